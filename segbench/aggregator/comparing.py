@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.signature import without_selection
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
@@ -56,7 +56,9 @@ def compare(
     Raises
     ------
     ArgumentError
-        For fewer than two methods, or other settings, images or ground truth: it says what differs.
+        For fewer than two methods, or other settings: it says what differs.
+    DataError
+        For other images or ground truth.
 
     Examples
     --------
@@ -119,7 +121,9 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     Raises
     ------
     ArgumentError
-        If methods were measured differently or on different images: it says what differs.
+        If methods were measured differently: it says in which settings.
+    DataError
+        If they were measured on different images or ground truth.
     """
     results = as_results(results)
     if not results:
@@ -194,10 +198,9 @@ def _differences(
 def _refuse_different_data(results: Sequence[Result]) -> None:
     digests = {result.method: result.data for result in results if not _imported(result)}
     if len(set(digests.values())) > 1:
-        listed = ", ".join(f"{digest} for {method}" for method, digest in digests.items())
-        raise ArgumentError(
-            f"methods are compared on the same ground truth, but its content differs ({listed}); count all on one set"
-        )
+        listed = first_names([f"{digest} for {method}" for method, digest in digests.items()], _LISTED)
+        what = f"methods are compared on the same ground truth, but its content differs ({listed})"
+        raise DataError(first_names(list(digests), _LISTED), what, "count all on one set")
 
 
 def _imported(result: Result) -> bool:

@@ -64,10 +64,11 @@ def print_results(
     zeros: bool = False,
     keys: Sequence[str] | None = None,
     sets: Sequence[str] = (),
+    sort: str | None = None,
 ) -> None:
     """Print results to standard output, with intervals where given: all metrics, or those of `keys`.
 
-    Where `sets` names the data set of each result, these are groups of columns.
+    Where `sets` names the data set of each result, these are groups of columns. By `sort`, the worst images come first.
     """
     places = shown_digits(digits, form)
     if form is Form.TABLE:
@@ -76,13 +77,29 @@ def print_results(
         from segbench.report.terminal import show
 
         show(
-            results, Console(), rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+            results,
+            Console(),
+            rows=lines.value,
+            intervals=intervals,
+            digits=places,
+            zeros=zeros,
+            keys=keys,
+            sets=sets,
+            sort=sort,
         )
     else:
         from segbench.report.documents import document
 
         text = document(
-            results, form.value, rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets
+            results,
+            form.value,
+            rows=lines.value,
+            intervals=intervals,
+            digits=places,
+            zeros=zeros,
+            keys=keys,
+            sets=sets,
+            sort=sort,
         )
         typer.echo(text, nl=False)
 

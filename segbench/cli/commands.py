@@ -45,8 +45,12 @@ _VERBS = {
     ),
     "compare": _Verb(
         "Results",
-        "Print paired differences between methods, with intervals.",
-        (f"segbench compare {_RESULTS}", f"segbench compare {_RESULTS} --metrics ods_f,auc_pr"),
+        "Say which method is best, and how sure that is.",
+        (
+            f"segbench compare {_RESULTS}",
+            f"segbench compare {_RESULTS} --metrics ods_f,auc_pr --format latex",
+            f"segbench compare {_RESULTS} --against soft_otsu --fail-if-worse 0.01",
+        ),
     ),
     "plot": _Verb(
         "Results",

@@ -16,7 +16,10 @@ _terminated: list[int] = []
 
 
 def main() -> None:
-    """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
+    """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line.
+
+    ``compare --fail-if-worse`` has codes of its own.
+    """
     try:
         _accept_any_text()
         _forget_no_columns()

@@ -54,7 +54,7 @@ def plot(
 ) -> None:
     """Draw all methods in a results file."""
     from segbench.report.plots.saving import kind_of, save_plot
-    from segbench.statistics.bootstrap import notes_on
+    from segbench.statistics.intervals import few_images
 
     compares = kind is not None and kind_of(kind).compares
     if intervals is None and not compares:
@@ -68,7 +68,7 @@ def plot(
     if level is not None:
         typer.echo(f"intervals: {intervals:g} % of {replicates} resamples of the images, point by point", err=True)
     if level is not None or compares:
-        for note in dict.fromkeys(note for result in loaded for note in notes_on(len(result.counts))):
+        for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
             typer.echo(note, err=True)
     typer.echo(f"written: {output}", err=True)
 

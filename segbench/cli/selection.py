@@ -91,6 +91,22 @@ def chosen_results(
     return runs
 
 
+def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[Result]]:
+    """Give the results of each class, of which several methods must have it; others are named on standard error."""
+    names = dict.fromkeys(name for result in results for name in result.classes)
+    by_class = {name: [one.of_class(name) for one in results if name in one.classes] for name in names}
+    lacking = [result.method for result in results if not result.classes]
+    if not any(len(several) > 1 for several in by_class.values()):
+        raise ArgumentError(f"--class all: {_classes_in(path, results)}")
+    if lacking:
+        typer.echo(f"left out because they have no classes: {', '.join(lacking)}", err=True)
+    for name in by_class:
+        missing = [one.method for one in results if one.classes and name not in one.classes]
+        if missing:
+            typer.echo(f"{name}: left out because they have no such class: {', '.join(missing)}", err=True)
+    return {name: several for name, several in by_class.items() if len(several) > 1}
+
+
 def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str | None) -> dict[str, list[Result]]:
     """Read the chosen runs of each data set, complete or not; sets without any are named on standard error."""
     found: dict[str, list[Result]] = {}

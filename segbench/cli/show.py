@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from segbench.cli.choices import DIGITS, FORM, ZEROS, Form, Lines, print_results
-from segbench.cli.resampling import BCA, INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
+from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFiles, results_files, results_of_sets
 from segbench.core.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from segbench.aggregator.result import Result
 
 
 def show(
@@ -32,12 +36,19 @@ def show(
             show_default="all that have a column",
         ),
     ] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            help="With --per-image, list the images that are worst by this metric first: f.",
+            show_default=False,
+        ),
+    ] = None,
     digits: Annotated[int | None, DIGITS] = None,
     zeros: Annotated[bool, ZEROS] = False,
     intervals: Annotated[float | None, INTERVALS] = None,
     replicates: Annotated[int, REPLICATES] = 2000,
     seed: Annotated[int, SEED] = 0,
-    bca: Annotated[bool, BCA] = False,
     only: Annotated[str | None, ONLY] = None,
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
@@ -45,8 +56,6 @@ def show(
 
     Several files are several data sets: methods are rows, and each set has its own columns.
     """
-    from segbench.report.tables import metric_keys
-
     if intervals is None:
         refuse_idle(context, "add --intervals 95")
     wanted_lines = {Lines.IMAGE: per_image, Lines.CLASS: per_class, Lines.THRESHOLD: per_threshold}
@@ -66,15 +75,29 @@ def show(
     loaded = [result for several in of_sets.values() for result in several]
     sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
     keys = metrics.split(",") if metrics else None
-    if keys and (unknown := sorted(set(keys) - set(known := metric_keys(loaded, lines.value)))):
-        listed = f"expected some of {', '.join(known)}"
-        if lines is Lines.IMAGE:
-            keys_of = {metric.key: metric.image_key for one in loaded for metric in one.rules.metrics()}
-            same = [f"{keys_of[key]} for {key}" for key in unknown if keys_of.get(key)]
-            listed = f"keys of single images differ ({', '.join(same)}); {listed}" if same else listed
-        raise ArgumentError(f"--metrics {', '.join(unknown)}: {listed}")
+    if sort is not None and lines is not Lines.IMAGE:
+        raise ArgumentError("--sort lists the worst images first; add --per-image")
+    _refuse_unknown("--metrics", keys or (), loaded, lines)
+    _refuse_unknown("--sort", () if sort is None else (sort,), loaded, lines)
     drawn = []
     if intervals is not None:
-        settings = interval_settings(intervals, replicates=replicates, seed=seed, bca=bca)
+        settings = interval_settings(intervals, replicates=replicates, seed=seed)
         drawn = [result.intervals(**settings) for result in loaded]
-    print_results(loaded, form, lines=lines, intervals=drawn, digits=digits, zeros=zeros, keys=keys, sets=sets)
+    print_results(
+        loaded, form, lines=lines, intervals=drawn, digits=digits, zeros=zeros, keys=keys, sets=sets, sort=sort
+    )
+
+
+def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result], lines: Lines) -> None:
+    """Refuse keys that no column of a table has."""
+    from segbench.report.tables import metric_keys
+
+    unknown = sorted(set(keys) - set(known := metric_keys(results, lines.value))) if keys else []
+    if not unknown:
+        return
+    listed = f"expected some of {', '.join(known)}"
+    if lines is Lines.IMAGE:
+        keys_of = {metric.key: metric.image_key for one in results for metric in one.rules.metrics()}
+        same = [f"{keys_of[key]} for {key}" for key in unknown if keys_of.get(key)]
+        listed = f"keys of single images differ ({', '.join(same)}); {listed}" if same else listed
+    raise ArgumentError(f"{option} {', '.join(unknown)}: {listed}")

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from segbench.core.names import latex_name
+from segbench.core.names import latex_name, shortened
 
 Mark = Literal["best", "second", ""]
+
+WIDTH = 80
+"""Columns of a terminal that tables with shortened names fit."""
+_SHORTEST = 12  # letters of a name
 
 
 class Heading(NamedTuple):
@@ -34,6 +38,7 @@ class TextTable:
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
     latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column
+    raised: Mapping[tuple[int, int], str] = field(default_factory=dict)  # superscripts in Markdown and LaTeX
 
     def headings(self, *, latex: bool = False) -> list[Heading]:
         """Give what is above each column, in LaTeX where wanted."""
@@ -56,6 +61,19 @@ class TextTable:
             groups.append((group if grouped else "", len(some)))
             titles += [heading.title if grouped else heading.alone for heading in some]
         return groups, titles
+
+    @property
+    def width(self) -> int:
+        """Columns of a terminal that it takes."""
+        return sum(max(map(len, column)) + 1 for column in zip(self.header, *self.rows, strict=True)) - 1
+
+    def fitted(self, column: int) -> TextTable:
+        """Shorten the names in a column so that a terminal shows rows whole; names stay different and readable."""
+        names = [row[column] for row in self.rows]
+        room = WIDTH - self.width + max(map(len, [self.header[column], *names]))
+        short = shortened(names, max(room, _SHORTEST))
+        rows = [[*row[:column], name, *row[column + 1 :]] for row, name in zip(self.rows, short, strict=True)]
+        return replace(self, rows=rows)
 
     def with_leading_zeros(self) -> TextTable:
         """Write 0.5 for .5 in all columns but those of names."""

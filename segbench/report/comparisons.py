@@ -1,4 +1,8 @@
-"""Comparisons of methods as tables and JSON."""
+"""Comparisons of methods for readers and for other programs.
+
+The terminal prints an answer: a verdict, the methods, and by how much they lead each other; on request every pair and
+metric. Markdown and LaTeX have one table for a paper. JSON and CSV hold everything.
+"""
 
 from __future__ import annotations
 
@@ -6,163 +10,402 @@ import dataclasses
 import itertools
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
 
-from segbench.core.numbers import exact, many
+from segbench.aggregator.result import Result
+from segbench.core.grouping import grouped
+from segbench.core.numbers import exact, many, number, point_first, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
+from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
-from segbench.statistics.comparison import (
-    Comparison,
-    Difference,
-    compared,
-    comparison_table,
-    disagreements,
-    rank_table,
-    significance_table,
-)
+from segbench.statistics.answer import SHOWN, Answer, disagreements, letters_text, p_number, p_text
+from segbench.statistics.comparison import Comparison, Difference, compared
+from segbench.statistics.worse import Check
 
+SCHEMA = 2
+_MOST_DIGITS = 12
+_SEVERAL = 3
 _BOUNDED = ("estimate_a", "estimate_b", "difference")
 
 
-def comparison_json(comparison: Comparison, *, signature: str, metrics: Sequence[str] | None) -> str:
-    """Write a comparison as JSON: ``differences``, one object per metric and pair, ``rank_shares``, how it was drawn.
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """What a command compares.
 
-    What is not defined is null, with the reason under ``undefined``. ``bounds``, ``bounds_a`` and ``bounds_b`` of the
-    difference and the two estimates are [low, high] where scores were counted in bins, and null where exact. `metrics`
-    chooses what is compared; None means all.
+    Parameters
+    ----------
+    comparisons : mapping of str to Comparison
+        By class; of all classes at once, or of a protocol without any, a single one of the name "".
+    results : mapping of str to sequence of Result
+        What is compared, likewise.
+    metrics : sequence of str, optional
+        Keys of the chosen metrics; None where none were named.
+    against : str, optional
+        The method that the others are compared to; None for every pair.
+    check : Check, optional
+        Whether methods are worse than that one.
     """
-    shown = list(comparison.rank_shares) if metrics is None else metrics
+
+    comparisons: Mapping[str, Comparison]
+    results: Mapping[str, Sequence[Result]]
+    metrics: Sequence[str] | None = None
+    against: str | None = None
+    check: Check | None = None
+
+    @property
+    def first(self) -> Comparison:
+        """The first comparison, for what all have in common."""
+        return next(iter(self.comparisons.values()))
+
+    @property
+    def signature(self) -> str:
+        """How methods were measured and compared."""
+        return f"{next(iter(self.results.values()))[0].signature}|{self.first.signature}"
+
+    def keys(self, *, every: bool) -> list[str]:
+        """Give the chosen metrics; by default the one that ranks methods, or all of them."""
+        default = [metric.key for metric in self.first.metrics] if every else [self.first.metric().key]
+        return default if self.metrics is None else list(self.metrics)
+
+    def notes(self, keys: Sequence[str]) -> list[str]:
+        """Give what a reader must not miss beside answers by some metrics, each once."""
+        found: list[str] = []
+        for name, comparison in self.comparisons.items():
+            of_class = f"{name}: " if name else ""
+            own = disagreements(comparison, keys)
+            lacking = grouped((why, key) for key, why in comparison.undefined.items() if key in keys)
+            own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
+            found += [f"{of_class}{note}" for note in own]
+            found += comparison.notes
+        tuned = "optimistic: thresholds of the hulls were tuned on these same images"
+        found += self._untested(keys)
+        found += [f"{metric.key}: {tuned}" for metric in self.first.metrics if metric.optimistic and metric.key in keys]
+        return list(dict.fromkeys(found))
+
+    def _untested(self, keys: Sequence[str]) -> list[str]:
+        """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
+        reasons = ((self.first.pairs(key).reason, key) for key in keys if len(keys) > 1)
+        return [
+            why if len(of) == len(keys) else f"{', '.join(of)}: {why}" for why, of in grouped(reasons).items() if why
+        ]
+
+
+def comparison_json(of: Compared) -> str:
+    """Write a comparison as JSON, see ``docs/answers.md``; what is not defined is null, with the reason beside it."""
+    keys = of.keys(every=True)
     document = {
-        "schema": 1,
-        "signature": f"{signature}|{comparison.signature}",
-        "images": comparison.images,
-        "level": comparison.level,
-        "permutations": comparison.permutations,
-        "exact": comparison.exact,
-        "differences": [_finite_row(row) for row in _chosen(comparison, metrics)],
-        "undefined": {key: reason for key, reason in comparison.undefined.items() if key in shown},
-        "optimistic": [metric.key for metric in comparison.metrics if metric.optimistic],
-        "rank_shares": {
-            key: {method: [finite(share) for share in shares] for method, shares in comparison.rank_shares[key].items()}
-            for key in shown
-        },
-        "notes": [*disagreements(comparison, metrics or compared(comparison)), *comparison.notes],
+        "schema": SCHEMA,
+        "signature": of.signature,
+        "images": of.first.images,
+        "level": of.first.level,
+        "replicates": of.first.replicates,
+        "against": of.against,
+        "answers": [
+            ({"class": name} if name else {}) | _answer(comparison, key, of.against)
+            for name, comparison in of.comparisons.items()
+            for key in keys
+        ],
+        "notes": of.notes(keys),
     }
+    if of.check is not None:
+        document["check"] = dataclasses.asdict(of.check) | {"exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
 
 
-def exact_comparison(comparison: Comparison, *, metrics: Sequence[str] | None) -> TextTable:
-    """Give one row per metric and pair, every field with all its digits, for other programs; None means all metrics.
+def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:
+    answer, ranks = comparison.answer(key), comparison.rank_shares[key]
+    methods = [one.method for one in answer.standings]
+    return {
+        "metric": key,
+        "title": answer.metric.name,
+        "better": answer.metric.better,
+        "optimistic": answer.metric.optimistic,
+        "verdict": answer.verdict,
+        "leader": answer.leader or None,
+        "not_worse": list(answer.not_worse),
+        "standings": [
+            {
+                "method": one.method,
+                "letter": one.letter,
+                "estimate": finite(one.estimate),
+                "low": finite(one.interval[0]),
+                "high": finite(one.interval[1]),
+                "standard_error": finite(one.standard_error),
+                "freedom": finite(one.freedom),
+                "better_than": [methods[answer.places[letter]] for letter in one.better_than],
+                "rank_shares": [finite(share) for share in ranks[one.method]],
+                "undefined": {"interval": one.reason} if one.reason else {},
+            }
+            for one in answer.standings
+        ],
+        "differences": [_difference(comparison, row) for row in comparison.rows(key, against=against)],
+    }
+
+
+def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
+    fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
+    known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
+    return known | {"bounds": row.bounds, "undefined": comparison.why_none(row.metric, row.a, row.b)}
+
+
+def exact_comparison(of: Compared) -> TextTable:
+    """Give one row per metric and pair, every field with all its digits, for other programs.
 
     Bounds have columns only where some value has bounds.
     """
+    found = [
+        (name, comparison, row)
+        for name, comparison in of.comparisons.items()
+        for key in of.keys(every=True)
+        for row in comparison.rows(key, against=of.against)
+    ]
+    bounded = any(row.bounds for *_, row in found)
     names = [field.name for field in dataclasses.fields(Difference) if not field.name.startswith("bounds")]
-    rows = _chosen(comparison, metrics)
-    cells = [[_plain(getattr(row, name)) for name in names] for row in rows]
-    if any(row.bounds for row in rows):
-        names += [f"{name}_bound_{end}" for name in _BOUNDED for end in ("low", "high")]
-        cells = [[*line, *_bound_cells(row)] for line, row in zip(cells, rows, strict=True)]
-    return TextTable(names, cells, names=3)
+    header = [*(["class"] if "" not in of.comparisons else []), *names]
+    header += [f"{end}_{side}" for side in "ab" for end in ("low", "high", "first")]
+    header += ["undefined", *(f"{name}_bound_{end}" for name in _BOUNDED for end in ("low", "high") if bounded)]
+    cells = []
+    for name, comparison, row in found:
+        reasons = comparison.why_none(row.metric, row.a, row.b).values()
+        place, ranks = comparison.place(row.metric), comparison.rank_shares[row.metric]
+        cells.append(
+            [
+                *([name] if name else []),
+                *(_plain(getattr(row, field)) for field in names),
+                *(
+                    exact(value)
+                    for method in (row.a, row.b)
+                    for value in (*comparison.measured[method].interval(place).ends, ranks[method][0])
+                ),
+                "; ".join(dict.fromkeys(reasons)),
+                *(_bound_cells(row) if bounded else []),
+            ]
+        )
+    return TextTable(header, cells, names=3)
 
 
-def show_comparison(
-    comparison: Comparison,
-    console: Console,
-    *,
-    metrics: Sequence[str],
-    signature: str,
-    digits: int,
-    zeros: bool,
-) -> None:
-    """Print a comparison: differences with intervals and p-values, then how often each method is first."""
-    table = comparison_table(comparison, metrics=metrics, digits=digits)
-    several = len(table.rows) > len({cells[0] for cells in table.rows})
-    # An empty line after the last row of each metric, where a metric has several.
-    gaps: dict[int, Sequence[Sequence[str]]] = {
-        row: [[]]
-        for row, (cells, following) in enumerate(itertools.pairwise(table.rows))
-        if several and cells[0] != following[0]
-    }
-    for place, one in enumerate([replace(table, notes=()), *stability_tables(comparison, metrics)]):
+def show_comparison(of: Compared, console: Console, *, every: bool, digits: int, zeros: bool) -> None:
+    """Print the answer by each chosen metric, or the differences to one method; with `every` all there is."""
+    keys, listed = of.keys(every=False), of.keys(every=every)
+
+    def show(table: TextTable) -> None:
+        console.print()
+        show_table(table.with_leading_zeros() if zeros else table, console, below=_gaps(table))
+
+    of_class = {name: f"{name}: " if name else "" for name in of.comparisons}
+    for place, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
         if place:
             console.print()
-        show_table(one.with_leading_zeros() if zeros else one, console, below={} if place else gaps)
-    for text in _explanations(comparison, metrics):
-        say(console, text, "dim")
-    others = [metric.key for metric in comparison.metrics if metric.key not in metrics]
-    if others and list(metrics) == compared(comparison):
-        say(console, f"left out: {', '.join(others)}; --metrics KEYS shows them, --format csv and json all", "dim")
-    for note in _warnings(comparison, table, metrics):
-        say(console, note, "yellow")
-    say(console, f"{signature}|{comparison.signature}", "dim")
+        (first, *others), tables = _said(of.comparisons[name].answer(key), of.against, digits)
+        for sentence in (f"{of_class[name]}{first}", *others):
+            _say_wrapped(console, sentence, "bold")
+        for table in tables[:1] if name else tables:
+            show(table)
+    for name, comparison in of.comparisons.items() if every else ():
+        console.print()
+        say(console, f"{of_class[name]}every pair of methods by every metric", "bold")
+        rows = {key: comparison.rows(key, against=of.against) for key in listed}
+        show(_pairs_table(comparison, rows, digits))
+        show(_rank_table(comparison, listed))
+    for note in of.notes(listed):
+        _say_wrapped(console, note, "yellow")
+    if not every:
+        _say_wrapped(console, _more(of, keys), "dim")
+    say(console, of.signature, "dim")
 
 
-def comparison_tables(
-    comparison: Comparison, *, metrics: Sequence[str], signature: str, digits: int, zeros: bool
-) -> list[TextTable]:
-    """Give the tables of a comparison for papers, with every warning and the signature below the first."""
-    table = comparison_table(comparison, metrics=metrics, digits=digits)
-    notes = [*_explanations(comparison, metrics), *_warnings(comparison, table, metrics)]
-    below = (*notes, f"{signature}|{comparison.signature}")
-    tables = [replace(table, notes=below), *stability_tables(comparison, metrics)]
-    return [one.with_leading_zeros() for one in tables] if zeros else tables
+def _say_wrapped(console: Console, text: str, style: str) -> None:
+    """Print a sentence, in a terminal broken between words."""
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def _chosen(comparison: Comparison, metrics: Sequence[str] | None) -> list[Difference]:
-    """Give the differences of some metrics, in their order; None means all, pair by pair."""
-    if metrics is None:
-        return list(comparison.differences)
-    rows = [row for row in comparison.differences if row.metric in metrics]
-    return sorted(rows, key=lambda row: metrics.index(row.metric))
+def _said(answer: Answer, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:
+    """Give the sentences and the tables of an answer."""
+    if against is None:
+        return answer.sentences(), answer.tables(digits=digits)
+    rows = answer.comparison.rows(answer.metric.key, against=against, tallied=False)
+    order = {one.method: place for place, one in enumerate(answer.standings)}
+    return [_against(answer, rows, against)], [
+        _against_table(answer, sorted(rows, key=lambda row: order[row.a]), digits)
+    ]
 
 
-def stability_tables(comparison: Comparison, metrics: Sequence[str]) -> list[TextTable]:
-    """Give ranks in resamples and p-values of all pairs by the first metric, for three methods or more."""
-    shown = _ranked_by(comparison, metrics)
-    if len(comparison.intervals) < 3 or not shown:
-        return []
-    return [rank_table(comparison, shown), significance_table(comparison, shown)]
+def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
+    """Say how the other methods compare to one."""
+    by = answer.metric.name
+    pairs, least = answer.comparison.pairs(answer.metric.key), 1 - answer.comparison.level
+    if pairs.reason:
+        return f"{by} compared with {against}, without a test: {pairs.reason}"
+    leads = [answer.metric.direction * row.difference * (row.p_holm <= least) for row in rows]
+    if len(rows) == 1:
+        ((row,), (lead,)) = rows, leads
+        if not lead:
+            return f"{row.a} and {against} cannot be told apart by {by} ({p_text(row.p_holm)})"
+        side = "better" if lead > 0 else "worse"
+        return f"{row.a} is {side} than {against} by {number(abs(row.difference))} {by} ({p_text(row.p_holm)})"
+    better, worse = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    alike = len(rows) - better - worse
+    return f"Compared with {against} by {by}: {better} better, {worse} worse, {alike} that cannot be told apart"
 
 
-def _ranked_by(comparison: Comparison, metrics: Sequence[str]) -> str:
-    """Give the first of the metrics that is defined and has ranks."""
-    for key in [key for key in metrics if key not in comparison.undefined][:1]:
-        if not any(math.isnan(share[0]) for share in comparison.rank_shares[key].values()):
-            return key
-    return ""
+def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> TextTable:
+    """Give the differences of the best methods to one."""
+    metric, level = answer.metric, answer.comparison.level
+    header = ["method", metric.name, "difference", f"{100 * level:g} % interval", "p", "p (Holm)"]
+    cells = [
+        [
+            row.a,
+            number(row.estimate_a, row.bounds_a, digits=digits),
+            *_with_interval(row, digits),
+            p_number(row.p_value),
+            p_number(row.p_holm),
+        ]
+        for row in rows[:SHOWN]
+    ]
+    notes = [f"the best {SHOWN} of {many(len(rows), 'method')}"] if len(rows) > SHOWN else []
+    notes += ["lower is better"] if metric.better == "lower" else []
+    if not answer.correction:
+        return TextTable(header[:-1], [row[:-1] for row in cells], notes=tuple(notes)).fitted(0)
+    notes.append(f"p (Holm): {answer.correction}, also those not shown here")
+    return TextTable(header, cells, notes=tuple(notes)).fitted(0)
 
 
-def _explanations(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
-    """Say what the columns hold, and how often each method is first."""
-    said = []
-    if ranked := _ranked_by(comparison, metrics):
-        shares = sorted(comparison.rank_shares[ranked].items(), key=lambda item: -item[1][0])
-        listed = ", ".join(f"{name} {share[0]:.1%}" for name, share in shares)
-        said.append(f"first or tied for first by {ranked} in resamples: {listed}")
-    images = many(comparison.images, "image")
-    ways = "all" if comparison.exact else f"{comparison.permutations}"
-    corrected = "; Holm: corrected for the number of pairs" if len(comparison.intervals) > 2 else ""
-    said.append(
-        f"a - b: the difference with its {100 * comparison.level:g} % interval over {images}; "
-        f"p: two-sided, {ways} ways of swapping images between a and b{corrected}"
+def _more(of: Compared, keys: Sequence[str]) -> str:
+    """Say how to see what is not printed."""
+    others = [metric.key for metric in of.first.metrics if metric.key not in keys]
+    metrics = "--metrics KEYS for other metrics, " if others else ""
+    return f"{metrics}--all for every pair and metric; --format csv and json hold everything"
+
+
+def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int) -> TextTable:
+    """Give one row per metric and pair; metrics that no pair has are left out."""
+    header = ["metric", "a", "b", "of a", "of b", "a - b", "p", "Holm", "wins", "ties", "losses", "undecided"]
+    found = [row for several in rows.values() for row in several if not math.isnan(row.difference)]
+    cells = [
+        [
+            row.metric,
+            row.a,
+            row.b,
+            number(row.estimate_a, row.bounds_a, digits=digits),
+            number(row.estimate_b, row.bounds_b, digits=digits),
+            " ".join(_with_interval(row, digits)).removesuffix(" -"),
+            p_number(row.p_value),
+            p_number(row.p_holm),
+            *map(str, (row.wins, row.ties, row.losses, row.undecided)),
+        ]
+        for row in found
+    ]
+    # Of a single pair, the correction changes nothing.
+    left_out = {
+        "Holm": len(comparison.methods) < 3 and not comparison.beside,
+        "undecided": not any(row.undecided for row in found),
+    }
+    shown = [not left_out.get(title) for title in header]
+    header, *cells = (list(itertools.compress(line, shown)) for line in [header, *cells])
+    lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in rows]
+    notes = [
+        f"a - b: with its {100 * comparison.level:g} % interval; wins: images with a better value of a",
+        "p: two-sided, of Student's t over images; Holm: corrected for all pairs"
+        + (" of all classes" if comparison.beside else ""),
+    ]
+    notes += [f"lower is better: {', '.join(lower)}"] if lower else []
+    return TextTable(header, cells, names=3, notes=tuple(notes))
+
+
+def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
+    """Give one row per metric and method, with the share of resamples in which it is first, second, ..."""
+    cells = []
+    for key in keys:
+        shares = sorted(comparison.rank_shares[key].items(), key=lambda item: [-share for share in item[1]])
+        if not any(math.isnan(ranks[0]) for _, ranks in shares):
+            cells += [[key, name, *(f"{share:.1%}" for share in ranks)] for name, ranks in shares]
+    titles = [f"rank {k + 1}" for k in range(len(comparison.methods))]
+    note = f"{comparison.replicates} resamples; tied methods share the better rank"
+    return TextTable(["metric", "method", *titles], cells, names=2, notes=(note,))
+
+
+def _gaps(table: TextTable) -> dict[int, Sequence[Sequence[str]]]:
+    """Give an empty line after the last row of each metric, where a metric has several."""
+    several = len(table.rows) > len({cells[0] for cells in table.rows})
+    pairs = enumerate(itertools.pairwise(table.rows))
+    return {row: [[]] for row, (cells, following) in pairs if several and cells[0] != following[0]}
+
+
+def paper_table(of: Compared, *, intervals: bool, digits: int, zeros: bool) -> TextTable:
+    """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts.
+
+    A superscript names the methods that a value is significantly better than, by their letters; compared with one
+    method, it is a star where the value differs from that one's.
+    """
+    keys = compared(of.first) if of.metrics is None else list(of.metrics)
+    columns = method_table(next(iter(of.results.values())), keys=keys).columns
+    rows: list[Row] = []
+    sets: list[range] = []
+    raised: dict[tuple[int, int], str] = {}
+    for name, comparison in of.comparisons.items():
+        standings = comparison.answer(of.metrics[0] if of.metrics else None).standings
+        letters = {one.method: one.letter for one in standings}
+        summaries = {result.method: result.summary for result in of.results[name]}
+        marks = [_superscripts(comparison, metric.key, letters, of.against) for metric in columns]
+        sets.append(range(len(rows), len(rows) + len(letters)))
+        for method, letter in letters.items():
+            measured = comparison.measured[method]
+            ends = {metric.key: measured.interval(comparison.place(metric.key)).ends for metric in columns if intervals}
+            labels = (*([name] if name else []), letter, method)
+            raised |= {(len(rows), place): found[method] for place, found in enumerate(marks, len(labels))}
+            rows.append(Row(labels, summaries[method], ends))
+    labels = (*(["class"] if "" not in of.comparisons else []), "", "method")
+    text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
+    lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
+    notes = [_legend(of, intervals=intervals), *([f"lower is better: {lower}"] if lower else []), *of.notes(keys)]
+    return replace(text, raised=raised, notes=(*notes, of.signature))
+
+
+def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], against: str | None) -> dict[str, str]:
+    """Give the superscript of each method by one metric; `letters` are those of the table, in its order."""
+    if against is not None:
+        least = 1 - comparison.level
+        rows = comparison.rows(key, against=against, tallied=False)
+        return {against: ""} | {row.a: "*" if row.p_holm <= least and row.difference else "" for row in rows}
+    answer, places = comparison.answer(key), {letter: place for place, letter in enumerate(letters.values())}
+    own = {one.letter: letters[one.method] for one in answer.standings}
+    return {
+        one.method: letters_text(sorted(map(own.__getitem__, one.better_than), key=places.__getitem__), places, ",")
+        for one in answer.standings
+    }
+
+
+def _legend(of: Compared, *, intervals: bool) -> str:
+    """Explain the marks of the table for a paper."""
+    better = "significantly better than the methods of these letters"
+    what = better if of.against is None else f"significantly different from {of.against}"
+    ends = f"; brackets: {100 * of.first.level:g} % intervals" if intervals else ""
+    least = number(1 - of.first.level, digits=2)
+    return (
+        f"bold: best; superscript: {what} (p at most {least}, paired jackknife t-test over "
+        f"{many(of.first.images, 'image')}, Holm's correction for all pairs{' of all classes' * bool(of.first.beside)} "
+        f"by each metric){ends}"
     )
-    lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in metrics]
-    if lower:
-        said.append(f"lower is better: {', '.join(lower)}; a wins on an image where its value is better")
-    return said
 
 
-def _warnings(comparison: Comparison, table: TextTable, metrics: Sequence[str]) -> list[str]:
-    """Give the notes that a reader of the table must not miss."""
-    optimistic = {metric.key for metric in comparison.metrics if metric.optimistic}
-    tuned = "optimistic: thresholds of the hulls were tuned on these same images"
-    hulls = [f"{key}: {tuned}" for key in metrics if key in optimistic]
-    return [*table.notes, *disagreements(comparison, metrics), *hulls, *comparison.notes]
+def _with_interval(row: Difference, digits: int) -> tuple[str, str]:
+    """Write a difference and its interval with the same number of decimal places."""
+    size = abs(row.difference)
+    if 0 < size < 0.5 * 10**-digits:  # what would be written as zero gets the places it takes
+        digits = min(1 - math.floor(math.log10(size)), _MOST_DIGITS)
+    found = signed(row.difference, row.bounds, digits=digits) if row.bounds else _placed(row.difference, digits)
+    ends = "-" if math.isnan(row.low) else f"[{_placed(row.low, digits)}, {_placed(row.high, digits)}]"
+    return found, ends
+
+
+def _placed(value: float, digits: int) -> str:
+    """Write a signed number with this many decimal places, whatever its size."""
+    return "-" if math.isnan(value) else ("+" if value > 0 else "") + point_first(f"{value:.{digits}f}")
 
 
 def _plain(value: float | str) -> str:
@@ -172,8 +415,3 @@ def _plain(value: float | str) -> str:
 def _bound_cells(row: Difference) -> list[str]:
     pairs = (row.bounds_a, row.bounds_b, row.bounds)
     return [exact(end) for pair in pairs for end in pair or (math.nan, math.nan)]
-
-
-def _finite_row(row: Difference) -> dict[str, Any]:
-    fields = {**dataclasses.asdict(row), "bounds": row.bounds}
-    return {key: finite(value) if isinstance(value, float) else value for key, value in fields.items()}

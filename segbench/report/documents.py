@@ -13,7 +13,15 @@ from segbench.core.names import latex_name, markdown_name, one_line
 from segbench.core.numbers import DIGITS
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.text_table import TextTable
-from segbench.report.tables import ClassResult, RowKind, class_results, text_tables, threshold_columns
+from segbench.report.tables import (
+    ClassResult,
+    RowKind,
+    class_results,
+    image_metrics,
+    text_tables,
+    threshold_columns,
+    worst_first,
+)
 from segbench.statistics.intervals import Intervals
 
 SCHEMA = 1
@@ -29,17 +37,27 @@ def document(
     zeros: bool = False,
     keys: Sequence[str] | None = None,
     sets: Sequence[str] = (),
+    sort: str | None = None,
 ) -> str:
     """Write results as json, csv, markdown or latex, one row per method, image, class or threshold.
 
-    Where `sets` names the data set of each result, methods are rows and sets are groups of columns.
+    Where `sets` names the data set of each result, methods are rows and sets are groups of columns. By `sort`,
+    a metric of single images, the worst images come first.
     """
     if form == "json":
         classes = class_results(results, intervals=intervals) if rows == "class" else ()
-        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys, sets=sets)
+        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys, sets=sets, sort=sort)
     write = {"csv": csv_table, "markdown": markdown_table, "latex": latex_table}[form]
     tables = text_tables(
-        results, rows, sets=sets, intervals=intervals, digits=digits, zeros=zeros, keys=keys, every=form == "csv"
+        results,
+        rows,
+        sets=sets,
+        intervals=intervals,
+        digits=digits,
+        zeros=zeros,
+        keys=keys,
+        every=form == "csv",
+        sort=sort,
     )
     return ("" if form == "csv" else "\n").join(map(write, tables))
 
@@ -52,6 +70,7 @@ def json_document(
     classes: Sequence[ClassResult] = (),
     keys: Sequence[str] | None = None,
     sets: Sequence[str] = (),
+    sort: str | None = None,
 ) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
@@ -59,7 +78,8 @@ def json_document(
     scores were counted in bins, to [low, high]. ``images`` and ``failed`` are numbers, ``failures`` says why;
     ``partial`` is null, or for a run that stopped early [images done, all images or null];
     ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
-    [low, high], ``resampling`` says how they were drawn. By `rows`, ``per_image`` holds the metrics of each image,
+    [low, high], ``sampling`` says how they were made, with standard errors and degrees of freedom. By `rows`,
+    ``per_image`` holds the metrics of each image, the worst by `sort` first,
     ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
     ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
     (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
@@ -76,6 +96,9 @@ def json_document(
         if rows == "image":
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
+            if sort is not None:
+                by = image_metrics(results)[sort]
+                summaries = dict(sorted(summaries.items(), key=lambda item: worst_first(by, item[1])))
             run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
             undefined = {name: _chosen(one.undefined, keys) for name, one in summaries.items()}
             bounds = {name: _chosen(_bounds(one), keys) for name, one in summaries.items()}
@@ -139,13 +162,12 @@ def markdown_table(table: TextTable) -> str:
     """Write a table as Markdown with its notes below; the best of a column is bold, and there is no underline."""
     from tabulate import tabulate
 
-    rows = [
-        [
-            f"**{text}**" if table.marks.get((row, place)) == "best" else markdown_name(text)
-            for place, text in enumerate(cells)
-        ]
-        for row, cells in enumerate(table.rows)
-    ]
+    def cell(text: str, row: int, place: int) -> str:
+        written = f"**{text}**" if table.marks.get((row, place)) == "best" else markdown_name(text)
+        raised = table.raised.get((row, place), "").replace("*", r"\*")
+        return f"{written}<sup>{raised}</sup>" if raised else written
+
+    rows = [[cell(text, row, place) for place, text in enumerate(cells)] for row, cells in enumerate(table.rows)]
     header = [markdown_name(title) for title in table.header]
     sides = _sides(table, "left", "right")
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
@@ -185,7 +207,9 @@ def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
 
 def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
     if place >= table.names:
-        return _latex_value(text, table.marks.get((row, place), ""))
+        raised = table.raised.get((row, place), "").replace("-", "--")
+        value = _latex_value(text, table.marks.get((row, place), ""))
+        return rf"{value}\textsuperscript{{{raised}}}" if raised else value
     return latex_name(text) if place else table.latex_names.get(text, latex_name(text))
 
 

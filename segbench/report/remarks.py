@@ -14,6 +14,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
+from segbench.core.metric import columns
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.summary import Summary, order_is_open
@@ -22,6 +23,7 @@ from segbench.statistics.intervals import Intervals
 
 BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
 _SHOWN_NAMES = 4
+_FEWEST_IMAGES = 2
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,10 @@ def remarks(
         Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
         for remark, methods in grouped(dict.fromkeys(of_each)).items()
     ]
-    drawn = [(note, name) for name, one in zip(names, intervals, strict=False) for note in one.notes]
-    for note, methods in grouped(dict.fromkeys(drawn)).items():
+    made = list(zip(names, results, intervals, strict=False))
+    said_of = [(note, name) for name, _, one in made for note in one.notes]
+    said_of += [(text, name) for name, result, one in made for text in _without_intervals(result, one, keys)]
+    for note, methods in grouped(dict.fromkeys(said_of)).items():
         said = note if len(methods) == len(names) else f"{few_names(methods, len(names))}: {note}"
         found.append(Remark(said, "undefined"))
     return found
@@ -66,6 +70,16 @@ def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]
     """Say which metrics are undefined, and why; all metrics, or those of some keys."""
     reasons = grouped((summary.undefined[key], key) for key in keys or summary if key in summary.undefined)
     return [f"undefined ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
+
+
+def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str] | None) -> list[str]:
+    """Say which of the metrics shown have a value but no interval, and why; nothing where none has one."""
+    shown = keys or [metric.key for metric in columns(result.rules.metrics())]
+    lacking = [key for key in shown if key in intervals.undefined and key not in result.summary.undefined]
+    if intervals.images < _FEWEST_IMAGES:
+        return []  # which a note says
+    reasons = grouped((intervals.undefined[key], key) for key in lacking)
+    return [f"no interval ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
 
 
 def images_of(result: Result) -> str:

@@ -162,17 +162,18 @@ def tables_of(
     keys: Sequence[str] | None,
     every: bool = False,
     names: Sequence[str] = (),
+    sort: str | None = None,
 ) -> list[Table]:
     """Give a table per protocol, sorted; of classes, and with `every` for other programs, a single one.
 
     For readers methods come the best first. With `keys`, a protocol that has none of these metrics has no table.
-    `names` are those of methods, by default `names_of` them.
+    `names` are those of methods, by default `names_of` them. By `sort`, the worst images come first.
     """
 
     def table(places: Sequence[int]) -> Table:
         some = [results[place] for place in places]
         if rows == "image":
-            return image_table(some, keys=keys)
+            return image_table(some, keys=keys, sort=sort)
         if rows == "threshold":
             return threshold_table(some, digits=digits, keys=keys, every=every)
         drawn = [intervals[place] for place in places] if intervals else []
@@ -212,10 +213,11 @@ def text_tables(
     zeros: bool,
     keys: Sequence[str] | None,
     every: bool,
+    sort: str | None = None,
 ) -> list[TextTable]:
     """Give `tables_of` as text; where `sets` names the data set of each result, those of sets side by side."""
     if not sets:
-        tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every)
+        tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every, sort=sort)
         return [table.exact() if every else table.text(digits=digits, zeros=zeros) for table in tables]
     joined = []
     for _, places in [("", [*range(len(results))])] if every else sorted(by_protocol(results).items()):
@@ -298,7 +300,7 @@ def method_table(
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     """Give the keys that a table can have, by what a row is: method, class, image or threshold."""
     if rows == "image":
-        return list(_image_metrics(results))
+        return list(image_metrics(results))
     if rows == "threshold":
         return list(dict.fromkeys(key for curve in threshold_columns(results) for key in curve))
     if rows == "class":
@@ -323,9 +325,9 @@ def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, .
     return tuple(replace(known[key], priority=0) for key in keys if key in known)
 
 
-def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None) -> Table:
-    """Give one row per image and method; notes say why metrics are undefined."""
-    known = _image_metrics(results)
+def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None) -> Table:
+    """Give one row per image and method, or the worst by a metric first; notes say why metrics are undefined."""
+    known = image_metrics(results)
     chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
     names = names_of(results)
     rows = [
@@ -333,6 +335,8 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None)
         for place, result in enumerate(results)
         for name, summary in result.per_image.items()
     ]
+    if sort in known:  # a file may hold runs of several protocols
+        rows.sort(key=lambda row: worst_first(known[sort], row.summary))
     keys = [metric.key for metric in chosen]
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = grouped(
@@ -350,7 +354,13 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None)
     return Table(("method", "image"), chosen, rows, notes=(*bounded, *notes))
 
 
-def _image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
+def worst_first(metric: Metric, summary: Summary) -> float:
+    """Rank an image among others: the lowest first, of metrics of which lower is better the highest; undefined last."""
+    value = metric.direction * summary.get(metric.key, math.nan)
+    return math.inf if math.isnan(value) else value
+
+
+def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
     """Give the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
     found: dict[str, Metric] = {}
     for metric in (metric for result in results for metric in image_columns(result.rules.metrics())):
@@ -389,7 +399,7 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         if not intervals:
             return None
         one = intervals[run]
-        return result.intervals(level=one.level, method=one.method, replicates=one.replicates, seed=one.seed)
+        return result.intervals(level=one.level, replicates=one.replicates, seed=one.seed)
 
     return [
         ClassResult(run, method, name, of_class, drawn(of_class, run))

@@ -48,12 +48,16 @@ def show(
     zeros: bool = False,
     keys: Sequence[str] | None = None,
     sets: Sequence[str] = (),
+    sort: str | None = None,
 ) -> None:
-    """Print results, one row per method, image, class or threshold: metrics with a title, or those of `keys`."""
+    """Print results, one row per method, image, class or threshold: metrics with a title, or those of `keys`.
+
+    By `sort`, a metric of single images, the worst images come first.
+    """
     if rows == "method":
         show_results(results, console, intervals=intervals, digits=digits, zeros=zeros, keys=keys, sets=sets)
         return
-    for table in tables_of(results, rows, intervals=intervals, digits=digits, keys=keys):
+    for table in tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, sort=sort):
         text = table.text(digits=digits, zeros=zeros)
         if rows == "class":
             _show_explained([table], text, console)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,9 +14,9 @@ from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first
-from segbench.core.text_table import TextTable, aligned
+from segbench.core.text_table import WIDTH, TextTable, aligned
 from segbench.statistics.comparison import Comparison
-from segbench.statistics.measured import Found, Interval
+from segbench.statistics.measured import Interval
 
 SHOWN = 20
 """Methods in a printed table; of more the best are shown."""
@@ -26,12 +26,12 @@ _NAMED = 2
 _NAMED_PAIRS = 4
 _LEAST_P = 1e-4
 _MOST_NEEDED = 1_000_000
-_STARS = ((0.001, "***"), (0.01, "**"))
+_CLEARLY = 0.01
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A method and how it stands.
+    """A method, its value, and which methods it is better than.
 
     Parameters
     ----------
@@ -43,6 +43,10 @@ class Standing:
         Of the method alone; nan where there is none.
     better_than : tuple of str
         The letters of the methods that it is significantly better than, after Holm's correction.
+    standard_error, freedom : float
+        Of that interval; nan where it does not come from a standard error.
+    reason : str
+        Why there is no interval; empty where there is one.
     """
 
     method: str
@@ -50,6 +54,9 @@ class Standing:
     estimate: float
     interval: Interval
     better_than: tuple[str, ...]
+    standard_error: float = math.nan
+    freedom: float = math.nan
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +85,18 @@ class Answer:
     @property
     def leader(self) -> str:
         """The method that is significantly better than all others for which the metric is defined; empty for none."""
-        first, *others = self.standings
-        defined = [one for one in others if not math.isnan(one.estimate)]
-        return first.method if 0 < len(defined) == len(first.better_than) else ""
+        return self.standings[0].method if len(self._defined) > 1 and len(self.not_worse) == 1 else ""
+
+    @property
+    def _defined(self) -> list[Standing]:
+        return [one for one in self.standings if not math.isnan(one.estimate)]
 
     @property
     def not_worse(self) -> tuple[str, ...]:
         """The best method and all that cannot be told apart from it, the best first."""
-        first, *others = self.standings
-        defined = [one for one in others if not math.isnan(one.estimate) and one.letter not in first.better_than]
-        return (first.method, *(one.method for one in defined))
+        first = self.standings[0]
+        alike = [one.method for one in self._defined[1:] if one.letter not in first.better_than]
+        return (first.method, *alike)
 
     @property
     def verdict(self) -> str:
@@ -100,10 +109,11 @@ class Answer:
             return f"{title} is defined for {first.method} alone"
         reason = self.comparison.pairs(self.metric.key).reason
         if reason:
-            return f"{first.method} has the best {title}, {number(first.estimate)}, without a test: {reason}"
+            best = "best" if self.metric.better else "highest"
+            return f"{first.method} has the {best} {title}, {number(first.estimate)}, without a test: {reason}"
         if self.leader:
             ahead = number(abs(first.estimate - second.estimate))
-            others = "" if len(first.better_than) == 1 else "; it is significantly better than every other method"
+            others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             p = p_text(self.p_values[first.method, second.method])
             return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}"
@@ -112,67 +122,96 @@ class Answer:
     def needed(self) -> str:
         """About how many images the best two methods would take to be told apart; empty where they are, or too many."""
         first, second = self.standings[:2]
-        names = [one.method for one in self.standings]
         if second.method not in self.not_worse:
             return ""
-        pairs, methods = self.comparison.pairs(self.metric.key), list(self.comparison.methods)
-        places = sorted((methods.index(names[0]), methods.index(names[1])))
-        place = list(itertools.combinations(range(len(methods)), 2)).index((places[0], places[1]))
-        images = pairs.images_needed(place)
+        images = self.comparison.pairs(self.metric.key).images_needed(self.comparison.pair(first.method, second.method))
         if not self.comparison.images < images <= _MOST_NEEDED:
             return ""
         ahead = number(abs(first.estimate - second.estimate))
-        return f"a difference of {ahead} would need about {int(float(f'{images:.1g}'))} images"
+        return f"a difference of {ahead} would need about {int(float(f'{images:.1g}'))} images to be significant"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""
         return [self.verdict, *([f"{self.needed[0].upper()}{self.needed[1:]}"] if self.needed else [])]
 
+    @property
+    def correction(self) -> str:
+        """For which p-values Holm's correction is made, in words; empty where there is a single one."""
+        others = len(self.comparison.beside)
+        if len(self.standings) == _NAMED and not others:
+            return ""
+        return "after Holm's correction for all pairs" + (f" of all {others + 1} classes" if others else "")
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Place of each method by its letter, from 0."""
+        return {one.letter: place for place, one in enumerate(self.standings)}
+
     def table(self, *, digits: int = DIGITS) -> TextTable:
-        """Give a row per method, the best first, with the letters of those it is significantly better than."""
-        level = f"{100 * self.comparison.level:g} %"
-        shown = self.standings[:SHOWN]
-        letters = {one.letter for one in shown}
+        """Give a row per method, the best first: letter, metric, interval, and what it is significantly better than."""
+        shown, total = self.standings[:SHOWN], len(self.standings)
         rows = [
             [
                 one.letter,
                 one.method,
                 number(one.estimate, digits=digits),
-                *(number(end, digits=digits) for end in one.interval),
-                _better_than(one, letters, len(self.standings)),
+                interval_text(one.interval, digits),
+                self._better_than(one),
             ]
             for one in shown
         ]
-        notes = [f"the best {SHOWN} of {len(self.standings)} methods"] if len(self.standings) > SHOWN else []
-        lower = ", lower is better" if self.metric.better == "lower" else ""
-        notes.append(f"{self.metric.name}{lower}; better than: significantly, after Holm's correction for all pairs")
-        header = ["", "method", self.metric.name, f"{level} low", f"{level} high", "better than"]
-        return TextTable(header, rows, names=2, notes=tuple(notes))
+        header = ["", "method", self.metric.name, f"{100 * self.comparison.level:g} % interval", "better than"]
+        notes = [f"the best {SHOWN} of {total} methods"] if total > SHOWN else []
+        least = number(1 - self.comparison.level, digits=2)
+        said = ["lower is better"] if self.metric.better == "lower" else []
+        if not self.comparison.pairs(self.metric.key).reason:
+            said.append(f"better than: p at most {least}{f', {self.correction}' if self.correction else ''}")
+        notes += ["; ".join(said)] if said else []
+        return TextTable(header, rows, names=2, notes=tuple(notes)).fitted(1)
 
-    def matrix(self, *, digits: int = 3) -> TextTable:
-        """Give the differences of the best methods, row minus column, with stars where they are significant."""
-        shown = self.standings[:IN_MATRIX]
+    def _better_than(self, one: Standing) -> str:
+        """Write the letters of printed methods, and the number of others; or that it is better than all."""
+        beaten = one.better_than
+        if len(beaten) == len(self.standings) - 1 > 1:
+            return "all"
+        shown = [letter for letter in beaten if self.places[letter] < SHOWN]
+        more = [f"{len(beaten) - len(shown)} more"] if len(shown) < len(beaten) else []
+        return " and ".join([*([letters_text(shown, self.places)] if shown else []), *more]) or "-"
+
+    def matrix(self) -> TextTable:
+        """Give by how much the best methods lead each other, row before column, with stars where significantly."""
+        most = min(len(self._defined), IN_MATRIX)
+        tables = (self._matrix(self._defined[:shown]) for shown in range(most, 1, -1))
+        return next(table for table in tables if len(table.rows) == 1 or table.width <= WIDTH)
+
+    def _matrix(self, shown: Sequence[Standing]) -> TextTable:
         least = 1 - self.comparison.level
-        rows = []
-        for row in shown:
-            cells = [
-                "" if row is column else self._difference(row, column, least=least, digits=digits) for column in shown
-            ]
-            rows.append([row.letter, row.method, *cells])
-        of = f"of the best {IN_MATRIX} methods, " if len(self.standings) > IN_MATRIX else ""
-        note = f"{of}row minus column; {star_key(least)}, after Holm's correction"
-        return TextTable([self.metric.name, "", *(one.letter for one in shown)], rows, names=2, notes=(note,))
+        digits = _places(abs(shown[0].estimate - shown[-1].estimate))
+        cells = [
+            [self._lead(row, column, least, digits) if place > k else "" for place, column in enumerate(shown)][1:]
+            for k, row in enumerate(shown[:-1])
+        ]
+        of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
+        note = f"{of}by how much the row leads the column"
+        if not self.comparison.pairs(self.metric.key).reason:
+            note += f"; {star_key(least)} (Holm)"
+        header = [self.metric.name, *(one.letter for one in shown[1:])]
+        named = [[f"{one.letter} {one.method}", *row] for one, row in zip(shown, cells, strict=False)]
+        table = TextTable(header, named, notes=(note,)).fitted(0)
+        if table.width <= WIDTH:
+            return table
+        header[0] = ""
+        return TextTable(header, [[one.letter, *row] for one, row in zip(shown, cells, strict=False)], notes=(note,))
 
-    def _difference(self, row: Standing, column: Standing, *, least: float, digits: int) -> str:
-        difference = row.estimate - column.estimate
-        if math.isnan(difference):
-            return "-"
-        text = point_first(f"{difference:+.{digits}f}")
+    def _lead(self, row: Standing, column: Standing, least: float, digits: int) -> str:
+        lead = abs(row.estimate - column.estimate)
+        text = point_first(f"{lead:.{digits}f}")
         return text + stars(self.p_values[row.method, column.method], least)
 
-    def tables(self) -> list[TextTable]:
+    def tables(self, *, digits: int = DIGITS) -> list[TextTable]:
         """Give the table of methods, and for three or more the matrix."""
-        return [self.table(), self.matrix()] if len(self.standings) > 2 else [self.table()]
+        table = self.table(digits=digits)
+        return [table, self.matrix()] if len(self._defined) > _NAMED else [table]
 
     def __str__(self) -> str:
         """Print the verdict and the tables."""
@@ -199,9 +238,11 @@ def answer(comparison: Comparison, metric: Metric) -> Answer:
     ranks = {name: k for k, name in enumerate(order)}
     standings = []
     for name in order:
-        found: Found = comparison.measured[name].interval(place)
+        found = comparison.measured[name].interval(place)
         beaten = tuple(letters[loser] for loser in sorted(better[name], key=ranks.__getitem__))
-        standings.append(Standing(name, letters[name], estimates[name], found.ends, beaten))
+        standings.append(
+            Standing(name, letters[name], estimates[name], found.ends, beaten, found.error, found.freedom, found.reason)
+        )
     return Answer(comparison, metric, tuple(standings))
 
 
@@ -246,15 +287,15 @@ def letter_of(place: int) -> str:
 
 
 def stars(p: float, least: float) -> str:
-    """Mark a p-value: one star up to `least`, two up to .01, three up to .001."""
+    """Mark a p-value: one star up to `least`, two up to .01."""
     if math.isnan(p) or p > least:
         return ""
-    return next((text for limit, text in _STARS if p <= limit < least), "*")
+    return "**" if p <= _CLEARLY < least else "*"
 
 
 def star_key(least: float) -> str:
     """Say what `stars` mean."""
-    return f"* p at most {number(least, digits=2)}" + (", ** .01, *** .001" if least > _STARS[-1][0] else "")
+    return f"* p at most {number(least, digits=2)}" + (", ** .01" if least > _CLEARLY else "")
 
 
 def p_number(p: float, *, digits: int = DIGITS) -> str:
@@ -267,14 +308,23 @@ def p_text(p: float) -> str:
     return "no p-value" if math.isnan(p) else f"p {p_number(p)}" if p < _LEAST_P else f"p = {p_number(p)}"
 
 
-def _better_than(standing: Standing, letters: set[str], methods: int) -> str:
-    """Write letters, or that it is better than all."""
-    beaten = standing.better_than
-    if len(beaten) == methods - 1 > 1:
-        return "all"
-    shown = [letter for letter in beaten if letter in letters]
-    more = len(beaten) - len(shown)
-    return " ".join([*shown, *([f"and {more} more"] if more else [])]) or "-"
+def letters_text(letters: Sequence[str], places: Mapping[str, int], between: str = " ") -> str:
+    """Write letters of methods, three or more in a row as ``c-f``."""
+    written: list[str] = []
+    for _, run in itertools.groupby(enumerate(letters), lambda at: places[at[1]] - at[0]):
+        some = [letter for _, letter in run]
+        written += [f"{some[0]}-{some[-1]}"] if len(some) > _NAMED else some
+    return between.join(written)
+
+
+def interval_text(ends: Interval, digits: int = DIGITS) -> str:
+    """Write an interval in brackets; a dash where there is none."""
+    return "-" if math.isnan(ends[0]) else f"[{number(ends[0], digits=digits)}, {number(ends[1], digits=digits)}]"
+
+
+def _places(largest: float) -> int:
+    """Give the decimal places of differences up to this one: three digits, one more below 1."""
+    return 3 if largest < 1 else max(2 - int(math.log10(largest)), 0)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """Paired comparison of methods on the same images: differences, intervals, p-values, wins and ranks.
 
-Everything is computed when it is asked for: a comparison of hundreds of methods by one metric takes no resamples, and
+Everything is computed when it is needed: a comparison of hundreds of methods by one metric takes no resamples, and
 neither the other metrics nor the values of single images.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -88,6 +88,23 @@ class Difference:
         low_b, high_b = self.bounds_b or (self.estimate_b, self.estimate_b)
         return low_a - high_b, high_a - low_b
 
+    def turned(self) -> Difference:
+        """Give b minus a."""
+        return replace(
+            self,
+            a=self.b,
+            b=self.a,
+            estimate_a=self.estimate_b,
+            estimate_b=self.estimate_a,
+            difference=0 - self.difference,  # never -0
+            low=0 - self.high,
+            high=0 - self.low,
+            wins=self.losses,
+            losses=self.wins,
+            bounds_a=self.bounds_b,
+            bounds_b=self.bounds_a,
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
@@ -103,12 +120,18 @@ class Comparison:
         What to say beside the tables.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
+    beside : tuple of Comparison
+        Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
+        all pairs of all of them.
     """
 
     measured: Mapping[str, Measured]
     metrics: tuple[Metric, ...]
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
+    beside: tuple[Comparison, ...] = ()
+    _pairs: dict[str, Pairs] = field(default_factory=dict, init=False)
+    _answers: dict[str, Answer] = field(default_factory=dict, init=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -160,48 +183,56 @@ class Comparison:
 
     def pairs(self, key: str) -> Pairs:
         """Give all pairs of methods by one metric, as arrays."""
-        return self._pairs(key)
-
-    @cached_property
-    def _pairs(self) -> Callable[[str], Pairs]:
-        known: dict[str, Pairs] = {}
-
-        def pairs(key: str) -> Pairs:
-            if key not in known:
-                known[key] = Pairs(self.metric(key), tuple(self.measured.values()), self.place(key))
-            return known[key]
-
-        return pairs
-
-    def rows(self, key: str) -> list[Difference]:
-        """Give the difference of each pair of methods by one metric, pair by pair in the order given."""
-        pairs = self.pairs(key)
-        low, high = (ends.tolist() for ends in pairs.intervals(self.level))
-        estimates, bounds = pairs.estimates.tolist(), self._bounds(key)
-        errors = pairs.standard_errors.tolist()
-        return [
-            Difference(
-                metric=key,
-                a=self.methods[a],
-                b=self.methods[b],
-                estimate_a=estimates[a],
-                estimate_b=estimates[b],
-                difference=estimates[a] - estimates[b],
-                low=low[k],
-                high=high[k],
-                p_value=float(pairs.p_values[k]),
-                p_holm=float(pairs.corrected[k]),
-                standard_error=errors[k],
-                freedom=math.nan if math.isnan(errors[k]) else pairs.freedom,
-                wins=pairs.tallies[k].wins,
-                ties=pairs.tallies[k].ties,
-                losses=pairs.tallies[k].losses,
-                undecided=pairs.tallies[k].undecided,
-                bounds_a=bounds[a],
-                bounds_b=bounds[b],
+        if key not in self._pairs:
+            self._pairs[key] = Pairs(
+                self.metric(key),
+                tuple(self.measured.values()),
+                self.place(key),
+                lambda: [each.pairs(key).p_values for each in self.beside],
             )
-            for k, (a, b) in enumerate(itertools.combinations(range(len(self.methods)), 2))
-        ]
+        return self._pairs[key]
+
+    def rows(self, key: str, *, against: str | None = None, tallied: bool = True) -> list[Difference]:
+        """Give the difference of each pair of methods by one metric, pair by pair in the order given.
+
+        Or of each other method minus the one named `against`; p-values are corrected for all pairs all the same.
+        Images are not measured where they need not be `tallied`: wins, ties and losses are 0 then.
+        """
+        pairs, names, bounds = self.pairs(key), self.methods, self._bounds(key)
+        low, high = pairs.intervals(self.level)
+        found = []
+        for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
+            if against not in (None, names[one], names[other]):
+                continue
+            error = float(pairs.standard_errors[pair])
+            row = Difference(
+                key,
+                names[one],
+                names[other],
+                float(pairs.estimates[one]),
+                float(pairs.estimates[other]),
+                float(pairs.differences[pair]),
+                float(low[pair]),
+                float(high[pair]),
+                float(pairs.p_values[pair]),
+                float(pairs.corrected[pair]),
+                error,
+                math.nan if math.isnan(error) else pairs.freedom,
+                *(pairs.tally(pair) if tallied else (0, 0, 0, 0)),
+                bounds[one],
+                bounds[other],
+            )
+            found.append(row.turned() if against == row.a else row)
+        return found
+
+    def why_none(self, key: str, a: str, b: str) -> dict[str, str]:
+        """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
+        return self.pairs(key).why_none(self.pair(a, b))
+
+    def pair(self, a: str, b: str) -> int:
+        """Number a pair of methods, in the order of `itertools.combinations`."""
+        one, other = sorted(map(self.methods.index, (a, b)))
+        return one * (2 * len(self.methods) - one - 1) // 2 + other - one - 1
 
     def _bounds(self, key: str) -> list[Interval | None]:
         return [one.table.bounds.get(key) for one in self.measured.values()]
@@ -222,7 +253,7 @@ class Comparison:
         """By metric and method, the share of resamples in which the method is first, second, and so on.
 
         Equals share the better rank; nan where no resample defines the metric for all methods, or bins leave the order
-        open. A metric's ranks are drawn when they are asked for.
+        open. A metric's ranks are drawn when they are read.
         """
         return _Ranks(self)
 
@@ -230,7 +261,10 @@ class Comparison:
         """Say which method is best by one metric, and how sure that is."""
         from segbench.statistics.answer import answer
 
-        return answer(self, self.metric(key))
+        metric = self.metric(key)
+        if metric.key not in self._answers:
+            self._answers[metric.key] = answer(self, metric)
+        return self._answers[metric.key]
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per pair and metric, with the fields of `Difference`.
@@ -242,7 +276,8 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the answer by the metric that ranks methods, and the notes."""
-        return "\n".join([str(self.answer()), *self.notes])
+        found = self.answer()
+        return "\n".join([str(found), *self.notes])
 
     __repr__ = __str__
 
@@ -319,6 +354,11 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     first = next(iter(measured.values()))
     notes = (*notes_on(first, {metric.key: place for place, metric in compared}), *_bin_notes(comparison))
     return Comparison(measured, comparison.metrics, notes, comparison.undefined)
+
+
+def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Correct comparisons that are read together, for instance of several classes, for all pairs of all of them."""
+    return [replace(one, beside=tuple(other for other in comparisons if other is not one)) for one in comparisons]
 
 
 def by_reason(lacking: Iterable[tuple[str, str]]) -> str:

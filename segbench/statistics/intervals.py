@@ -41,7 +41,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     estimates : mapping of str to float
         The metrics themselves.
     standard_errors, freedom : mapping of str to float
-        Standard error and degrees of freedom of the jackknife; nan for metrics whose interval does not come from it.
+        Standard error and degrees of freedom of the jackknife; nan where an interval does not come from it.
     level : float
         Share of repetitions in which such an interval would hold the metric of the population.
     replicates, seed : int
@@ -135,7 +135,7 @@ def intervals(
     level : float
         Between 0 and 1.
     replicates : int
-        From 1 to 10 million: resamples of the images, for metrics that jump between thresholds, whose intervals are
+        From 1 to 10 million: resamples of the images, for metrics that jump between thresholds: their intervals are
         quantiles.
     seed : int
         0 or more, of the resamples. The jackknife is not random.
@@ -168,24 +168,17 @@ def intervals_of(measured: Measured) -> Intervals:
     refuse_outside(table.metrics, table.estimates.tolist())
     places = {metric.key: place for place, metric in enumerate(table.metrics) if metric.key}
     found = {key: measured.interval(place) for key, place in places.items()}
-    smooth = {
-        key: place
-        for key, place in places.items()
-        if table.metrics[place].spread in ("smooth", "biased") and not found[key].reason
-    }
-    nothing = dict.fromkeys(places, math.nan)
-    errors, freedom = measured.jackknife.standard_errors, measured.jackknife.freedom
-    drawn = [key for key, one in found.items() if not one.reason and key not in smooth]
+    drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
     return Intervals(
         {key: one.ends for key, one in found.items()},
         {key: float(table.estimates[place]) for key, place in places.items()},
-        nothing | {key: float(errors[place]) for key, place in smooth.items()},
-        nothing | {key: float(freedom[place]) for key, place in smooth.items()},
+        {key: one.error for key, one in found.items()},
+        {key: one.freedom for key, one in found.items()},
         measured.level,
         measured.replicates,
         measured.seed,
         measured.images,
-        (*notes_on(measured, places), *_on_resamples(measured, {key: places[key] for key in drawn})),
+        (*notes_on(measured, places), *_on_resamples(measured, drawn)),
         {key: one.reason for key, one in found.items() if one.reason},
     )
 

@@ -36,10 +36,12 @@ NO_INTERVAL: Interval = (math.nan, math.nan)
 
 
 class Found(NamedTuple):
-    """An interval, or why there is none."""
+    """An interval with the standard error and degrees of freedom that it comes from, if any; or why there is none."""
 
     ends: Interval
     reason: str = ""
+    error: float = math.nan
+    freedom: float = math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +101,12 @@ class Measured:
         error = float(self.jackknife.standard_errors[place])
         if metric.spread == "biased" and estimate < _ABOVE_ZERO * error:
             return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors, which chance alone can give")
-        reach = float(t_value(self.jackknife.freedom[place], self.level)) * error
+        freedom = float(self.jackknife.freedom[place])
+        reach = float(t_value(np.array(freedom), self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
-            return Found(logit_ends(estimate, reach))
+            return Found(logit_ends(estimate, reach), "", error, freedom)
         low, high = metric.range or (-math.inf, math.inf)
-        return Found((max(estimate - reach, low), min(estimate + reach, high)))
+        return Found((max(estimate - reach, low), min(estimate + reach, high)), "", error, freedom)
 
     def why_none(self, place: int) -> str:
         """Say why a metric has no interval, as far as images decide; empty where it may have one."""

@@ -12,9 +12,8 @@ come from the same differences, so that an interval excludes 0 exactly where p, 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -55,11 +54,14 @@ class Pairs:
         The methods, on the same images.
     place : int
         The column of the metric in their tables.
+    beside : callable
+        Gives the p-values of other tests that are read together with these, and are corrected for together.
     """
 
     metric: Metric
     measured: Sequence[Measured]
     place: int
+    beside: Callable[[], Sequence[FloatArray]] = tuple
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
@@ -129,8 +131,24 @@ class Pairs:
 
     @cached_property
     def corrected(self) -> FloatArray:
-        """Holm's correction of the p-values for the number of pairs."""
-        return holm(self.p_values)
+        """Holm's correction of the p-values for the number of pairs, and of the tests beside them."""
+        return holm(np.concatenate([self.p_values, *self.beside()]))[: self.p_values.size]
+
+    def why_none(self, pair: int) -> dict[str, str]:
+        """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
+        one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
+        table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
+        if table is not None:
+            return dict.fromkeys(("difference", "interval", "p_value"), table.why_undefined(self.metric))
+        if self.left_open[pair]:
+            return dict.fromkeys(("interval", "p_value"), "bins of scores leave open which of the two is higher")
+        if self.reason and self.metric.spread == "jumps":
+            of_one = one.why_none(self.place) or other.why_none(self.place)
+            return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
+        lost = self.reason or one.undefined_without(self.place) or other.undefined_without(self.place)
+        if lost:
+            return dict.fromkeys(("interval", "p_value"), lost)
+        return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""
@@ -184,14 +202,13 @@ class Pairs:
         left_open: NDArray[np.bool_] = overlap & (bounded[one] | bounded[other])
         return left_open
 
-    @cached_property
-    def tallies(self) -> list[Tally]:
-        """How many images each method of a pair wins."""
+    def tally(self, pair: int) -> Tally:
+        """Count the images that each method of a pair wins."""
         sign = self.metric.direction
-        ends = [[sign * one.of_images[k][:, self.place] for one in self.measured] for k in (0, 1)]
-        lowest, highest = ends[::sign]
-        pairs = itertools.combinations(range(len(self.measured)), 2)
-        return [_tally(lowest[a] - highest[b], highest[a] - lowest[b]) for a, b in pairs]
+        one, other = (
+            [sign * ends[:, self.place] for ends in self.measured[k[pair]].of_images][::sign] for k in self.pairs
+        )
+        return _tally(one[0] - other[1], one[1] - other[0])
 
     def images_needed(self, place: int, *, power: float = 0.8) -> float:
         """About how many images like these show the difference of a pair at .05, before correction; inf if never."""

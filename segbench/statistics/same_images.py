@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import DataError
 from segbench.core.interface import given
 from segbench.core.names import first_names
 
@@ -35,7 +35,5 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bo
                 remedies["count all methods against the same ground truth"] = None
                 break
     if problems:
-        raise ArgumentError(
-            f"methods are compared on the same images and ground truth, but {'; '.join(problems)}; "
-            + ", and ".join(remedies)
-        )
+        what = f"methods are compared on the same images and ground truth, but {first_names(problems, _LISTED, '; ')}"
+        raise DataError(first_names(list(methods), _LISTED), what, ", and ".join(remedies))

@@ -25,22 +25,22 @@ def results(segbench, tmp_path):
 
 
 class TestShow:
-    def test_json_holds_an_interval_of_every_figure_and_how_it_was_drawn(self, segbench, results):
-        options = ["--intervals", "90", "--bca", "--replicates", "300", "--seed", "5"]
+    def test_json_holds_an_interval_of_every_figure_and_how_it_was_made(self, segbench, results):
+        options = ["--intervals", "90", "--replicates", "300", "--seed", "5"]
         for run in runs_of(segbench("show", results, *options, "--format", "json")):
             low, high = run["intervals"]["ods_f"]
             assert low < run["summary"]["ods_f"] < high
             assert set(run["intervals"]) == set(run["summary"]) - {"positives", "negatives", "ignored"}
-            assert run["signature"].endswith("|intervals:bca-90-300-5")
-            assert run["resampling"]["undefined"] == {}
-            assert any(
-                "quantile intervals instead of BCa" in note and "ods_recall" in note
-                for note in run["resampling"]["notes"]
-            )
+            assert run["signature"].endswith("|intervals:jackknife-90|resamples:300-5")
+            assert run["sampling"]["standard_errors"]["ods_f"] > 0
+            assert 2 <= run["sampling"]["freedom"]["ods_f"] <= 11
+            assert "from 30 images on" in run["sampling"]["undefined"]["ods_recall"]
 
-    def test_the_same_seed_prints_the_same(self, segbench, results):
-        first, again, other = (segbench("show", results, "--intervals", "95", "--seed", seed).out for seed in "112")
-        assert first == again != other
+    def test_the_seed_moves_no_interval_of_the_jackknife(self, segbench, results):
+        first, other = (
+            runs_of(segbench("show", results, "--intervals", "95", "--seed", seed, "--format", "json")) for seed in "12"
+        )
+        assert [run["intervals"] for run in first] == [run["intervals"] for run in other]
 
     def test_table_csv_and_papers_hold_the_same_ends(self, segbench, results):
         (run, _) = runs_of(segbench("show", results, "--intervals", "95", "--format", "json"))
@@ -65,7 +65,7 @@ class TestShow:
         [
             (["--intervals", "0.95"], "write 95"),
             (["--intervals", "nan"], "not a confidence level"),
-            (["--bca"], "add --intervals"),
+            (["--seed", "1"], "add --intervals"),
             (["--intervals", "95", "--per-image"], "has no intervals"),
             (["--only", "nothing"], "protocol:pixels"),
         ],
@@ -81,7 +81,7 @@ class TestDegenerate:
         folders = write_methods(tmp_path, {"a": 2}, images=1)
         (run,) = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
         assert {tuple(ends) for ends in run["intervals"].values()} == {(None, None)}
-        assert run["resampling"]["undefined"]["ods_f"] == "1 image: intervals need at least two images"
+        assert run["sampling"]["undefined"]["ods_f"] == "1 image: an interval needs at least two"
         text = segbench("pixels", *folders, "--intervals", "95", "--format", "markdown").out
         assert "[" not in text
         (row,) = csv.DictReader(io.StringIO(segbench("pixels", *folders, "--intervals", "95", "--format", "csv").out))
@@ -93,15 +93,14 @@ class TestDegenerate:
         answer = segbench("pixels", *folders, "--positive", "255", "--intervals", "95", "--format", "json")
         (run,) = runs_of(answer, code=1)
         assert run["intervals"]["auc_pr"] == [None, None]
-        assert run["resampling"]["undefined"]["auc_pr"] == "no positive pixels"
+        assert run["sampling"]["undefined"]["auc_pr"] == "no positive pixels"
 
     def test_one_score_everywhere_predicts_every_pixel(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=10)
         write_folder(folders[1], {path.name: np.full((12, 17), 9, np.uint8) for path in folders[1].iterdir()})
         (run,) = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
         assert run["intervals"]["auc_roc"] == [None, None]
-        assert run["resampling"]["undefined"]["auc_roc"] == "two-valued predictions"
-        assert run["intervals"]["ods_recall"] == [1, 1]
+        assert run["sampling"]["undefined"]["auc_roc"] == "two-valued predictions"
         low, high = run["intervals"]["ods_f"]
         assert low < run["summary"]["ods_f"] < high  # the share of positives differs from image to image
 
@@ -129,3 +128,9 @@ class TestPlot:
         assert "3 images: intervals" in segbench("plot", kept, "-o", tmp_path / "p.svg", "--intervals", "95").err
         for form in ("table", "markdown", "latex"):
             assert "3 images: intervals over" in segbench("show", kept, "--intervals", "95", "--format", form).out
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_a_metric_without_an_interval_says_why(segbench, results, form):
+    text = segbench("show", results, "--intervals", "95", "--format", form).out.replace("\\", "")
+    assert "no interval (12 images: this metric has intervals from 30 images on): ods_precision, ods_recall" in text

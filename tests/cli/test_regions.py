@@ -56,7 +56,7 @@ def test_show_compare_plot_export(segbench, folders, tmp_path):
     assert "- cover -" in table
     assert "covering_of_prediction" in segbench("show", kept, "--per-image", "--format", "csv").out
     assert segbench("show", kept, "--format", "latex").code == 0
-    assert "covering_ods" in segbench("compare", kept).out
+    assert "the best cover ODS" in segbench("compare", kept).out
     assert segbench("plot", kept, "-o", tmp_path / "c.png").code == 0
     refused = segbench("plot", kept, "-o", tmp_path / "c.png", "--kind", "roc")
     assert refused.code == 2

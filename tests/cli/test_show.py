@@ -6,6 +6,7 @@ import shlex
 
 import numpy as np
 import pytest
+from cases import write_folder
 from methods import write_methods
 
 from segbench import evaluate, load_results
@@ -125,7 +126,6 @@ def test_bands_are_refused_where_there_are_none(segbench, kept, tmp_path):
     ("verb", "options", "mend"),
     [
         ("show", ["--seed", 3, "--replicates", 10], "add --intervals 95"),
-        ("show", ["--bca"], "add --intervals 95"),
         ("plot", ["-o", "a.svg", "--seed", 0], "add --intervals 95"),
         ("report", ["-o", "a.html", "--no-intervals", "--replicates", 9], "leave out --no-intervals"),
     ],
@@ -183,3 +183,54 @@ class TestMetrics:
         assert shown.code == 2
         found = "--metrics ods_f, ois_f: keys of single images differ (f for ods_f); expected some of f, "
         assert found in shown.err
+
+
+class TestWorstImages:
+    def order(self, segbench, kept, key):
+        rows = csv.DictReader(io.StringIO(segbench("show", kept, "--per-image", "--sort", key, "--format", "csv").out))
+        return [float(row[key]) if row[key] else None for row in rows]
+
+    def test_come_first(self, segbench, kept):
+        found = self.order(segbench, kept, "f")
+        assert len(found) == 9
+        assert found == sorted(found)
+
+    def test_are_the_highest_where_lower_is_better(self, segbench, tmp_path):
+        folders = write_methods(tmp_path, {"good": 3.0, "poor": 1.0}, images=4)
+        assert segbench("saliency", *folders, "-o", tmp_path / "r").code == 0
+        found = self.order(segbench, tmp_path / "r", "mae")
+        assert found == sorted(found, reverse=True)
+
+    def test_undefined_ones_come_last(self, segbench, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 1.0}, images=3)
+        write_folder(gt, {"im00.png": np.zeros((12, 17), np.uint8)})
+        assert segbench("pixels", gt, one, "--positive", "255", "-o", tmp_path / "r").code == 0
+        found = self.order(segbench, tmp_path / "r", "auc_roc")
+        assert found[2] is None
+        assert found[:2] == sorted(found[:2])
+
+    def test_are_sorted_by_a_metric_that_is_not_shown(self, segbench, kept):
+        printed = segbench("show", kept, "--per-image", "--sort", "f", "--metrics", "auc_roc", "--format", "csv").out
+        every = segbench("show", kept, "--per-image", "--sort", "f", "--format", "csv").out
+        names = [[row["method"], row["image"]] for row in csv.DictReader(io.StringIO(every))]
+        assert [line.split(",")[:2] for line in printed.splitlines()[1:]] == names
+
+    def test_come_first_in_json_and_in_the_terminal(self, segbench, kept):
+        runs = json.loads(segbench("show", kept, "--per-image", "--sort", "f", "--format", "json").out)["runs"]
+        for run in runs:
+            values = [image["f"] for image in run["per_image"].values()]
+            assert values == sorted(values)
+        assert segbench("show", kept, "--per-image", "--sort", "f").out.splitlines()[1].startswith("poor ")
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--sort", "f"], "--sort lists the worst images first; add --per-image"),
+            (["--sort", "g", "--per-image"], "--sort g: expected some of f, "),
+            (["--sort", "ods_f", "--per-image"], "--sort ods_f: keys of single images differ (f for ods_f)"),
+        ],
+    )
+    def test_a_sort_that_cannot_be_is_refused(self, segbench, kept, options, message):
+        refused = segbench("show", kept, *options)
+        assert refused.code == 2
+        assert message in refused.err

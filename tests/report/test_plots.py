@@ -332,7 +332,7 @@ class TestManyMethods:
         names = [one.method for one in answer.standings]
         for row, column in itertools.permutations(range(12), 2):
             assert texts.get((column, row), "") == stars(answer.p_values[names[row], names[column]], 0.05)
-        assert "* p at most .05, ** .01, *** .001" in ax.get_title()
+        assert "* p at most .05, ** .01" in ax.get_title()
 
     def test_of_more_than_twenty_the_best_are_drawn(self):
         comparison = compare_results(noisy_results(22), replicates=50)

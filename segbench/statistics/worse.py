@@ -1,0 +1,92 @@
+"""Whether methods are worse than a baseline by more than a margin, for continuous integration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from segbench.core.metric import Metric
+from segbench.core.numbers import point_first, signed
+from segbench.statistics.comparison import Comparison, Difference
+
+EXIT_CODES = {"worse": 3, "undecided": 4, "not worse": 0}
+"""Exit codes of the command line, the worst first."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One method against the baseline by one metric; `reason` says why there is no interval."""
+
+    class_name: str
+    metric: str
+    method: str
+    outcome: Literal["worse", "undecided", "not worse"]
+    difference: float | None
+    interval: tuple[float, float] | None
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """Methods against the baseline: the worst outcome decides."""
+
+    baseline: str
+    margin: float
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def worst(self) -> list[Outcome]:
+        """The outcomes that decide."""
+        found = (each.outcome for each in self.outcomes)
+        decides = min(found, key=list(EXIT_CODES).index)
+        return [each for each in self.outcomes if each.outcome == decides]
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line exits with."""
+        return EXIT_CODES[self.worst[0].outcome]
+
+    def __str__(self) -> str:
+        """Say what was found, in one line."""
+        first, *others = self.worst
+        more = f"; and {len(others)} more" if others else ""
+        return f"{first.outcome}: {first.text}{more}"
+
+
+def check_not_worse(
+    comparisons: Mapping[str, Comparison], keys: Sequence[str], *, baseline: str, margin: float
+) -> Check:
+    """Find out of every other method whether its interval lies wholly beyond the margin, before it, or holds it."""
+    outcomes = (
+        _outcome(name, comparison, comparison.metric(key), row, margin)
+        for name, comparison in comparisons.items()
+        for key in keys
+        for row in comparison.rows(key, against=baseline, tallied=False)
+    )
+    return Check(baseline, margin, tuple(outcomes))
+
+
+def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+    by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
+    worse = f"worse than {row.b} {by}"
+    of_class = f"{class_name}: " if class_name else ""
+    known = None if math.isnan(row.difference) else row.difference
+    if math.isnan(row.low):
+        reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
+        text = f"{of_class}whether {row.a} is {worse} is undefined: {reason}"
+        return Outcome(class_name, metric.key, row.a, "undecided", known, None, reason, text)
+    ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
+    found = f"difference {signed(row.difference)}, {ends}"
+    least, greatest = sorted(metric.direction * end for end in (row.low, row.high))
+    ends_of = (row.low, row.high)
+    if greatest < -margin:
+        text = f"{of_class}{row.a} is {worse} ({found})"
+        return Outcome(class_name, metric.key, row.a, "worse", known, ends_of, "", text)
+    if least >= -margin:
+        text = f"{of_class}{row.a} is not {worse} ({found})"
+        return Outcome(class_name, metric.key, row.a, "not worse", known, ends_of, "", text)
+    text = f"{of_class}it is open whether {row.a} is {worse} ({found})"
+    return Outcome(class_name, metric.key, row.a, "undecided", known, ends_of, "", text)
