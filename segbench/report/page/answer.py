@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from segbench.aggregator.comparing import compare_results, differing_repairs
 from segbench.aggregator.result import Result, names_of
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import SegbenchError
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number
@@ -64,7 +64,7 @@ def compared_results(
         return None, ""
     try:
         return compare_results(_named(counted), level=level, replicates=replicates, seed=seed), ""
-    except ArgumentError as error:
+    except SegbenchError as error:  # other settings, or other ground truth
         return None, str(error)
 
 
