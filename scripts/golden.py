@@ -406,9 +406,7 @@ def _of_method(result: Result) -> dict[str, Any]:
             for name, values in images.items()
             if values.bounds
         },
-        "sampled": {
-            key: list(ends) for key, ends in result.intervals(**RESAMPLING).items() if not math.isnan(ends[0])
-        },
+        "sampled": {key: list(ends) for key, ends in result.intervals(**RESAMPLING).items() if not math.isnan(ends[0])},
         "text": {"notes": [*result.notes, *summary.notes], "undefined": dict(summary.undefined)},
     }
 

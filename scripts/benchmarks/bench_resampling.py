@@ -19,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 import scipy.stats
+from segbench.statistics.bootstrap import bootstrap
 
 import segbench
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.bands import curve_band
-from segbench.statistics.bootstrap import bootstrap
 from segbench.statistics.comparison import compare
 
 IMAGES, LEVELS, REPLICATES = 200, 256, 2000

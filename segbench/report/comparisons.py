@@ -23,7 +23,7 @@ from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
-from segbench.statistics.answer import SHOWN, Answer, disagreements, letters_text, p_number, p_text
+from segbench.statistics.answer import SHOWN, Answer, letters_text, p_number, p_text
 from segbench.statistics.comparison import Comparison, Difference, compared
 from segbench.statistics.worse import Check
 
@@ -77,7 +77,7 @@ class Compared:
         found: list[str] = []
         for name, comparison in self.comparisons.items():
             of_class = f"{name}: " if name else ""
-            own = disagreements(comparison, keys)
+            own = comparison.disagreements(keys)
             lacking = grouped((why, key) for key, why in comparison.undefined.items() if key in keys)
             own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
             found += [f"{of_class}{note}" for note in own]
@@ -201,7 +201,7 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
     for place, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
         if place:
             console.print()
-        (first, *others), tables = _said(of.comparisons[name].answer(key), of.against, digits)
+        (first, *others), tables = _said(of.comparisons[name], key, of.against, digits)
         for sentence in (f"{of_class[name]}{first}", *others):
             _say_wrapped(console, sentence, "bold")
         for table in tables[:1] if name else tables:
@@ -224,11 +224,12 @@ def _say_wrapped(console: Console, text: str, style: str) -> None:
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def _said(answer: Answer, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:
+def _said(comparison: Comparison, key: str, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:
     """Give the sentences and the tables of an answer."""
+    answer = comparison.answer(key)
     if against is None:
         return answer.sentences(), answer.tables(digits=digits)
-    rows = answer.comparison.rows(answer.metric.key, against=against, tallied=False)
+    rows = comparison.rows(answer.metric.key, against=against, tallied=False)
     order = {one.method: place for place, one in enumerate(answer.standings)}
     return [_against(answer, rows, against)], [
         _against_table(answer, sorted(rows, key=lambda row: order[row.a]), digits)
@@ -238,7 +239,7 @@ def _said(answer: Answer, against: str | None, digits: int) -> tuple[list[str], 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
     by = answer.metric.name
-    pairs, least = answer.comparison.pairs(answer.metric.key), 1 - answer.comparison.level
+    pairs, least = answer.pairs, 1 - answer.level
     if pairs.reason:
         return f"{by} compared with {against}, without a test: {pairs.reason}"
     leads = [answer.metric.direction * row.difference * (row.p_holm <= least) for row in rows]
@@ -255,7 +256,7 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
 
 def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> TextTable:
     """Give the differences of the best methods to one."""
-    metric, level = answer.metric, answer.comparison.level
+    metric, level = answer.metric, answer.level
     header = ["method", metric.name, "difference", f"{100 * level:g} % interval", "p", "p (Holm)"]
     cells = [
         [

@@ -8,22 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first
 from segbench.core.text_table import WIDTH, TextTable, aligned
-from segbench.statistics.comparison import Comparison
 from segbench.statistics.measured import Interval
+from segbench.statistics.pairs import Pairs
 
 SHOWN = 20
 """Methods in a printed table; of more the best are shown."""
 IN_MATRIX = 12
 """Methods in a printed matrix of differences."""
 _NAMED = 2
-_NAMED_PAIRS = 4
 _LEAST_P = 1e-4
 _MOST_NEEDED = 1_000_000
 _CLEARLY = 0.01
@@ -65,21 +61,37 @@ class Answer:
 
     Parameters
     ----------
-    comparison : Comparison
-    metric : Metric
+    methods : tuple of str
+        The methods in the order of `pairs`.
+    pairs : Pairs
+        Their differences.
+    level : float
+        Confidence level: differences are significant where Holm's p is at most 1 - level.
+    classes : int
+        How many comparisons were corrected together, one per class; 1 for one by itself.
     standings : tuple of Standing
         The best first, undefined ones last.
     """
 
-    comparison: Comparison
-    metric: Metric
+    methods: tuple[str, ...]
+    pairs: Pairs
+    level: float
+    classes: int
     standings: tuple[Standing, ...]
+
+    @property
+    def metric(self) -> Metric:
+        """The metric."""
+        return self.pairs.metric
+
+    @property
+    def _images(self) -> int:
+        return self.pairs.measured[0].images
 
     @cached_property
     def p_values(self) -> dict[tuple[str, str], float]:
         """Holm's p-value of each pair of methods, both ways round; nan where it has none."""
-        pairs = self.comparison.pairs(self.metric.key)
-        found = zip(itertools.combinations(self.comparison.methods, 2), pairs.corrected.tolist(), strict=True)
+        found = zip(itertools.combinations(self.methods, 2), self.pairs.corrected.tolist(), strict=True)
         return {pair: p for (a, b), p in found for pair in ((a, b), (b, a))}
 
     @property
@@ -102,12 +114,12 @@ class Answer:
     def verdict(self) -> str:
         """One sentence: who leads, by how much and how surely; or who cannot be told apart."""
         first, second = self.standings[:2]
-        title, images = self.metric.name, many(self.comparison.images, "image")
+        title, images = self.metric.name, many(self._images, "image")
         if math.isnan(first.estimate):
             return f"{title} is undefined for every method"
         if math.isnan(second.estimate):
             return f"{title} is defined for {first.method} alone"
-        reason = self.comparison.pairs(self.metric.key).reason
+        reason = self.pairs.reason
         if reason:
             best = "best" if self.metric.better else "highest"
             return f"{first.method} has the {best} {title}, {number(first.estimate)}, without a test: {reason}"
@@ -124,8 +136,8 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse:
             return ""
-        images = self.comparison.pairs(self.metric.key).images_needed(self.comparison.pair(first.method, second.method))
-        if not self.comparison.images < images <= _MOST_NEEDED:
+        images = self.pairs.images_needed(self.pairs.pair(*(self.methods.index(one.method) for one in (first, second))))
+        if not self._images < images <= _MOST_NEEDED:
             return ""
         ahead = number(abs(first.estimate - second.estimate))
         return f"a difference of {ahead} would need about {int(float(f'{images:.1g}'))} images to be significant"
@@ -137,10 +149,9 @@ class Answer:
     @property
     def correction(self) -> str:
         """For which p-values Holm's correction is made, in words; empty where there is a single one."""
-        others = len(self.comparison.beside)
-        if len(self.standings) == _NAMED and not others:
+        if len(self.standings) == _NAMED and self.classes == 1:
             return ""
-        return "after Holm's correction for all pairs" + (f" of all {others + 1} classes" if others else "")
+        return "after Holm's correction for all pairs" + (f" of all {self.classes} classes" if self.classes > 1 else "")
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -160,11 +171,11 @@ class Answer:
             ]
             for one in shown
         ]
-        header = ["", "method", self.metric.name, f"{100 * self.comparison.level:g} % interval", "better than"]
+        header = ["", "method", self.metric.name, f"{100 * self.level:g} % interval", "better than"]
         notes = [f"the best {SHOWN} of {total} methods"] if total > SHOWN else []
-        least = number(1 - self.comparison.level, digits=2)
+        least = number(1 - self.level, digits=2)
         said = ["lower is better"] if self.metric.better == "lower" else []
-        if not self.comparison.pairs(self.metric.key).reason:
+        if not self.pairs.reason:
             said.append(f"better than: p at most {least}{f', {self.correction}' if self.correction else ''}")
         notes += ["; ".join(said)] if said else []
         return TextTable(header, rows, names=2, notes=tuple(notes)).fitted(1)
@@ -185,7 +196,7 @@ class Answer:
         return next(table for table in tables if len(table.rows) == 1 or table.width <= WIDTH)
 
     def _matrix(self, shown: Sequence[Standing]) -> TextTable:
-        least = 1 - self.comparison.level
+        least = 1 - self.level
         digits = _places(abs(shown[0].estimate - shown[-1].estimate))
         cells = [
             [self._lead(row, column, least, digits) if place > k else "" for place, column in enumerate(shown)][1:]
@@ -193,7 +204,7 @@ class Answer:
         ]
         of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
         note = f"{of}by how much the row leads the column"
-        if not self.comparison.pairs(self.metric.key).reason:
+        if not self.pairs.reason:
             note += f"; {star_key(least)} (Holm)"
         header = [self.metric.name, *(one.letter for one in shown[1:])]
         named = [[f"{one.letter} {one.method}", *row] for one, row in zip(shown, cells, strict=False)]
@@ -222,54 +233,34 @@ class Answer:
         return "\n\n".join(parts)
 
 
-def answer(comparison: Comparison, metric: Metric) -> Answer:
-    """Rank the methods of a comparison by one metric, with the letters of those that each is better than."""
-    place, pairs = comparison.place(metric.key), comparison.pairs(metric.key)
-    names = list(comparison.methods)
-    estimates = dict(zip(names, pairs.estimates.tolist(), strict=True))
-    order = sorted(names, key=lambda name: (_rank(metric, estimates[name]), name))
-    letters = {name: letter_of(k) for k, name in enumerate(order)}
-    better: dict[str, list[str]] = {name: [] for name in names}
-    won = _won(comparison, metric)
+def answer(methods: Sequence[str], pairs: Pairs, *, level: float, classes: int) -> Answer:
+    """Rank methods by one metric, with the letters of those that each is better than."""
+    estimates = pairs.estimates.tolist()
+    order = sorted(range(len(methods)), key=lambda k: (_rank(pairs.metric, estimates[k]), methods[k]))
+    ranks = {k: rank for rank, k in enumerate(order)}
+    better: list[list[int]] = [[] for _ in methods]
+    won = pairs.won(level)
     for winners, losers, sign in zip(pairs.pairs, pairs.pairs[::-1], (1, -1), strict=True):
         some = won == sign
         for winner, loser in zip(winners[some].tolist(), losers[some].tolist(), strict=True):
-            better[names[winner]].append(names[loser])
-    ranks = {name: k for k, name in enumerate(order)}
+            better[winner].append(ranks[loser])
     standings = []
-    for name in order:
-        found = comparison.measured[name].interval(place)
-        beaten = tuple(letters[loser] for loser in sorted(better[name], key=ranks.__getitem__))
+    for k in order:
+        found = pairs.measured[k].interval(pairs.place)
+        beaten = tuple(map(letter_of, sorted(better[k])))
         standings.append(
-            Standing(name, letters[name], estimates[name], found.ends, beaten, found.error, found.freedom, found.reason)
+            Standing(
+                methods[k],
+                letter_of(ranks[k]),
+                estimates[k],
+                found.ends,
+                beaten,
+                found.error,
+                found.freedom,
+                found.reason,
+            )
         )
-    return Answer(comparison, metric, tuple(standings))
-
-
-def disagreements(comparison: Comparison, keys: Sequence[str], *, titles: bool = False) -> list[str]:
-    """Give one line on pairs in which each method is significantly better by some metric; nothing without such pairs.
-
-    Metrics are those of the keys and the one that ranks methods, called by their keys or by their titles.
-    """
-    metrics = [metric for metric in comparison.metrics if metric.headline or metric.key in keys]
-    called = [metric.name if titles else metric.key for metric in metrics]
-    won = np.array([_won(comparison, metric) for metric in metrics])
-    found = []
-    for place in np.flatnonzero((won > 0).any(axis=0) & (won < 0).any(axis=0)).tolist():
-        a, b = (comparison.methods[methods[place]] for methods in comparison.pairs(metrics[0].key).pairs)
-        better, worse = (
-            ", ".join(name for name, one in zip(called, won[:, place], strict=True) if one == sign) for sign in (1, -1)
-        )
-        found.append(f"{a} is better than {b} by {better} but worse by {worse}")
-    return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
-
-
-def _won(comparison: Comparison, metric: Metric) -> FloatArray:
-    """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
-    pairs = comparison.pairs(metric.key)
-    significant = pairs.corrected <= 1 - comparison.level
-    won: FloatArray = np.where(significant, metric.direction * np.sign(pairs.differences), 0)
-    return won
+    return Answer(tuple(methods), pairs, level, classes, tuple(standings))
 
 
 def _rank(metric: Metric, estimate: float) -> float:

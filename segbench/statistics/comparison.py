@@ -20,7 +20,9 @@ from segbench.core.frames import data_frame
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric, refuse_outside
+from segbench.core.names import first_names
 from segbench.core.table import Table
+from segbench.statistics.answer import Answer, answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Interval, Measured
 from segbench.statistics.pairs import TIED, Pairs
@@ -29,9 +31,9 @@ from segbench.statistics.replicates import as_draws, as_level
 if TYPE_CHECKING:
     import pandas as pd
 
-    from segbench.statistics.answer import Answer
-
 Ranks = Mapping[str, tuple[float, ...]]
+
+_NAMED_PAIRS = 4
 
 
 @dataclass(frozen=True)
@@ -227,12 +229,8 @@ class Comparison:
 
     def why_none(self, key: str, a: str, b: str) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
-        return self.pairs(key).why_none(self.pair(a, b))
-
-    def pair(self, a: str, b: str) -> int:
-        """Number a pair of methods, in the order of `itertools.combinations`."""
-        one, other = sorted(map(self.methods.index, (a, b)))
-        return one * (2 * len(self.methods) - one - 1) // 2 + other - one - 1
+        pairs = self.pairs(key)
+        return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
 
     def _bounds(self, key: str) -> list[Interval | None]:
         return [one.table.bounds.get(key) for one in self.measured.values()]
@@ -259,12 +257,29 @@ class Comparison:
 
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
-        from segbench.statistics.answer import answer
-
         metric = self.metric(key)
         if metric.key not in self._answers:
-            self._answers[metric.key] = answer(self, metric)
+            classes = 1 + len(self.beside)
+            self._answers[metric.key] = answer(self.methods, self.pairs(metric.key), level=self.level, classes=classes)
         return self._answers[metric.key]
+
+    def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
+        """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
+
+        Metrics are those of the keys and the one that ranks methods, called by their keys or by their titles.
+        """
+        metrics = [metric for metric in self.metrics if metric.headline or metric.key in keys]
+        called = [metric.name if titles else metric.key for metric in metrics]
+        won = np.array([self.pairs(metric.key).won(self.level) for metric in metrics])
+        found = []
+        for place in np.flatnonzero((won > 0).any(axis=0) & (won < 0).any(axis=0)).tolist():
+            a, b = (self.methods[methods[place]] for methods in self.pairs(metrics[0].key).pairs)
+            better, worse = (
+                ", ".join(name for name, one in zip(called, won[:, place], strict=True) if one == sign)
+                for sign in (1, -1)
+            )
+            found.append(f"{a} is better than {b} by {better} but worse by {worse}")
+        return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per pair and metric, with the fields of `Difference`.

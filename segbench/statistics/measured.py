@@ -98,9 +98,9 @@ class Measured:
             drawn = self.draws[:, place]
             low, high = np.nanquantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2]).tolist()
             return Found((low, high))
+        if reason := self.hardly_above_0(place):
+            return Found(NO_INTERVAL, reason)
         error = float(self.jackknife.standard_errors[place])
-        if metric.spread == "biased" and estimate < _ABOVE_ZERO * error:
-            return Found(NO_INTERVAL, f"less than {_ABOVE_ZERO:g} standard errors, which chance alone can give")
         freedom = float(self.jackknife.freedom[place])
         reach = float(t_value(np.array(freedom), self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
@@ -120,6 +120,13 @@ class Measured:
         if metric.spread == "erratic":
             return "it jumps when images change, so that no interval is reliable"
         return "" if metric.spread == "jumps" else self.undefined_without(place)
+
+    def hardly_above_0(self, place: int) -> str:
+        """Say that a metric that is biased upwards may be all bias; empty where it is not, or has no such bias."""
+        least = _ABOVE_ZERO * self.jackknife.standard_errors[place]
+        if self.table.metrics[place].spread != "biased" or not self.table.estimates[place] < least:
+            return ""
+        return f"less than {_ABOVE_ZERO:g} standard errors, which chance alone can give"
 
     def undefined_without(self, place: int) -> str:
         """Name the image without which a metric is undefined; empty where there is none."""

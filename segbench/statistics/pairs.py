@@ -7,6 +7,8 @@ come from the same differences, so that an interval excludes 0 exactly where p, 
 - Below 6 images there is neither interval nor p-value.
 - Pseudo-values that differ by the same amount in every image say nothing of chance: where the amount is 0, p is 1;
   otherwise p is 2 / 2**n of n images, as in a test of signs, and there is no interval.
+- A difference of biased metrics (ECE, ACE, MCE) is tested where both methods have clearly more than the bias: beside a
+  calibrated method, intervals held the difference in .6 of simulated sets.
 - Metrics that jump have quantiles of the difference in resamples and no p-value, see `segbench.statistics.measured`.
 """
 
@@ -69,6 +71,11 @@ class Pairs:
         one, other = np.triu_indices(len(self.measured), 1)
         return one, other
 
+    def pair(self, one: int, other: int) -> int:
+        """Number the pair of two methods."""
+        first, second = sorted((one, other))
+        return first * (2 * len(self.measured) - first - 1) // 2 + second - first - 1
+
     @cached_property
     def estimates(self) -> FloatArray:
         """The metric of each method."""
@@ -109,10 +116,11 @@ class Pairs:
     @cached_property
     def standard_errors(self) -> FloatArray:
         """Standard error of each difference; nan where it has no p-value."""
-        known = not self.reason
-        return (
-            np.where(known & ~self.left_open, self._tested[0], np.nan) if known else np.full(len(self.pairs[0]), np.nan)
-        )
+        one, other = self.pairs
+        if self.reason:
+            return np.full(one.size, np.nan)
+        by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
+        return np.where(self.left_open | by_chance[one] | by_chance[other], np.nan, self._tested[0])
 
     @cached_property
     def freedom(self) -> float:
@@ -134,6 +142,11 @@ class Pairs:
         """Holm's correction of the p-values for the number of pairs, and of the tests beside them."""
         return holm(np.concatenate([self.p_values, *self.beside()]))[: self.p_values.size]
 
+    def won(self, level: float) -> FloatArray:
+        """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
+        won: FloatArray = np.where(self.corrected <= 1 - level, self.metric.direction * np.sign(self.differences), 0)
+        return won
+
     def why_none(self, pair: int) -> dict[str, str]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
         one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
@@ -145,7 +158,15 @@ class Pairs:
         if self.reason and self.metric.spread == "jumps":
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        lost = self.reason or one.undefined_without(self.place) or other.undefined_without(self.place)
+        lost = self.reason or next(
+            (
+                text
+                for each in (one, other)
+                for text in (each.undefined_without(self.place), each.hardly_above_0(self.place))
+                if text
+            ),
+            "",
+        )
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}

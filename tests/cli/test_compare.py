@@ -333,7 +333,7 @@ class TestForms:
         assert (row["wins"], row["ties"], row["losses"], row["undefined"]) == (12, 0, 0, {})
 
     def test_json_gives_the_reason_of_what_is_null(self, segbench, results):
-        found = answer_by(strict_json(segbench("compare", results, "--format", "json").out), "fpr_at_95_tpr")
+        found = answer_by(strict_json(segbench("compare", results, "--format", "json").out), "ods_precision")
         row = found["differences"][0]
         assert (row["p_value"], row["low"]) == (None, None)
         assert "it has no p-value" in row["undefined"]["p_value"]

@@ -279,7 +279,24 @@ def test_calibration_too_small_to_tell_from_0_has_no_interval():
         scores = rng.random(400).round(2)
         images[str(image)] = segbench.count_pixels(rng.random(400) < scores, scores)
     found = segbench.intervals(segbench.Pixels(calibration=True).table(images))
-    assert "too small to tell from 0" in found.undefined["ece"]
+    assert found.undefined["ece"] == "less than 6 standard errors, which chance alone can give"
+
+
+def test_a_difference_to_a_calibrated_method_is_not_tested():
+    rng = np.random.default_rng(0)
+    methods = {"calibrated": {}, "wrong": {}}
+    for image in range(30):
+        scores = rng.random(400).round(2)
+        labels = rng.random(400) < scores
+        methods["calibrated"][str(image)] = segbench.count_pixels(labels, scores)
+        methods["wrong"][str(image)] = segbench.count_pixels(labels, scores**3)
+    comparison = segbench.compare(methods, protocol=segbench.Pixels(calibration=True))
+    found = row(comparison, "ece")
+    assert math.isnan(found.p_value)
+    assert math.isnan(found.low)
+    reason = "less than 6 standard errors, which chance alone can give"
+    assert comparison.why_none("ece", "calibrated", "wrong") == {"interval": reason, "p_value": reason}
+    assert row(comparison, "brier").p_value < 0.01
 
 
 def test_calibration_has_no_interval_below_30_images():

@@ -88,7 +88,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_others():
     images = some_images(30)
     first, again, other = (intervals(images, replicates=50, seed=seed) for seed in (1, 1, 2))
     assert str(dict(first)) == str(dict(again))
-    assert first["fpr_at_95_tpr"] != other["fpr_at_95_tpr"]
+    assert first["ods_precision"] != other["ods_precision"]
     assert first["ods_f"] == other["ods_f"]
     assert first.signature == "intervals:jackknife-95|resamples:50-1"
 
@@ -104,14 +104,14 @@ def test_a_draw_is_of_as_many_images_with_replacement():
 def test_metrics_that_jump_have_quantiles_of_resamples():
     images = some_images(30)
     found = intervals(images, level=0.8, replicates=300)
-    drawn = draws(images, replicates=300)["fpr_at_95_tpr"]
-    assert found["fpr_at_95_tpr"] == pytest.approx(tuple(np.quantile(drawn, [0.1, 0.9])))
+    drawn = draws(images, replicates=300)["ods_precision"]
+    assert found["ods_precision"] == pytest.approx(tuple(np.quantile(drawn, [0.1, 0.9])))
 
 
 def test_below_30_images_metrics_that_jump_have_no_interval_but_a_reason():
     found = intervals(some_images(29), replicates=20)
-    assert np.isnan(found["fpr_at_95_tpr"]).all()
-    assert found.undefined["fpr_at_95_tpr"] == "29 images: this metric has intervals from 30 images on"
+    assert np.isnan(found["ods_precision"]).all()
+    assert found.undefined["ods_precision"] == "29 images: this metric has intervals from 30 images on"
 
 
 def test_few_images_are_said_to_be_few():
@@ -148,9 +148,9 @@ def test_the_image_without_which_a_metric_is_undefined_is_named():
 def test_resamples_without_positives_are_left_out_and_counted():
     images = {str(k): ScoreCounts([2, 1], [3 * (k < 2), 0], [1, 4]) for k in range(30)}
     found = intervals(images, replicates=400)
-    missing = int(np.isnan(draws(images, replicates=400)["fpr_at_95_tpr"]).sum())
+    missing = int(np.isnan(draws(images, replicates=400)["ods_precision"]).sum())
     assert 20 < missing < 100  # two images in thirty are not drawn in (28 / 30)**30 = 13 % of the resamples
-    assert f"fpr_at_95_tpr: undefined in {missing} of 400 resamples, which are left out" in found.notes
+    assert f"ods_precision: undefined in {missing} of 400 resamples, which are left out" in found.notes
 
 
 def test_images_all_alike_have_intervals_of_no_width():

@@ -17,7 +17,7 @@ from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
 from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
 from segbench.report.ranking import best_first, image_sets
-from segbench.statistics.answer import IN_MATRIX, Answer, Standing, disagreements
+from segbench.statistics.answer import IN_MATRIX, Answer, Standing
 from segbench.statistics.comparison import Comparison, compared
 from segbench.statistics.intervals import few_images
 
@@ -37,22 +37,26 @@ class Said:
         How certain it is, sentence by sentence.
     forest : Markup
         Every method's headline metric with its interval; empty where none is defined.
-    answer : Answer, optional
+    comparison : Comparison, optional
         Of the methods that could be compared; None where fewer than two could.
     """
 
     headline: str
     details: tuple[str, ...]
     forest: Markup
-    answer: Answer | None = None
+    comparison: Comparison | None = None
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer by the metric that ranks methods; None without a comparison."""
+        return None if self.comparison is None else self.comparison.answer()
 
     @property
     def matrix(self) -> tuple[Standing, ...]:
         """The methods to show against each other, the best first; none where a sentence or a reason says it all."""
         if self.answer is None or len(self.answer.standings) < 3:
             return ()
-        tested = not self.answer.comparison.pairs(self.answer.metric.key).reason
-        return self.answer.standings[:IN_MATRIX] if tested else ()
+        return () if self.answer.pairs.reason else self.answer.standings[:IN_MATRIX]
 
 
 def compared_results(
@@ -88,10 +92,10 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         reason = [f"Not compared: {why}."] if why else []
         return Said(_best(leading, metric), (*of_one, *reason, *map(_sentence, notes), *details), forest)
     answer = comparison.answer()
-    details = [*_certainty(answer), *map(_sentence, comparison.notes), *details]
+    details = [*_certainty(comparison), *map(_sentence, comparison.notes), *details]
     if answer.standings[0].method == leading[0].name:
-        return Said(answer.verdict, tuple(details), forest, answer)
-    return Said(_best(leading, metric), (f"{answer.verdict}.", *details), forest, answer)
+        return Said(answer.verdict, tuple(details), forest, comparison)
+    return Said(_best(leading, metric), (f"{answer.verdict}.", *details), forest, comparison)
 
 
 def _counted(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[str, Result]]:
@@ -157,14 +161,15 @@ def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
     return (f"{100 * method.intervals.level:g} % interval {number(low)} to {number(high)} over {images}.",)
 
 
-def _certainty(answer: Answer) -> Iterator[str]:
+def _certainty(comparison: Comparison) -> Iterator[str]:
     """Say what more images would take, how often the best method is first, and by which metrics others are better."""
+    answer = comparison.answer()
     yield from (f"{sentence}." for sentence in answer.sentences()[1:])
-    comparison, first = answer.comparison, answer.standings[0].method
+    first = answer.standings[0].method
     share = comparison.rank_shares[answer.metric.key][first][0]
     if not math.isnan(share):
         yield f"{first} is first in {_percent(share)} of {comparison.replicates} resamples of the images."
-    yield from map(_sentence, disagreements(comparison, compared(comparison), titles=True))
+    yield from map(_sentence, comparison.disagreements(compared(comparison), titles=True))
 
 
 def _sentence(note: str) -> str:

@@ -44,7 +44,8 @@ from segbench.report.plots.methods import classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
-from segbench.statistics.answer import Answer, p_number
+from segbench.statistics.answer import p_number
+from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.replicates import as_draws, as_level
 
@@ -212,7 +213,7 @@ def _section(
         "results": results,
         "said": said,
         "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
-        "trust": _trust(methods, said.answer),
+        "trust": _trust(methods, said.comparison),
         "headline": rules.headline.name,
         "table": table,
         "heading": text.heading(range(1, len(text.header))),
@@ -261,7 +262,7 @@ def _caption(methods: Sequence[Method]) -> str:
     return f"{'. '.join(one[0].upper() + one[1:] for one in said)}. Computed with segbench ({first.result.signature})."
 
 
-def _trust(methods: Sequence[Method], answer: Answer | None) -> dict[str, str]:
+def _trust(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, str]:
     """Say what the numbers rest on: images, the digest of their ground truth, failures, intervals and tests."""
     results = [method.result for method in methods]
     failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
@@ -271,7 +272,7 @@ def _trust(methods: Sequence[Method], answer: Answer | None) -> dict[str, str]:
         "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in results if one.counts)),
         "left out": ", ".join(f"{count} of {name}" for name, count in failed.items()) or "nothing",
         "intervals": drawn.signature if drawn else "",
-        "comparison": answer.comparison.signature if answer else "",
+        "comparison": comparison.signature if comparison else "",
         "segbench": __version__,
     }
     return {name: value for name, value in said.items() if value}

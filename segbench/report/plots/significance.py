@@ -80,7 +80,7 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
     ax.tick_params(which="minor", length=0)
     names = [one.method for one in shown]
     # The longest title first: what it takes from the axes decides whether p-values have room.
-    _set_title(ax, answer, in_stars=True)
+    _set_title(ax, answer, shown_of(comparison), in_stars=True)
     numbered = [
         [f"{k}  {name}" for k, name in enumerate(some, 1)] for some in (names_in_lines(names), short_names(names))
     ]
@@ -95,7 +95,7 @@ def plot_significance(comparison: Comparison, *, metric: str | None = None, ax: 
             text.remove()
         fit_letters(_write(ax, {place: stars(p, least) for place, p in p_values.items()}), room, room)
     else:
-        _set_title(ax, answer, in_stars=False)
+        _set_title(ax, answer, shown_of(comparison), in_stars=False)
     return ax
 
 
@@ -108,15 +108,14 @@ def _write(ax: Axes, cells: Mapping[tuple[int, int], str]) -> list[Text]:
     ]
 
 
-def _set_title(ax: Axes, answer: Answer, *, in_stars: bool) -> None:
-    comparison, metric = answer.comparison, answer.metric
-    least = 1 - comparison.level
+def _set_title(ax: Axes, answer: Answer, shown: str, *, in_stars: bool) -> None:
+    metric, least = answer.metric, 1 - answer.level
     said = [
         f"{'Significance' if in_stars else 'p'} by {metric.name}, corrected by Holm",
         star_key(least) if in_stars else f"coloured: at most {number(least, digits=2)}",
         "above the diagonal the row is better",
-        comparison.pairs(metric.key).reason,
-        shown_of(comparison),
+        answer.pairs.reason,
+        shown,
     ]
     ax.set_title(wrapped(ax, "\n".join(filter(None, said)), size="small"), fontsize="small")
 
