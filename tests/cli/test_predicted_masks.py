@@ -118,6 +118,24 @@ def test_no_number_is_made_up_where_the_scale_is_unclear():
         package.count_labels(TRUTH, np.rint(SOFT * 100).astype(np.uint8))
 
 
+@pytest.mark.parametrize("bound", [0.5, 2])
+def test_a_bound_between_logits_is_no_other_scale(bound):
+    logits = SOFT * 8 - 4
+    for maps in (logits, logits - 3.5):  # the second has no logit above 1
+        expected = package.count_labels(TRUTH, maps >= bound)
+        assert package.count_labels(TRUTH, maps, predicted_positive=f">={bound}") == expected
+
+
+def test_logits_are_cut_at_0():
+    with pytest.raises(DataError, match="predicted_positive='>=0' for logits"):
+        package.count_labels(TRUTH, SOFT * 8 - 4)
+
+
+def test_a_blank_map_is_of_every_scale():
+    blank = np.zeros((24, 24), np.float32)
+    assert package.count_labels(TRUTH, blank, predicted_positive=">=128") == package.count_labels(TRUTH, blank > 0)
+
+
 @pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])
 def test_what_the_rule_cannot_be_is_refused(settings):
     with pytest.raises(package.ArgumentError, match="predicted_positive="):
