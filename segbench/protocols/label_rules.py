@@ -49,6 +49,7 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
+BOTH_SIDES = "give ground truth that shows what is to be found, and what is not"
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
 
@@ -123,7 +124,7 @@ class LabelRule:
         elif left_out_by:
             hint = f"perhaps {left_out_by} left out every other value; give another, or none"
         else:
-            hint = "give ground truth that shows what is to be found, and what is not"
+            hint = BOTH_SIDES
         raise DataError("ground truth", what, hint)
 
 
@@ -205,7 +206,8 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
         (value,) = holders
-        hint = f"for a part of a set say which value is positive in the whole: {given('positive', value or 255)}"
+        hint = f"{BOTH_SIDES}; for a part of a set ({given('images')}) say which value is positive in the whole: "
+        hint += given("positive", value or 255)
     raise DataError(
         "ground truth",
         f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",

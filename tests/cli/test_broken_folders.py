@@ -116,7 +116,7 @@ CASES = {
     "a third grey value": Case(each("truth", with_value(128)), "void", REFUSED, "--void 128"),
     "labels": Case(each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, "which"),
     "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, "--positive '>=1'"),
-    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "--positive"),
+    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "give ground truth that shows"),
     "NaN in ground truth": Case(
         each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"), "nan-ground-truth", REFUSED
     ),

@@ -93,6 +93,27 @@ def test_one_image_or_a_part_may_lack_a_side(segbench, tmp_path):
     assert segbench("labels", *places, "--positive", "1", "--images", "a").code == 0
 
 
+def test_arrays_of_one_value_are_a_part_of_what_is_to_come():
+    accumulator = package.Accumulator(Labels(positive=1))
+    accumulator.update(TRUTH * 0, TRUTH, name="a")
+    assert accumulator.compute().summary["dice"] == 0
+    accumulator.update(TRUTH, TRUTH, name="b")
+    assert accumulator.compute().summary["dice"] == pytest.approx(2 / 3)
+
+
+def test_a_rule_that_leaves_one_side_of_arrays_empty_stops():
+    accumulator = package.Accumulator(Labels(positive=">=128"))
+    accumulator.update(TRUTH, TRUTH, name="a")
+    with pytest.raises(DataError, match=r"no positive pixel.*positive='1'"):
+        accumulator.compute()
+
+
+def test_a_set_of_one_value_is_told_to_show_both_sides(segbench, tmp_path):
+    places = write_folder(tmp_path / "gt", {"a.npy": TRUTH * 0}), write_folder(tmp_path / "pred", {"a.npy": TRUTH})
+    for protocol in ("labels", "pixels"):
+        assert "give ground truth that shows what is to be found" in segbench(protocol, *places).err
+
+
 def test_all_positive_images_stay_as_the_rule_says_when_loaded(tmp_path):
     ones = np.ones((4, 4), np.uint8)
     truths = {"a.npy": ones, "b.npy": np.eye(4, dtype=np.uint8), "c.npy": ones * 0}
