@@ -34,7 +34,7 @@ def how_to_scale(lowest: float, highest: float) -> str:
         return f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {divided} for others"
     if 128 <= highest <= 255:
         return given("scale", 255, of="Repairs")
-    return f"{divided} with N the highest score that there can be"
+    return f"{divided} with the highest score that there can be"
 
 
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:

@@ -85,7 +85,11 @@ CASES = {
         each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, "--scale 255", **LINES
     ),
     "floats a little above 1, boundaries": Case(
-        each("scores", lambda a: a * (1.1 / a.max()), extension=".npy"), "range", REFUSED, "--scale N with N", **LINES
+        each("scores", lambda a: a * (1.1 / a.max()), extension=".npy"),
+        "range",
+        REFUSED,
+        "--scale N with the highest",
+        **LINES,
     ),
     "logits": Case(each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid"),
     "logits, saliency": Case(

@@ -75,7 +75,8 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
         lowest, highest = float(scores.min()), float(scores.max())
         what = f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]"
         of_files = setting("", "of files ")
-        raise DataError(name, what, f"scale them, {of_files}by {how_to_scale(lowest, highest)}; or list the thresholds")
+        hint = f"scale them, {of_files}with {how_to_scale(lowest, highest)}, or give the thresholds as a list"
+        raise DataError(name, what, hint)
 
 
 def as_share_of_diagonal(max_dist: float) -> float:
