@@ -109,8 +109,10 @@ class LabelRule:
         found = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
         return tuple(sorted(set(map(float, found))))
 
-    def require_both_sides(self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> None:
-        """Refuse a rule that leaves no positive, or no negative, pixel in a whole set, by what `shown_by` found."""
+    def require_both_sides(
+        self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "", where: str = "the whole set"
+    ) -> None:
+        """Refuse a rule that leaves no positive, or no negative, pixel in a set, by what `shown_by` found."""
         import numpy as np
 
         values = np.array(sorted({value for held in facts.values() for value in held}))
@@ -118,7 +120,7 @@ class LabelRule:
         if not values.size or (positive.any() and not positive.all()):
             return
         none = "negative" if positive.any() else "positive"
-        what = f"{given('positive', str(self))} leaves no {none} pixel in the whole set, which holds {_listed(values)}"
+        what = f"{given('positive', str(self))} leaves no {none} pixel in {where}, which holds {_listed(values)}"
         if values.size > 1:
             hint = suggested_positive(values.tolist())
         elif left_out_by:
