@@ -16,7 +16,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import columns
 from segbench.core.names import first_names
-from segbench.core.numbers import many, part, verb
+from segbench.core.numbers import many, of_all, verb
 from segbench.core.summary import Summary, order_is_open
 from segbench.report.ranking import image_sets
 from segbench.statistics.intervals import Intervals
@@ -97,7 +97,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     if result.failed:
         total = len(result.failed) + len(result.counts)
         failed = len(result.failed)
-        text = f"{part(failed, total, 'image')} failed and {verb(failed, 'are')} left out of all metrics"
+        text = f"{of_all(failed, total, 'image')} failed and {verb(failed, 'are')} left out of all metrics"
         yield Remark(text, "failed", tuple(_failures(result.failed)))
 
 
