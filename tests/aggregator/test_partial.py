@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from methods import write_methods
 
-from segbench import ArgumentError, DataError, compare_results, evaluate, export_report, load_results
+from segbench import DataError, compare_results, evaluate, export_report, load_results
 from segbench.aggregator.store import ResultsFile
 from segbench.report.documents import document, json_document, latex_table, markdown_table
 from segbench.report.tables import method_table

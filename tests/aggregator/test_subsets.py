@@ -6,7 +6,6 @@ import pytest
 from methods import write_methods
 
 from segbench import (
-    ArgumentError,
     Boundaries,
     Classes,
     DataError,

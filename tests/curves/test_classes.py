@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measured import class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
 
-from segbench import ArgumentError, ClassCounts, DataError, ScoreCounts, compare, intervals
+from segbench import ClassCounts, DataError, ScoreCounts, compare, intervals
 from segbench.protocols.pixels.class_metrics import ClassTable
 
 PIXELS = 60
