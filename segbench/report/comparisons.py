@@ -241,7 +241,7 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     by = answer.metric.name
     pairs, least = answer.pairs, 1 - answer.level
     if pairs.reason:
-        return f"{by} compared with {against}, without a test: {pairs.reason}"
+        return f"{by} compared with {against}, without a test ({pairs.reason})"
     leads = [answer.metric.direction * row.difference * (row.p_holm <= least) for row in rows]
     if len(rows) == 1:
         ((row,), (lead,)) = rows, leads
