@@ -292,6 +292,11 @@ class TestClasses:
         assert verdicts == ["0", "1", "2"]
         assert "2: one leads other by" in "\n".join(lines)
 
+    def test_all_has_the_signature_of_the_run(self, segbench, kept):
+        last = segbench("compare", kept, "--class", "all").out.splitlines()[-1]
+        assert "|classes:0-2|" in last
+        assert "|class:" not in last
+
     def test_all_corrects_over_classes(self, segbench, kept):
         document = strict_json(
             segbench("compare", kept, "--class", "all", "--format", "json", "--metrics", "ods_f").out
@@ -308,7 +313,7 @@ class TestClasses:
         assert {row["class"] for row in rows} == {"0", "1", "2"}
         text = segbench("compare", kept, "--class", "all", "--format", "latex").out
         assert text.count(r"\begin{tabular}") == 1
-        assert "all pairs of all classes" in text
+        assert "all pairs of all 3 classes" in text
 
     def test_a_file_without_classes_is_refused(self, segbench, results):
         refused = segbench("compare", results, "--class", "all")
@@ -370,6 +375,19 @@ class TestForms:
         text = segbench("compare", results, "--format", "latex", "--metrics", "ods_f", "--against", "fair").out
         marked = [line.split("&")[1].strip() for line in text.splitlines() if "textsuperscript{*}" in line]
         assert marked == ["good", "none"]
+
+    def test_papers_explain_the_underline_that_only_latex_has(self, segbench, results):
+        assert "underlined: second best" in segbench("compare", results, "--format", "latex").out
+        assert "underlined" not in segbench("compare", results, "--format", "markdown").out
+
+    def test_papers_name_no_correction_of_a_single_pair(self, segbench, results):
+        assert "Holm" not in segbench("compare", results, "--format", "latex", "--methods", "good,fair").out
+
+    def test_papers_name_no_test_where_there_is_none(self, segbench, tmp_path):
+        kept = counted(segbench, tmp_path / "r", *write_methods(tmp_path, {"a": 2, "b": 1}, images=5))
+        text = segbench("compare", kept, "--format", "latex").out
+        assert "t-test" not in text
+        assert "differences have intervals and p-values from 6 images on" in text
 
     def test_papers_say_which_metrics_are_better_lower(self, segbench, results):
         text = segbench("compare", results, "--format", "markdown", "--metrics", "ods_f,fpr_at_95_tpr").out

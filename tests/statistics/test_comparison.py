@@ -266,7 +266,6 @@ class TestAnswer:
             "without a test (5 images: differences have intervals and p-values from 6 images on)"
         )
 
-
     def test_methods_that_share_the_best_value_are_all_named(self):
         best = method(5, 0, 3)
         found = compare({"one": best, "two": dict(best), "worse": method(5, 1, 2)}).answer()
