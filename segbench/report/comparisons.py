@@ -25,7 +25,7 @@ from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
 from segbench.statistics.answer import SHOWN, Answer, letters_text, p_number, p_text
 from segbench.statistics.comparison import Comparison, Difference, compared
-from segbench.statistics.worse import Check
+from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
 _MOST_DIGITS = 12
@@ -116,8 +116,15 @@ def comparison_json(of: Compared) -> str:
         "notes": of.notes(keys),
     }
     if of.check is not None:
-        document["check"] = dataclasses.asdict(of.check) | {"exit_code": of.check.exit_code}
+        outcomes = [_outcome(each) for each in of.check.outcomes]
+        document["check"] = dataclasses.asdict(of.check) | {"outcomes": outcomes, "exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    fields = dataclasses.asdict(outcome)
+    name = fields.pop("class_name")
+    return ({"class": name} if name else {}) | fields
 
 
 def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:

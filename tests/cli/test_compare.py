@@ -292,6 +292,22 @@ class TestClasses:
         assert verdicts == ["0", "1", "2"]
         assert "2: one leads other by" in "\n".join(lines)
 
+    def test_outcomes_of_a_check_name_the_class_as_answers_do(self, segbench, kept):
+        options = [
+            "--class",
+            "all",
+            "--against",
+            "one",
+            "--fail-if-worse",
+            "1",
+            "--format",
+            "json",
+            "--metrics",
+            "ods_f",
+        ]
+        document = strict_json(segbench("compare", kept, *options).out)
+        assert [each["class"] for each in document["check"]["outcomes"]] == ["0", "1", "2"]
+
     def test_all_has_the_signature_of_the_run(self, segbench, kept):
         last = segbench("compare", kept, "--class", "all").out.splitlines()[-1]
         assert "|classes:0-2|" in last
