@@ -144,7 +144,8 @@ class Answer:
         if not self._images < images <= _MOST_NEEDED:
             return ""
         ahead = number(abs(first.estimate - second.estimate))
-        return f"a difference of {ahead} would need about {int(float(f'{images:.1g}'))} images to be significant"
+        about, before = int(float(f"{images:.1g}")), " before correction" if self.correction else ""
+        return f"a difference of {ahead} would need about {about} images to be significant{before}"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""

@@ -240,6 +240,12 @@ class TestAnswer:
         assert found.verdict.startswith("No clear winner by ODS F: ")
         assert " cannot be told apart on 10 images (p = ." in found.verdict
 
+    def test_images_that_would_show_a_difference_are_said_to_be_those_before_correction(self):
+        methods = self.methods(5, images=10) | {"twin": method(10, 7, 5.01)}
+        assert compare(methods).answer().needed.endswith(" images to be significant")
+        three = compare(methods | {"poor": method(10, 7, 1)}).answer()
+        assert three.needed.endswith(" images to be significant before correction")
+
     def test_letters_name_the_methods_that_each_is_better_than(self):
         found = compare(self.methods(2, 30, 3)).answer()
         assert [(one.method, one.letter, one.better_than) for one in found.standings] == [
