@@ -238,7 +238,13 @@ class TestAnswer:
         found = compare(methods).answer()
         assert found.leader == ""
         assert found.verdict.startswith("No clear winner by ODS F: ")
-        assert found.verdict.endswith(" cannot be told apart on 10 images")
+        assert " cannot be told apart on 10 images (p = ." in found.verdict
+
+    def test_images_that_would_show_a_difference_are_said_to_be_those_before_correction(self):
+        methods = self.methods(5, images=10) | {"twin": method(10, 7, 5.01)}
+        assert compare(methods).answer().needed.endswith(" images to be significant")
+        three = compare(methods | {"poor": method(10, 7, 1)}).answer()
+        assert three.needed.endswith(" images to be significant before correction")
 
     def test_letters_name_the_methods_that_each_is_better_than(self):
         found = compare(self.methods(2, 30, 3)).answer()
@@ -263,8 +269,13 @@ class TestAnswer:
         found = compare(self.methods(2, 30, images=5)).answer()
         assert found.verdict.startswith("skill 30 has the best ODS F, ")
         assert found.verdict.endswith(
-            "without a test: 5 images: differences have intervals and p-values from 6 images on"
+            "without a test (5 images: differences have intervals and p-values from 6 images on)"
         )
+
+    def test_methods_that_share_the_best_value_are_all_named(self):
+        best = method(5, 0, 3)
+        found = compare({"one": best, "two": dict(best), "worse": method(5, 1, 2)}).answer()
+        assert found.verdict.startswith("one and two share the best ODS F, ")
 
 
 def test_of_many_methods_the_best_are_printed():
