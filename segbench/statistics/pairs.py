@@ -191,10 +191,10 @@ class Pairs:
         """Give the ends of intervals of resamples."""
         one, other = self.pairs
         ends = np.full((2, one.size), np.nan)
-        if not any(each.why_none(self.place) for each in self.measured):
-            for k, (a, b) in enumerate(zip(one, other, strict=True)):
-                drawn = self.measured[a].draws[:, self.place] - self.measured[b].draws[:, self.place]
-                ends[:, k] = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        drawn = [None if each.why_none(self.place) else each.draws[:, self.place] for each in self.measured]
+        for k, (a, b) in enumerate(zip(one, other, strict=True)):
+            if drawn[a] is not None and drawn[b] is not None:
+                ends[:, k] = np.nanquantile(drawn[a] - drawn[b], [(1 - level) / 2, (1 + level) / 2])
         return ends[0], ends[1]
 
     @cached_property

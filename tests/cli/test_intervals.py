@@ -34,7 +34,7 @@ class TestShow:
             assert run["signature"].endswith("|intervals:jackknife-90|resamples:300-5")
             assert run["sampling"]["standard_errors"]["ods_f"] > 0
             assert 2 <= run["sampling"]["freedom"]["ods_f"] <= 11
-            assert "from 30 images on" in run["sampling"]["undefined"]["ods_recall"]
+            assert "from 30 images on" in run["sampling"]["undefined"]["ods_precision"]
 
     def test_the_seed_moves_no_interval_of_the_jackknife(self, segbench, results):
         first, other = (
@@ -133,4 +133,4 @@ class TestPlot:
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_a_metric_without_an_interval_says_why(segbench, results, form):
     text = segbench("show", results, "--intervals", "95", "--format", form).out.replace("\\", "")
-    assert "no interval (12 images: this metric has intervals from 30 images on): ods_precision, ods_recall" in text
+    assert "no interval (12 images: this metric has intervals from 30 images on): ods_precision" in text

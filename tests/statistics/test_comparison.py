@@ -192,6 +192,17 @@ def test_a_metric_undefined_without_an_image_has_no_p_value():
     assert compare(methods).pairs("ods_f").reason == "undefined without the image 000"
 
 
+def test_quantiles_of_a_pair_do_not_depend_on_a_third_method():
+    a, b = method(30, 0, 6), method(30, 1, 3)
+    nothing = {
+        k: ScoreCounts([0], [one.positives.sum()], [one.negatives.sum()], of_predictions=True) for k, one in a.items()
+    }
+    alone, beside = (compare(methods, replicates=50) for methods in ({"a": a, "b": b}, {"a": a, "b": b, "c": nothing}))
+    expected, found = (row(each, "ods_precision", "a", "b") for each in (alone, beside))
+    assert math.isnan(row(beside, "ods_precision", "a", "c").low)
+    assert (found.low, found.high) == (expected.low, expected.high)
+
+
 def test_no_interval_holds_a_difference_that_cannot_be():
     """A perfect method against one that finds nothing: F cannot differ by more than 1."""
     totals = [(9 + k, 40 - k) for k in range(9)]

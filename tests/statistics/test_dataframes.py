@@ -26,7 +26,7 @@ def test_intervals_have_a_row_per_metric():
     table = found.to_dataframe()
     assert list(table.columns) == ["value", "low", "high", "standard_error", "freedom", "undefined"]
     assert tuple(table.loc["ods_f", ["low", "high"]]) == found["ods_f"]
-    assert "from 30 images on" in table.loc["ods_recall", "undefined"]
+    assert "from 30 images on" in table.loc["ods_precision", "undefined"]
 
 
 def test_a_comparison_has_a_row_per_pair_and_metric():

@@ -114,6 +114,10 @@ def test_below_30_images_metrics_that_jump_have_no_interval_but_a_reason():
     assert found.undefined["ods_precision"] == "29 images: this metric has intervals from 30 images on"
 
 
+def test_a_metric_that_never_has_an_interval_does_not_say_that_more_images_help():
+    assert intervals(some_images(29), replicates=20).undefined["ods_recall"].startswith("it jumps when images change")
+
+
 def test_few_images_are_said_to_be_few():
     assert "9 images" in intervals(some_images(9)).notes[0]
     assert intervals(some_images(10)).notes == ()
