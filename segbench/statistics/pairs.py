@@ -34,6 +34,7 @@ FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
 TIED = 1e-12
 _THE_SAME = 1e-10
+_MOST_NEEDED = 1_000_000
 
 
 class Tally(NamedTuple):
@@ -231,14 +232,20 @@ class Pairs:
         )
         return _tally(one[0] - other[1], one[1] - other[0])
 
-    def images_needed(self, place: int, *, power: float = 0.8) -> float:
-        """About how many images like these show the difference of a pair at .05, before correction; inf if never."""
+    def images_needed(self, pair: int, level: float, *, power: float = 0.8) -> float:
+        """About how many images like these make the difference of a pair significant; inf if more than a million.
+
+        As significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this pair.
+        """
         from scipy.special import ndtri
 
-        difference, error = abs(float(self.differences[place])), float(self.standard_errors[place])
-        if not difference or math.isnan(error):
-            return math.inf
-        return self.measured[0].images * (float(ndtri(0.975) + ndtri(power)) * error / difference) ** 2
+        p_values = np.concatenate([self.p_values, *self.beside()])
+        each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
+        images = np.geomspace(2, _MOST_NEEDED, 4000)
+        freedom = np.maximum(self.measured[0].jackknife.effective[self.place] / self.measured[0].images * images - 1, 2)
+        errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
+        enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(power))) * errors
+        return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf
 
 
 def _tally(lowest: FloatArray, highest: FloatArray) -> Tally:

@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -363,3 +364,15 @@ class TestBins:
         assert row.undecided == 1
         assert row.wins + row.ties + row.losses == 7
         assert exact.undecided == 0
+
+
+@pytest.mark.parametrize("gaps", [(0, 0.1), (0, 0.1, 0.2, 0.3, 0.4, 0.5), tuple(0.05 * k for k in range(20))])
+def test_as_many_images_as_a_difference_is_said_to_need_make_it_significant(gaps):
+    few = pixel_methods(12, gaps=gaps)
+    answer = compare(few).answer()
+    copies = round(int(re.search(r"about (\d+) images", answer.needed)[1]) / 12)
+    more = {
+        name: {f"{name} {k}": counts for name, counts in images.items() for k in range(copies)}
+        for name, images in few.items()
+    }
+    assert compare(more).answer().standings[0].better_than[:1] == ("b",)
