@@ -64,8 +64,10 @@ class Compared:
 
     @property
     def signature(self) -> str:
-        """How methods were measured and compared."""
-        return f"{next(iter(self.results.values()))[0].signature}|{self.first.signature}"
+        """How methods were measured and compared, in all classes alike."""
+        first, *others = (results[0].signature.split("|") for results in self.results.values())
+        alike = [part for part in first if all(part in other for other in others)]
+        return "|".join([*alike, self.first.signature])
 
     def keys(self, *, every: bool) -> list[str]:
         """Give the chosen metrics; by default the one that ranks methods, or all of them."""
@@ -75,13 +77,15 @@ class Compared:
     def notes(self, keys: Sequence[str]) -> list[str]:
         """Give what a reader must not miss beside answers by some metrics, each once."""
         found: list[str] = []
+        shared = [note for note in self.first.notes if all(note in one.notes for one in self.comparisons.values())]
         for name, comparison in self.comparisons.items():
             of_class = f"{name}: " if name else ""
             own = comparison.disagreements(keys)
             lacking = grouped((why, key) for key, why in comparison.undefined.items() if key in keys)
             own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
+            own += [note for note in comparison.notes if note not in shared]
             found += [f"{of_class}{note}" for note in own]
-            found += comparison.notes
+        found += shared
         tuned = "optimistic: thresholds of the hulls were tuned on these same images"
         found += self._untested(keys)
         found += [f"{metric.key}: {tuned}" for metric in self.first.metrics if metric.optimistic and metric.key in keys]
