@@ -78,13 +78,15 @@ class Compared:
     def notes(self, keys: Sequence[str]) -> list[str]:
         """Give what a reader must not miss beside answers by some metrics, each once."""
         found: list[str] = []
+        shared = [note for note in self.first.notes if all(note in one.notes for one in self.comparisons.values())]
         for name, comparison in self.comparisons.items():
             of_class = f"{name}: " if name else ""
             own = comparison.disagreements(keys)
             lacking = grouped((why, key) for key, why in comparison.undefined.items() if key in keys)
             own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
+            own += [note for note in comparison.notes if note not in shared]
             found += [f"{of_class}{note}" for note in own]
-            found += comparison.notes
+        found += shared
         tuned = "optimistic: thresholds of the hulls were tuned on these same images"
         found += self._untested(keys)
         found += [f"{metric.key}: {tuned}" for metric in self.first.metrics if metric.optimistic and metric.key in keys]

@@ -21,7 +21,6 @@ IN_MATRIX = 12
 """Methods in a printed matrix of differences."""
 _NAMED = 2
 _LEAST_P = 1e-4
-_MOST_NEEDED = 1_000_000
 _CLEARLY = 0.01
 
 
@@ -140,12 +139,12 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse:
             return ""
-        images = self.pairs.images_needed(self.pairs.pair(*(self.methods.index(one.method) for one in (first, second))))
-        if not self._images < images <= _MOST_NEEDED:
+        pair = self.pairs.pair(*(self.methods.index(one.method) for one in (first, second)))
+        images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
+        if not self._images < images < math.inf:
             return ""
         ahead = number(abs(first.estimate - second.estimate))
-        about, before = int(float(f"{images:.1g}")), " before correction" if self.correction else ""
-        return f"a difference of {ahead} would need about {about} images to be significant{before}"
+        return f"a difference of {ahead} would need about {int(images)} images to be significant"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""

@@ -313,6 +313,20 @@ class TestClasses:
         assert "|classes:0-2|" in last
         assert "|class:" not in last
 
+    def test_all_says_of_which_class_images_are_unequal(self, segbench, tmp_path):
+        truths = {f"{k}.png": np.repeat(np.uint8([0, k % 3 == 0, 2]), 20).reshape(6, 10) for k in range(9)}
+        predicted = {name: np.roll(truth, 3) for name, truth in truths.items()}
+        folders = [
+            write_folder(tmp_path / name, maps) for name, maps in (("gt", truths), ("a", predicted), ("b", truths))
+        ]
+        path = tmp_path / "unequal.segbench"
+        assert segbench("labels", *folders, "--classes", "0-2", "-o", path).code == 0
+        lines = segbench("compare", path, "--class", "all").out.splitlines()
+        assert [line.split(":")[0] for line in lines if "of equal weight" in line] == ["1", "1"]
+        assert [line for line in lines if "over fewer than 10 are unreliable" in line] == [
+            "9 images: intervals over fewer than 10 are unreliable"
+        ]
+
     def test_all_corrects_over_classes(self, segbench, kept):
         document = strict_json(
             segbench("compare", kept, "--class", "all", "--format", "json", "--metrics", "ods_f").out
