@@ -53,12 +53,23 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     assert [one["protocol"] for one in runs] == [protocol] * 2
     assert 0 < runs[0]["summary"][key] <= 1
     assert 0 <= runs[0]["per_image"]["coins"][key] <= 1
-    differences = json.loads(run("compare", kept, "--format", "json"))["differences"]
-    (row,) = [row for row in differences if row["metric"] == key]
+    answers = json.loads(run("compare", kept, "--metrics", key, "--format", "json"))["answers"]
+    ((row,),) = [answer["differences"] for answer in answers if answer["metric"] == key]
     assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
-    assert key in run("compare", kept, "--replicates", "20")
+    assert "soft_otsu" in run("compare", kept, "--metrics", key, "--replicates", "20")
     run("report", kept, "-o", page, "--replicates", "20")
     assert "soft_otsu" in page.read_text("utf-8")
+
+
+def test_a_metric_of_ones_own_stands_beside_those_of_settings(run, tmp_path):
+    places = DEMO / "ground_truth", DEMO / "predictions" / "random_walker"
+    for verb in ("specific", "pixels"):
+        run(verb, *places, "--at", "0.5", "--calibration", "-o", tmp_path / "r.segbench")
+    own, plain = json.loads(run("show", tmp_path / "r.segbench", "--per-image", "--format", "json"))["runs"]
+    assert own["summary"].pop("specificity") == pytest.approx(0.8711, abs=1e-4)
+    assert own["per_image"]["coins"].pop("specificity") == pytest.approx(0.9879, abs=1e-4)
+    assert own["summary"] == plain["summary"]
+    assert own["per_image"]["coins"] == plain["per_image"]["coins"]
 
 
 def test_a_metric_that_leaves_its_range_is_named():
