@@ -120,7 +120,6 @@ class Pixels(Protocol):
     takes_thresholds: ClassVar[bool] = True
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = frozenset({"floats", "invert"})  # values of binned counts carry bounds
-    without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
     examples: ClassVar[tuple[str, ...]] = (
