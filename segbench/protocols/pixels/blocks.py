@@ -12,7 +12,6 @@ import numpy as np
 from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import column_sums
 from segbench.protocols.pixels.image_set import ImageSet
 
 
@@ -52,12 +51,9 @@ class Block(ABC):
         """Compute every metric from sums of rows, and from the counts of the same images by score."""
 
     @property
+    @abstractmethod
     def estimates(self) -> FloatArray:
-        """Every metric of all images, shape (metrics,)."""
-        rest = () if self.images.rest is None else (self.images.rest,)
-        sums = column_sums(self.rows) + self.rows_of(rest).sum(axis=0)
-        row: FloatArray = self.score(sums, ByScore.of(self.images.pool.counts))[0]
-        return row
+        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
 
     @abstractmethod
     def measure_images(self) -> FloatArray:

@@ -39,6 +39,8 @@ from segbench.protocols.pixels.blocks import Block, ByScore
 from segbench.protocols.pixels.image_set import ImageSet
 
 BINS = 15
+_ENDS = [BINS, 2 * BINS]
+"""Where the columns of rows part: gaps, pixels, and squared differences."""
 
 METRICS = shares(
     Metric(
@@ -157,7 +159,8 @@ class Calibration(Block):
     @property
     def shares(self) -> FloatArray:
         """Pixels of each image: calibration is of all pixels alike."""
-        return np.repeat(self.rows[:, BINS : 2 * BINS].sum(axis=1, keepdims=True), len(METRICS), axis=1)
+        _, pixels, _ = np.split(self.rows, _ENDS, axis=1)
+        return np.repeat(pixels.sum(axis=1, keepdims=True), len(METRICS), axis=1)
 
     @property
     def _hard(self) -> bool:
@@ -166,7 +169,7 @@ class Calibration(Block):
 
     def _measured(self, sums: FloatArray, adaptive: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows and ACE."""
-        gaps, pixels, squares = np.split(sums, [BINS, 2 * BINS], axis=1)
+        gaps, pixels, squares = np.split(sums, _ENDS, axis=1)
         gaps, squares = np.abs(gaps), squares[:, 0]
         with np.errstate(invalid="ignore", divide="ignore"):  # nan without pixels
             total = pixels.sum(axis=1)

@@ -17,6 +17,7 @@ from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.scores import ScoreCounts
+from segbench.core.table import column_sums
 from segbench.protocols.pixels.blocks import Block, ByScore
 from segbench.protocols.pixels.image_set import ImageSet
 from segbench.protocols.pixels.metrics import OVER_IMAGES
@@ -86,6 +87,16 @@ class FixedThresholds(Block):
     def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
         """Compute every metric from sums of rows."""
         del curves
+        return self._measured(sums)
+
+    @property
+    def estimates(self) -> FloatArray:
+        """Every metric of all images."""
+        rest = () if self.images.rest is None else (self.images.rest,)
+        row: FloatArray = self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
+        return row
+
+    def _measured(self, sums: FloatArray) -> FloatArray:
         points = _Points.of(sums, self._at.size)
         with np.errstate(invalid="ignore"):  # nan where no image has the metric
             means = (points.values / points.defined).reshape(len(sums), self._at.size, len(_TITLES))
@@ -93,7 +104,7 @@ class FixedThresholds(Block):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone."""
-        return self.score(self.rows, ByScore.of(self.images.pool.counts))
+        return self._measured(self.rows)
 
     @property
     def shares(self) -> FloatArray:
