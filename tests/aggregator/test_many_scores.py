@@ -139,14 +139,6 @@ class TestResultsFile:
         assert dict(again.summary) == dict(result.summary)
         assert again.reduced == result.reduced
 
-    def test_a_file_without_the_table_opens(self, folders, tmp_path):
-        result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
-        with sqlite3.connect(tmp_path / "r.segbench") as database:
-            database.execute("DROP TABLE pooled")
-        (again,) = load_results(tmp_path / "r.segbench")
-        assert again.kept is None
-        assert dict(again.summary) == dict(result.summary)
-
 
 def test_bins_are_named_in_the_signature(folders):
     binned = evaluate(*folders[:2], Pixels(bins=True))
