@@ -50,7 +50,6 @@ def full_protocol(result: Result) -> Protocol:
     _insist_on_pictures(result)
     settings: dict[str, Any] = json.loads(result.protocol_json)
     settings.pop("kind")
-    settings.pop("exact", None)  # of runs counted before bins became an option
     made: Callable[..., Protocol] = type(result.rules)
     try:
         return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})

@@ -3,7 +3,7 @@
 Conventions
 -----------
 1. Scores are probabilities of the positive class, between 0 and 1; what rounding puts outside, by at most 1e-6, is
-   taken as 0 or 1. Of others, of masks of 0 and 1, and of scores kept in bins, the metrics are undefined.
+   taken as 0 or 1. Of others, and of masks of 0 and 1, the metrics are undefined.
 2. ``brier`` is the mean of (label - score)**2.
 3. ``ece`` and ``mce`` are over 15 bins of equal width: the gap between mean score and share of positives, averaged over
    pixels, and the largest. Bins are closed on the left, the last one on both sides. Their edges are k / 15, and 15
@@ -31,6 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from segbench.core.arguments import Quantize
 from segbench.core.integers import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
@@ -92,8 +93,6 @@ def reliability(counts: ScoreCounts) -> Reliability:
 
 def why_uncalibrated(counts: ScoreCounts) -> str:
     """Say why scores are not probabilities; empty where they may be, as where there are none."""
-    if counts.binned:
-        return "scores were kept in bins"
     if not counts.scores_known or (counts.scores.size and np.isneginf(counts.scores[-1])):
         return "scores are known at some thresholds only"
     if counts.scores.size and not -ROUNDING <= counts.scores[-1] <= counts.scores[0] <= 1 + ROUNDING:
@@ -123,9 +122,14 @@ class CalibrationTable(FixedThresholdTable):
     """A table of pixels with the metrics of calibration behind all others."""
 
     def __init__(
-        self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, *, at: Sequence[float]
+        self,
+        per_image: Mapping[str, ScoreCounts],
+        of_set: ScoreCounts | None = None,
+        *,
+        at: Sequence[float],
+        quantize: Quantize | None = None,
     ) -> None:
-        super().__init__(per_image, of_set, at=at)
+        super().__init__(per_image, of_set, at=at, quantize=quantize)
         self.metrics = (*self.metrics, *METRICS)
 
     @cached_property
@@ -160,11 +164,9 @@ class CalibrationTable(FixedThresholdTable):
         row: FloatArray = self._calibrated(super().estimates[np.newaxis].copy(), sums[np.newaxis], adaptive)[0]
         return row
 
-    def measure_images(self) -> tuple[FloatArray, FloatArray]:
+    def measure_images(self) -> FloatArray:
         """Measure each image alone."""
-        adaptive = _adaptive([*self.ordered])
-        lowest, highest = (self._calibrated(part, self._bins, adaptive) for part in super().measure_images())
-        return lowest, highest
+        return self._calibrated(super().measure_images(), self._bins, _adaptive([*self.ordered]))
 
     @property
     def shares(self) -> FloatArray:

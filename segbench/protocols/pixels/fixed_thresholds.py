@@ -13,8 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from segbench.core.arguments import Quantize
 from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
+from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Columns, column_sums
@@ -48,17 +50,19 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
 
 
 class FixedThresholdTable(PixelTable):
-    """A `PixelTable` with further metrics at thresholds `at`, of counts of exact scores."""
+    """A `PixelTable` with further metrics at thresholds `at`."""
 
     def __init__(
-        self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, *, at: Sequence[float]
+        self,
+        per_image: Mapping[str, ScoreCounts],
+        of_set: ScoreCounts | None = None,
+        *,
+        at: Sequence[float],
+        quantize: Quantize | None = None,
     ) -> None:
         super().__init__(per_image, of_set)
-        self._at = tuple(at)
+        self._at, self._cuts = tuple(at), rounded(at, quantize)
         self.metrics = (*METRICS, *metrics_at(at))
-
-    def _alone(self, image: Mapping[str, ScoreCounts], of_set: ScoreCounts) -> PixelTable:
-        return type(self)(image, of_set, at=self._at)
 
     @cached_property
     def _points(self) -> FloatArray:
@@ -69,7 +73,7 @@ class FixedThresholdTable(PixelTable):
         return np.hstack([points, np.nan_to_num(values), ~np.isnan(values)])
 
     def _point(self, counts: ScoreCounts) -> FloatArray:
-        reached = np.searchsorted(-counts.scores.astype(np.float64), -np.asarray(self._at), side="right")
+        reached = np.searchsorted(-counts.scores.astype(np.float64), -self._cuts, side="right")
         parts = [np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives)]
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
@@ -94,10 +98,9 @@ class FixedThresholdTable(PixelTable):
             row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = np.nan
         return row
 
-    def measure_images(self) -> tuple[FloatArray, FloatArray]:
+    def measure_images(self) -> FloatArray:
         """Measure each image alone."""
-        lowest, highest = super().measure_images()
-        return self._filled(lowest, self._points), self._filled(highest, self._points)
+        return self._filled(super().measure_images(), self._points)
 
     @property
     def left_out(self) -> tuple[str, ...]:
