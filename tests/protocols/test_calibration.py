@@ -99,7 +99,7 @@ def test_neither_order_nor_parts_nor_weights_matter():
     table = CALIBRATED.table({str(k): image for k, image in enumerate(images)})
     twice = CALIBRATED.table({str(k): image for k, image in enumerate([*images, images[1]])})
     np.testing.assert_allclose(table.measure(np.array([[1.0, 2, 1, 1]]))[0], twice.estimates, rtol=1e-12)
-    for row, image in zip(table.measure_images()[0], images, strict=True):
+    for row, image in zip(table.measure_images(), images, strict=True):
         np.testing.assert_allclose(row[-4:], list(measured(image).values()), rtol=1e-12)
 
 
