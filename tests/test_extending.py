@@ -53,10 +53,10 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     assert [one["protocol"] for one in runs] == [protocol] * 2
     assert 0 < runs[0]["summary"][key] <= 1
     assert 0 <= runs[0]["per_image"]["coins"][key] <= 1
-    differences = json.loads(run("compare", kept, "--format", "json"))["differences"]
-    (row,) = [row for row in differences if row["metric"] == key]
+    answers = json.loads(run("compare", kept, "--format", "json"))["answers"]
+    ((row,),) = [answer["differences"] for answer in answers if answer["metric"] == key]
     assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
-    assert key in run("compare", kept, "--replicates", "20")
+    assert key in run("compare", kept, "--all", "--replicates", "20")
     run("report", kept, "-o", page, "--replicates", "20")
     assert "soft_otsu" in page.read_text("utf-8")
 

@@ -93,7 +93,7 @@ FLOATS = {"extension": ".npy"}
         (each("scores", holed, **FLOATS), Pixels(), "leave those pixels out with field=..."),
         (each("truth", ringing), Pixels(), "positive='>=128'"),
         (each("truth", with_value(255, labels=True)), Pixels(), "void=(255,)"),
-        (each("truth", np.zeros_like), Pixels(), "positive=... with a value that occurs"),
+        (each("truth", lambda a: a), Pixels(positive=7), "positive=... with a value that occurs"),
         (None, Boundaries(), "label_maps=True for the borders of filled areas; segbench.thin for drawn lines"),
         (None, Classes(labels=range(3)), "one folder per class, pred_pattern='class_#/*'"),
         (None, Labels(classes=3), "pred_map=..."),

@@ -352,7 +352,9 @@ class Accumulator:
 
     def _settled(self) -> tuple[dict[str, bytes], ScoreCounts | None]:
         """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
-        settled = self.protocol.settle(self._facts())
+        facts = self._facts()
+        # A few batches, as those that trainers try first, may hold no positive pixel.
+        settled = self.protocol.settle(facts, part=len(_union(facts.values())) < 2)
         images = {}
         for name, held in self._images.items():
             if len(held) == 1 and not settled.keys() & held.keys():

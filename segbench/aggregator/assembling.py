@@ -45,8 +45,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     notes, settings = run.notes, run.settings
     if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
         notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
-    partly = len(counted) < len(by_name) or not {"subset", "partial"}.isdisjoint(settings)
-    counted |= _settled(counted, protocol, run, part=partly)
+    whole = len(counted) == len(by_name) and {"subset", "partial"}.isdisjoint(settings)
+    counted |= _settled(counted, protocol, run, part=not whole)
     if run.thresholds:
         cuts = rounded(run.thresholds, getattr(protocol, "quantize", None))  # only pixels take thresholds
         counted |= _cut(counted, Thresholds(cuts, settings["thresholds"]))
@@ -59,11 +59,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
         signature(run.protocol, settings, truths),
         EncodedCounts(Column(counted, "counts"), protocol.counts, file),
         {outcome.name: outcome.failure for outcome in by_name if outcome.failure},
-        (
-            *notes,
-            *(f"{note} ({of_all(count, len(counted), 'image')})" for note, count in repeated.items()),
-            *unneeded,
-        ),
+        (*notes, *(f"{note} ({of_all(count, len(counted), 'image')})" for note, count in repeated.items()), *unneeded),
         run.inputs,
         run.protocol_json,
         Column(counted, "digest"),

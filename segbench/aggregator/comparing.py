@@ -66,7 +66,7 @@ def compare(
     ...     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
     >>> result = compare({"good": images(8), "poor": images(6)})
     >>> print(result.answer().verdict)
-    good leads poor by .1273 ODS F (p < .0001)
+    good leads poor by .1348 ODS F (p < .0001)
     >>> (row,) = result.rows("ods_f")
     >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
     (12, 0, True, (1.0, 0.0))

@@ -14,11 +14,12 @@ from segbench.checks.truths import listed
 from segbench.core.errors import DataError
 from segbench.core.interface import given
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected
+from segbench.core.protocol import Expected, Facts
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.label_rules import LabelRule
 from segbench.protocols.labels.counting import ForeignLabelsError
 from segbench.protocols.labels.counts import LabelCounts
 
@@ -29,6 +30,7 @@ class CountsProbe(Probe):
 
     truth_file: str
     counts: LabelCounts
+    facts: Facts
     outside: Sequence[float]  # predicted labels that are not classes
 
 
@@ -39,7 +41,7 @@ def probe_counts(files: SampleFiles, expected: Expected, repairs: Repairs) -> Pr
     except DataError as error:
         return Probe(image=files.name, failure=error)
     try:
-        counts = expected.counted_by.count(sample).counts
+        counted = expected.counted_by.count(sample)
     except DataError as error:
         uncounted = UncountedError(error.path, error.what, error.hint)
         uncounted.__cause__ = error
@@ -48,8 +50,9 @@ def probe_counts(files: SampleFiles, expected: Expected, repairs: Repairs) -> Pr
         image=files.name,
         prediction=sample.prediction_file,
         truth_file=shown(files.ground_truths[0]),
-        counts=counts,
-        outside=expected.counted_by.predicted_outside(sample) if counts.matrix[:, -1].any() else (),
+        counts=counted.counts,
+        facts=counted.facts,
+        outside=expected.counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
     )
 
 
@@ -72,12 +75,25 @@ def label_map_findings(
         what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {verb(len(void), 'are')} void everywhere"
         fix = f"check {given('void')}, {given('gt_map')} and {given('field')}"
         found.append(look("all-void", "ground truth", what, fix, (Place(probe.truth_file) for probe in void)))
+    found += _one_sided(counted, expected.counted_by)
     held = [probe for probe in counted if probe.counts.pixels]
     if held and all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found.append(look("identical", "prediction", what, "check that these are predictions", places))
     return [*found, *_outside(counted, expected.counted_by)]
+
+
+def _one_sided(counted: Sequence[CountsProbe], protocol: Any) -> Iterator[Finding]:  # noqa: ANN401  see `Expected`
+    """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
+    if not counted or protocol.positive is None:
+        return
+    try:
+        facts = {probe.image: probe.facts for probe in counted if probe.facts}
+        LabelRule.parse(protocol.positive).require_both_sides(facts, where="what was inspected")
+    except DataError as error:
+        places = (Place(probe.truth_file, listed(probe.facts)) for probe in counted)
+        yield look("no-positives", "ground truth", error.what, error.hint, places)
 
 
 def _outside(counted: Sequence[CountsProbe], protocol: Any) -> Iterator[Finding]:  # noqa: ANN401  see `Expected`

@@ -9,7 +9,7 @@ from statistics import median
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import Probe, ScoreProbe
 from segbench.core.interface import given, setting
-from segbench.core.levels import ROUNDING, like_levels
+from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 
@@ -93,13 +93,9 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
         fix = "save all predictions on one scale"
     else:
         what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
-        if like_levels(lowest, highest):
-            fix = given("scale", 255, of="Repairs")
-        elif lowest < 0 and not logits:
+        fix = how_to_scale(lowest, highest)
+        if lowest < 0 and not logits:
             fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
-        else:
-            divided = setting("--scale N", "repairs=Repairs(scale=N)")
-            fix = f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {divided}"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
         return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]

@@ -12,7 +12,7 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Expected
 from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
+from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
 
 MANY_PIXELS = 0.5
 """Lines cover a small share of a picture: where more than this is positive, the background is."""
@@ -116,8 +116,10 @@ def _one_set(probes: Sequence[Probe], expected: Expected, total: int) -> list[Fi
         return []
     whole = unsettled and len(probes) == total
     fix = f"{given('positive')} with a value that occurs: {listed(together)}"
-    if len(together) == 1 and any(truth.ignored for truth in truths):
-        fix = f"another {given('void')} or {given('field')}, or none: nothing but {together[0]:g} is left"
+    if len(together) == 1:
+        fix = BOTH_SIDES
+        if any(truth.ignored for truth in truths):
+            fix = f"another {given('void')} or {given('field')}, or none: nothing but {together[0]:g} is left"
     what = f"no pixel is positive in the {many(len(probes), 'image')} inspected"
     places = [Place(truth.file, listed(truth.values)) for truth in truths]
     if whole:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import Quantize
+from segbench.core.interface import given, setting
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
@@ -27,9 +28,14 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
     return (f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}",)
 
 
-def like_levels(lowest: float, highest: float) -> bool:
-    """Return whether floats beyond [0, 1] are more likely levels of 8 bits than logits."""
-    return lowest >= 0 and highest <= 255
+def how_to_scale(lowest: float, highest: float) -> str:
+    """Say which scale brings floats beyond [0, 1] into it: of 8-bit levels only where they reach half of it."""
+    divided = setting("--scale N", "repairs=Repairs(scale=N)")
+    if lowest < 0:
+        return f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {divided} for others"
+    if 128 <= highest <= 255:
+        return given("scale", 255, of="Repairs")
+    return f"{divided} with the highest score that there can be"
 
 
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:

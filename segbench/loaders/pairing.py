@@ -183,7 +183,7 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
 
 def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
     """Find the sub-folder of predictions that has the name of a folder above the ground truth, such as a category."""
-    truth, prediction = Path(inputs.ground_truth).absolute(), Path(str(inputs.prediction)).absolute()
+    truth, prediction = (Path(os.path.abspath(place)) for place in (inputs.ground_truth, str(inputs.prediction)))  # noqa: PTH100  of '..', too
     above = (place for place in (truth, *truth.parents) if place not in (prediction, *prediction.parents))
     return next((place.name for place in above if place.name in folders), None)
 
@@ -198,7 +198,10 @@ def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
         return DataError(place, what, f"{once}, as in {place}/{first}")
     what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {same}"
     own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
-    return DataError(place, what, f"give its predictions alone: {setting(own, given('prediction', f'{place}/{same}'))}")
+    alone = setting(own, given("prediction", f"{place}/{same}"))
+    return DataError(
+        place, what, f"give each sub-folder if these are methods, otherwise its predictions alone: {alone}"
+    )
 
 
 def _paired(inputs: Inputs) -> Pairing:

@@ -49,6 +49,7 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
+BOTH_SIDES = "give ground truth that shows what is to be found, and what is not"
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
 
@@ -108,8 +109,10 @@ class LabelRule:
         found = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
         return tuple(sorted(set(map(float, found))))
 
-    def require_both_sides(self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> None:
-        """Refuse a rule that leaves no positive, or no negative, pixel in a whole set, by what `shown_by` found."""
+    def require_both_sides(
+        self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "", where: str = "the whole set"
+    ) -> None:
+        """Refuse a rule that leaves no positive, or no negative, pixel in a set, by what `shown_by` found."""
         import numpy as np
 
         values = np.array(sorted({value for held in facts.values() for value in held}))
@@ -117,13 +120,13 @@ class LabelRule:
         if not values.size or (positive.any() and not positive.all()):
             return
         none = "negative" if positive.any() else "positive"
-        what = f"{given('positive', str(self))} leaves no {none} pixel in the whole set, which holds {_listed(values)}"
+        what = f"{given('positive', str(self))} leaves no {none} pixel in {where}, which holds {_listed(values)}"
         if values.size > 1:
             hint = suggested_positive(values.tolist())
         elif left_out_by:
             hint = f"perhaps {left_out_by} left out every other value; give another, or none"
         else:
-            hint = "give ground truth that shows what is to be found, and what is not"
+            hint = BOTH_SIDES
         raise DataError("ground truth", what, hint)
 
 
@@ -205,7 +208,8 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
         (value,) = holders
-        hint = f"for a part of a set say which value is positive in the whole: {given('positive', value or 255)}"
+        hint = f"{BOTH_SIDES}; for a part of a set ({given('images')}) say which value is positive in the whole: "
+        hint += given("positive", value or 255)
     raise DataError(
         "ground truth",
         f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",

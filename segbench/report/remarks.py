@@ -14,7 +14,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import columns
 from segbench.core.names import first_names
-from segbench.core.numbers import many
+from segbench.core.numbers import many, of_all, verb
 from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
 from segbench.statistics.intervals import Intervals
@@ -93,7 +93,8 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:
         total = len(result.failed) + len(result.counts)
-        text = f"{len(result.failed)} of {many(total, 'image')} failed and are left out of all metrics"
+        failed = len(result.failed)
+        text = f"{of_all(failed, total, 'image')} failed and {verb(failed, 'are')} left out of all metrics"
         yield Remark(text, "failed", tuple(_failures(result.failed)))
 
 

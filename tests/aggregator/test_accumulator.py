@@ -50,7 +50,7 @@ def straight(levels):
 
 @pytest.mark.parametrize(
     ("scores", "mend"),
-    [([[0.0, 200.0]], "divide them by 255"), ([[-4.0, 4.0]], "Repairs\\(scale='sigmoid'\\) for logits")],
+    [([[0.0, 200.0]], r"repairs=Repairs\(scale=255\)"), ([[-4.0, 4.0]], "Repairs\\(scale='sigmoid'\\) for logits")],
 )
 def test_scores_beyond_one_are_told_what_mends_them(scores, mend):
     with pytest.raises(DataError, match=mend):

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 from methods import write_methods
 
-from segbench import ArgumentError, DataError, compare_results, evaluate, export_report, load_results
+from segbench import DataError, compare_results, evaluate, export_report, load_results
 from segbench.aggregator.store import ResultsFile
 from segbench.report.documents import document, json_document, latex_table, markdown_table
 from segbench.report.tables import method_table
@@ -116,7 +116,7 @@ def test_they_are_not_ranked(file):
 
 def test_they_are_compared_on_the_same_images_only(file, folders):
     partial = partial_of(file)
-    with pytest.raises(ArgumentError, match="b has im04, im05, im06, im07, im08, a has not"):
+    with pytest.raises(DataError, match="b has im04, im05, im06, im07, im08, a has not"):
         compare_results([partial, load_results(file)[0]])
     truth, _, b, _ = folders
     same = evaluate(truth, b, images=list(partial.counts))

@@ -6,7 +6,6 @@ import pytest
 from methods import write_methods
 
 from segbench import (
-    ArgumentError,
     Boundaries,
     Classes,
     DataError,
@@ -179,7 +178,7 @@ class TestMissing:
         truth, a, b = folders
         (a / "im02.png").unlink()
         results = [evaluate(truth, folder, allow_missing=True) for folder in (a, b)]
-        with pytest.raises(ArgumentError, match="b has im02, a has not"):
+        with pytest.raises(DataError, match="b has im02, a has not"):
             compare_results(results)
         assert image_sets(results) == [[1], [0]]
 

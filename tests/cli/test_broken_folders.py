@@ -84,6 +84,13 @@ CASES = {
     "floats up to 255, boundaries": Case(
         each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, "--scale 255", **LINES
     ),
+    "floats a little above 1, boundaries": Case(
+        each("scores", lambda a: a * (1.1 / a.max()), extension=".npy"),
+        "range",
+        REFUSED,
+        "--scale N with the highest",
+        **LINES,
+    ),
     "logits": Case(each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid"),
     "logits, saliency": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid", verb="saliency"
@@ -113,7 +120,7 @@ CASES = {
     "a third grey value": Case(each("truth", with_value(128)), "void", REFUSED, "--void 128"),
     "labels": Case(each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, "which"),
     "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, "--positive '>=1'"),
-    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "--positive"),
+    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "give ground truth that shows"),
     "NaN in ground truth": Case(
         each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"), "nan-ground-truth", REFUSED
     ),
@@ -182,7 +189,7 @@ class TestOneThingWrong:
         assert checked.out == unchecked.out
         seen_before_a_run = case.key not in ("duplicates", "is-ground-truth", "constant")
         assert (f"pred: {case.key}: " in checked.err) == seen_before_a_run or not seen_before_a_run
-        assert unchecked.err == ""
+        assert ("failed and" in unchecked.err) == bool(unchecked.err) == (case.run == FAILS)
 
 
 class TestHint:

@@ -46,7 +46,7 @@ VERBS = {
     "show": lambda file, _: ("show", file),
     "show image by image": lambda file, _: ("show", file, "--per-image"),
     "show thresholds": lambda file, _: ("show", file, "--per-threshold", "--format", "json"),
-    "compare": lambda file, _: ("compare", file, "--replicates", 5, "--permutations", 5),
+    "compare": lambda file, _: ("compare", file, "--replicates", 5),
     "plot": lambda file, folder: ("plot", file, "-o", folder / "pr.svg"),
     "report": lambda file, folder: ("report", file, "-o", folder / "page.html", "--replicates", 5),
     "export": lambda file, folder: ("export", file, "--csv", folder / "csv"),

@@ -84,6 +84,13 @@ def test_a_rule_that_leaves_one_side_empty_stops(segbench, folders, rule, side):
         package.evaluate(*places, Labels(positive=rule))
 
 
+def test_check_finds_a_rule_that_leaves_one_side_empty(segbench, folders):
+    answer = segbench("check", "labels", *folders(TRUTH, TRUTH), "--positive", ">=128", "--format", "json")
+    (finding,) = [found for found in json.loads(answer.out)["reports"][0]["findings"] if found["key"] == "no-positives"]
+    assert "--positive '>=128' leaves no positive pixel in what was inspected" in finding["message"]
+    assert "--positive 1" in finding["flag"]
+
+
 def test_one_image_or_a_part_may_lack_a_side(segbench, tmp_path):
     truths = {"a.npy": TRUTH * 0, "b.npy": TRUTH}
     places = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", truths)
@@ -91,6 +98,27 @@ def test_one_image_or_a_part_may_lack_a_side(segbench, tmp_path):
     assert dice(segbench("labels", *places, "--positive", "1", "--format", "json", "-o", kept)) == 1
     assert dice(segbench("show", kept, "--format", "json")) == 1
     assert segbench("labels", *places, "--positive", "1", "--images", "a").code == 0
+
+
+def test_arrays_of_one_value_are_a_part_of_what_is_to_come():
+    accumulator = package.Accumulator(Labels(positive=1))
+    accumulator.update(TRUTH * 0, TRUTH, name="a")
+    assert accumulator.compute().summary["dice"] == 0
+    accumulator.update(TRUTH, TRUTH, name="b")
+    assert accumulator.compute().summary["dice"] == pytest.approx(2 / 3)
+
+
+def test_a_rule_that_leaves_one_side_of_arrays_empty_stops():
+    accumulator = package.Accumulator(Labels(positive=">=128"))
+    accumulator.update(TRUTH, TRUTH, name="a")
+    with pytest.raises(DataError, match=r"no positive pixel.*positive='1'"):
+        accumulator.compute()
+
+
+def test_a_set_of_one_value_is_told_to_show_both_sides(segbench, tmp_path):
+    places = write_folder(tmp_path / "gt", {"a.npy": TRUTH * 0}), write_folder(tmp_path / "pred", {"a.npy": TRUTH})
+    for protocol in ("labels", "pixels"):
+        assert "give ground truth that shows what is to be found" in segbench(protocol, *places).err
 
 
 def test_all_positive_images_stay_as_the_rule_says_when_loaded(tmp_path):
@@ -116,6 +144,24 @@ def test_suggested_classes_are_whole_numbers():
 def test_no_number_is_made_up_where_the_scale_is_unclear():
     with pytest.raises(DataError, match="predicted_positive='>=N' with N half of the scale"):
         package.count_labels(TRUTH, np.rint(SOFT * 100).astype(np.uint8))
+
+
+@pytest.mark.parametrize("bound", [0.5, 2])
+def test_a_bound_between_logits_is_no_other_scale(bound):
+    logits = SOFT * 8 - 4
+    for maps in (logits, logits - 3.5):  # the second has no logit above 1
+        expected = package.count_labels(TRUTH, maps >= bound)
+        assert package.count_labels(TRUTH, maps, predicted_positive=f">={bound}") == expected
+
+
+def test_logits_are_cut_at_0():
+    with pytest.raises(DataError, match="predicted_positive='>=0' for logits"):
+        package.count_labels(TRUTH, SOFT * 8 - 4)
+
+
+def test_a_blank_map_is_of_every_scale():
+    blank = np.zeros((24, 24), np.float32)
+    assert package.count_labels(TRUTH, blank, predicted_positive=">=128") == package.count_labels(TRUTH, blank > 0)
 
 
 @pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])

@@ -74,7 +74,7 @@ class TestRun:
         (papers[1] / "first.npy").write_bytes(b"junk")
         answer = segbench("pixels", *papers, "--no-check", "--format", form)
         assert answer.code == 1
-        assert "pred: 1 of 2 images failed and are left out of all metrics:\n  " in answer.err
+        assert "pred: 1 of 2 images failed and is left out of all metrics:\n  " in answer.err
         assert "first.npy" in answer.err
 
     def test_the_reason_of_a_run_without_metrics_is_on_standard_error(self, segbench, papers):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from measured import BOUNDARIES, boundary_summary
 
 from segbench import compare
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.intervals import intervals
@@ -89,7 +89,7 @@ def test_different_thresholds_ground_truth_or_kinds_are_refused():
         intervals(odd)
     changed = dict(images)
     changed["01"] = BoundaryCounts([0.5], [1], [2], [1], [2])
-    with pytest.raises(ArgumentError, match=r"01 has \d+ ground-truth pixels at 19 thresholds in a, 2 .* in b"):
+    with pytest.raises(DataError, match=r"01 has \d+ ground-truth pixels at 19 thresholds in a, 2 .* in b"):
         compare({"a": images, "b": changed})
     with pytest.raises(ArgumentError, match="BoundaryCounts, ScoreCounts"):
         intervals(dict(images, other=ScoreCounts([1], [1], [1])))

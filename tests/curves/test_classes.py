@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measured import class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
 
-from segbench import ArgumentError, ClassCounts, ScoreCounts, compare, intervals
+from segbench import ClassCounts, DataError, ScoreCounts, compare, intervals
 from segbench.protocols.pixels.class_metrics import ClassTable
 
 PIXELS = 60
@@ -120,7 +120,7 @@ def test_comparing_needs_the_same_ground_truth():
     row = next(row for row in result.differences if row.metric == "macro_ods_f")
     assert (row.wins, row.losses) == (12, 0)
     assert row.difference > 0
-    with pytest.raises(ArgumentError, match="10 of road, 6 of car among 30 pixels in a, 10 of road, 5 of car"):
+    with pytest.raises(DataError, match="10 of road, 6 of car among 30 pixels in a, 10 of road, 5 of car"):
         compare({"a": many(8), "b": many(6)})
 
 

@@ -327,12 +327,27 @@ class TestCategories:
         (counted,) = json.loads(segbench("run", "mvtec-ad", root / "bottle", advised, "--format", "json").out)["runs"]
         assert (counted["method"], counted["images"]) == ("padim", 3)
 
+    def test_are_no_methods_from_within_one(self, segbench, places, monkeypatch):
+        monkeypatch.chdir(places[0] / "bottle")
+        answer = segbench("run", "mvtec-ad", ".", "../../padim")
+        assert answer.code == 1
+        assert answer.err.rstrip().endswith("padim=../../padim/bottle")
+
+    def test_are_told_from_methods_that_have_such_a_name(self, segbench, tmp_path):
+        image(tmp_path / "hed/gt/a.png")
+        folders = [tmp_path / "maps" / method for method in ("canny", "hed")]
+        for folder in folders:
+            image(folder / "a.png", SOFT)
+        answer = segbench("pixels", tmp_path / "hed/gt", tmp_path / "maps")
+        assert "give each sub-folder if these are methods" in answer.err
+        assert segbench("pixels", tmp_path / "hed/gt", *folders).code == 0
+
     def test_are_no_methods_in_python(self, places):
         root, padim = places
         options = {"gt_pattern": "*_mask", "negatives": "good/*"}
         with pytest.raises(segbench.DataError) as caught:
             segbench.evaluate(root / "bottle/ground_truth", padim, **options)
-        assert str(caught.value).endswith(f"give its predictions alone: prediction='{padim}/bottle'")
+        assert str(caught.value).endswith(f"otherwise its predictions alone: prediction='{padim}/bottle'")
         assert len(segbench.evaluate(root / "bottle/ground_truth", padim / "bottle", **options).counts) == 3
 
     def test_of_the_top_folder_are_listed(self, segbench, places):

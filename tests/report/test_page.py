@@ -135,7 +135,7 @@ class TestTables:
         with pytest.warns(match="could not be counted"):
             result = evaluate(gt, one)
         page = write_page(tmp_path, [result], paths=True).read_text()
-        assert re.search(r"one: 1 of \d+ images failed and are left out of all metrics", page)
+        assert re.search(r"one: 1 of \d+ images failed and is left out of all metrics", page)
         assert "on the same images" not in page
         assert html.escape(next(iter(result.failed.values())), quote=False).replace("'", "&#39;") in page
 

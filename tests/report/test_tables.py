@@ -204,7 +204,7 @@ class TestBest:
         assert (table.header[-1], [row[-1] for row in table.rows]) == ("images", ["3", "8", "8"])
         for text in (markdown_table(table), latex_table(table)):
             plain = text.replace("\\", "")
-            assert "method 0: 1 of 4 images failed and are left out of all metrics" in plain
+            assert "method 0: 1 of 4 images failed and is left out of all metrics" in plain
             assert "method 1, method 2 (8 images, data:0); method 0 (3 images, data:0)" in plain
         text = shown([alone, middle, low], 200)
         assert text.index("method 1") < text.index("method 2") < text.index("method 0")

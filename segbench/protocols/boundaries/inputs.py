@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, named, setting
-from segbench.core.levels import ROUNDING, like_levels
+from segbench.core.interface import named, setting
+from segbench.core.levels import ROUNDING, how_to_scale
 
 Reader = Callable[[Any, str], NDArray[Any]]
 
@@ -25,7 +25,7 @@ def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
     """Read a mask: pixels other than 0 are on."""
     array = _plane(mask, name)
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise DataError(name, f"{int(np.isnan(array).sum())} pixels are NaN; a mask is 0 or not 0")
+        raise DataError(name, f"{int(np.isnan(array).sum())} of {array.size} pixels NaN; a mask is 0 or not 0")
     return np.ascontiguousarray(array != 0)
 
 
@@ -41,7 +41,7 @@ def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
         )
     bad = int(array.size - np.isfinite(array).sum())
     if bad:
-        raise DataError(name, f"{bad} of {array.size} scores are NaN or infinite", "write finite scores")
+        raise DataError(name, f"{bad} of {array.size} scores NaN or infinite", "write finite scores")
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -73,17 +73,10 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
     if scores.size and (scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING):
         lowest, highest = float(scores.min()), float(scores.max())
-        if like_levels(lowest, highest):
-            files = setting("", "of files with ")
-            remedy = f"divide them by 255, {files}{given('scale', 255, of='Repairs')}"
-        else:
-            divided = setting("--scale N", "repairs=Repairs(scale=N)")
-            remedy = f"use {given('scale', 'sigmoid', of='Repairs')} for logits, {divided} for others"
-        raise DataError(
-            name,
-            f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]",
-            f"{remedy}, or give the thresholds as a list",
-        )
+        what = f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]"
+        of_files = setting("", "of files ")
+        hint = f"scale them, {of_files}with {how_to_scale(lowest, highest)}, or give the thresholds as a list"
+        raise DataError(name, what, hint)
 
 
 def as_share_of_diagonal(max_dist: float) -> float:

@@ -209,9 +209,10 @@ def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool
     highest = float(labels.max(initial=0))
     shares = labels.dtype.kind == "f" and highest <= 1
     bound = rule.values[0]
-    if rule.comparison != "=" and (bound > 1 if shares else 0 < bound < 1 < highest):
+    of_another = rule.comparison != "=" and (bound > 1 if shares else 0 < bound < 1 < highest)
+    if of_another and highest > 0 and labels.min() >= 0:  # blank maps are of every scale, logits of none
         what = f"holds values up to {highest:g}, and {given(name, str(rule))} is on another scale"
-        raise DataError(predicted.file, what, _cut_predictions(highest))
+        raise DataError(predicted.file, what, _cut_predictions(labels))
     return rule.positive(labels)
 
 
@@ -230,14 +231,14 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
         return mask
     classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
     hint = f"for label maps name the classes: {classes}; " if classes else ""
-    hint += f"{_cut_predictions(float(held))}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+    hint += f"{_cut_predictions(labels)}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
     raise DataError(predicted.file, what, hint)
 
 
-def _cut_predictions(highest: float) -> str:
-    half = half_of(highest)
-    which = " with N half of the scale that predictions are on" * (half == "N")
+def _cut_predictions(labels: NDArray[Any]) -> str:
+    half = "0" if labels.min() < 0 else half_of(float(labels.max()))
+    which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
     return f"say which predicted values are positive: {given('predicted_positive', f'>={half}')}{which}"
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given, named, setting
-from segbench.core.levels import ROUNDING, like_levels
+from segbench.core.interface import named, setting
+from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import zero_or_one
 
@@ -132,17 +132,10 @@ def refuse_outside(name: str, lowest: float, highest: float) -> None:
     """Refuse scores that cannot be rounded to levels, given their range."""
     if lowest >= -ROUNDING and highest <= 1 + ROUNDING:
         return
-    if like_levels(lowest, highest):
-        arrays, scale = "divide them by 255", given("scale", 255, of="Repairs")
-    elif lowest < 0:
-        arrays, scale = "apply a sigmoid to logits", given("scale", "sigmoid", of="Repairs")
-    else:
-        arrays, scale = "divide them by the largest possible score", given("scale", of="Repairs")
-    raise DataError(
-        name,
-        f"scores from {lowest:g} to {highest:g}, but {named('quantize')} rounds scores from 0 to 1",
-        setting(f"use {scale}", f"{arrays}, of files with {scale}"),
-    )
+    what = f"scores from {lowest:g} to {highest:g}, but {named('quantize')} rounds scores from 0 to 1"
+    arrays = "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
+    scale = how_to_scale(lowest, highest)
+    raise DataError(name, what, setting(f"use {scale}", f"{arrays}, or of files use {scale}"))
 
 
 def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:

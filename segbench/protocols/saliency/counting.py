@@ -12,7 +12,7 @@ from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.integers import FloatArray
 from segbench.core.interface import given
-from segbench.core.levels import ROUNDING, as_shares, like_levels
+from segbench.core.levels import ROUNDING, as_shares, how_to_scale
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
@@ -158,7 +158,9 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         wrong = int(np.count_nonzero(~np.isfinite(values)))
-        raise DataError(name, f"{wrong} scores are NaN or infinite, expected finite ones", "fix the prediction")
+        raise DataError(
+            name, f"{wrong} of {values.size} scores NaN or infinite, expected finite ones", "fix the prediction"
+        )
     if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
         what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
         fix = f"scale them: {given('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
@@ -168,10 +170,8 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     elif lowest < -ROUNDING or highest > 1 + ROUNDING:
         held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
         what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
-        levels, logits = (given("scale", scale, of="Repairs") for scale in (255, "sigmoid"))
-        fix = f"{levels} for levels" if like_levels(lowest, highest) else f"{logits} for logits"
         or_stretch = f", or leave out {given('stretch', False)}" * (not stretch)
-        raise DataError(name, what, f"scale all maps: {fix}{or_stretch}")
+        raise DataError(name, what, f"scale all maps: {how_to_scale(lowest, highest)}{or_stretch}")
     elif lowest < 0 or highest > 1:
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)
