@@ -85,7 +85,8 @@ def ranked(values: Sequence[float], better: Better | None, *, digits: int = DIGI
     printed = [round(sign * value, digits) for value in values]
 
     def first(places: Sequence[int]) -> list[int]:
-        return [one for one in places if printed[one] == min(printed[other] for other in places)]
+        least = min(printed[place] for place in places)
+        return [place for place in places if printed[place] == least]
 
     best = first(defined)
     for place in best:
