@@ -1,6 +1,4 @@
-import json
 import sqlite3
-import zlib
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from cases import FIRST_SCORES, write_folder, write_papers
 
 from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results
 from segbench.aggregator import counting
-from segbench.aggregator.codec import HEADERS, EncodedCounts, decode, encode
+from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
 
@@ -160,15 +158,6 @@ class TestCodec:
             assert again.scores.dtype == counts.scores.dtype
             assert again.threshold_source == counts.threshold_source
             assert again.of_predictions == counts.of_predictions
-
-    def test_counts_of_version_0_1_are_read_and_are_no_masks(self):
-        packed = encode(ScoreCounts([1.0, 0.0], [1, 0], [0, 1], of_predictions=True))
-        header, _, block = zlib.decompressobj(zdict=HEADERS).decompress(packed).partition(b"\n")
-        fields = json.loads(header)
-        del fields["of_predictions"]
-        again = decode(zlib.compress(json.dumps(fields | {"exact": False}).encode() + b"\n" + block))
-        assert again == ScoreCounts([1.0, 0.0], [1, 0], [0, 1])
-        assert not again.two_valued
 
     def test_an_image_of_256_levels_takes_under_two_kilobytes(self):
         counts = ScoreCounts(np.arange(255, -1, -1) / 255, *self.rng.integers(0, 3000, (2, 256)))
