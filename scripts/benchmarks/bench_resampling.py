@@ -3,9 +3,9 @@
     python scripts/benchmarks/bench_resampling.py
     python scripts/benchmarks/bench_resampling.py floats [IMAGES] [HEIGHTxWIDTH]
 
-Goals: 2000 replicates of all pixel figures over 200 images of 256 levels in under 1 s, 10000 of all boundary figures
-over 200 images of 99 thresholds too. SciPy is given the same statistic, one figure, as a function of the images drawn,
-and few replicates; its time is scaled up to as many. Comparisons of float scores are timed beside what counts of all
+Goals: intervals of all pixel metrics over 200 images of 256 levels in under 1 s, and of all boundary metrics over 200
+images of 99 thresholds too. SciPy is given one metric as a function of the images drawn, and few replicates; its time
+is scaled up to 2000. Comparisons of float scores are timed beside what counts of all
 scores take at least, NumPy's sorting of each map.
 """
 
@@ -19,18 +19,17 @@ from pathlib import Path
 
 import numpy as np
 import scipy.stats
-from segbench.statistics.bootstrap import bootstrap
 
 import segbench
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.bands import curve_band
-from segbench.statistics.comparison import compare
+from segbench.statistics.intervals import intervals
 
 IMAGES, LEVELS, REPLICATES = 200, 256, 2000
 SCIPY_REPLICATES = 50
-THRESHOLDS, BOUNDARY_REPLICATES = 99, 10_000
+THRESHOLDS = 99
 
 
 def images(random: np.random.Generator, skill: float) -> dict[str, ScoreCounts]:
@@ -107,11 +106,10 @@ def main() -> None:
     random = np.random.default_rng(0)
     first, second = images(random, 4), images(random, 3)
     listed = list(first.values())
-    bootstrap(first, replicates=2)
-    ours = {method: seconds(lambda m=method: bootstrap(first, method=m)) for method in ("percentile", "bca")}
-    print(f"{REPLICATES} replicates over {IMAGES} images of {LEVELS} levels:")
-    for method, took in ours.items():
-        print(f"  all 13 pixel figures, {method:<10} {took:7.3f} s   (goal: under 1 s)")
+    intervals(first)
+    ours = seconds(lambda: intervals(first))
+    print(f"{IMAGES} images of {LEVELS} levels:")
+    print(f"  intervals of all pixel metrics    {ours:7.3f} s   (goal: under 1 s)")
     peer = seconds(
         lambda: scipy.stats.bootstrap(
             (np.arange(IMAGES),),
@@ -123,18 +121,16 @@ def main() -> None:
         )
     )
     scaled = peer * REPLICATES / SCIPY_REPLICATES
-    print(f"  scipy.stats.bootstrap, one figure {scaled:7.3f} s   {scaled / ours['percentile']:.0f} times as long")
+    print(f"  scipy.stats.bootstrap, one metric {scaled:7.3f} s   {scaled / ours:.0f} times as long")
     print(f"  a band of 101 points              {seconds(lambda: curve_band(first)):7.3f} s")
     both = {"first": first, "second": second}
-    took = seconds(lambda: compare(both, permutations=10_000))
-    print(f"  comparing two methods, with 10000 permutations {took:7.3f} s")
-    print(f"  the figures themselves            {seconds(lambda: segbench.Pixels().table(first).summary()):7.3f} s")
+    print(f"  comparing two methods             {seconds(lambda: str(segbench.compare(both))):7.3f} s")
+    print(f"  with how often each is first      {seconds(lambda: segbench.compare(both).rank_shares['ods_f']):7.3f} s")
+    print(f"  the metrics themselves            {seconds(lambda: segbench.Pixels().table(first).summary()):7.3f} s")
     edges = boundaries(random)
-    bootstrap(edges, replicates=2)
-    print(f"{BOUNDARY_REPLICATES} replicates over {IMAGES} images of {THRESHOLDS} thresholds:")
-    for method in ours:
-        took = seconds(lambda m=method: bootstrap(edges, method=m, replicates=BOUNDARY_REPLICATES))
-        print(f"  all 11 boundary figures, {method:<10} {took:7.3f} s   (goal: under 1 s)")
+    took = seconds(lambda: intervals(edges))
+    print(f"{IMAGES} images of {THRESHOLDS} thresholds:")
+    print(f"  intervals of all boundary metrics {took:7.3f} s   (goal: under 1 s)")
 
 
 if __name__ == "__main__":

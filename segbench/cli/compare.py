@@ -101,7 +101,7 @@ def compare(
     for several in by_class.values():
         _refuse_baseline([result.method for result in several], against, fail_if_worse)
     settings = interval_settings(intervals, replicates=replicates, seed=seed)
-    found = _compared(by_class, settings, metrics, against, fail_if_worse)
+    found = _compared(by_class, chosen, settings, metrics, against, fail_if_worse)
     if form is Form.JSON:
         typer.echo(comparison_json(found), nl=False)
     elif form is Form.CSV:
@@ -112,7 +112,8 @@ def compare(
         show_comparison(found, Console(), every=every, digits=places, zeros=zeros)
     else:
         write = markdown_table if form is Form.MARKDOWN else latex_table
-        table = paper_table(found, intervals=is_typed(context, "intervals"), digits=places, zeros=zeros)
+        marked = {"intervals": is_typed(context, "intervals"), "underlined": form is Form.LATEX}
+        table = paper_table(found, **marked, digits=places, zeros=zeros)
         typer.echo(write(table), nl=False)
     if found.check is not None:
         code = found.check.exit_code
@@ -122,6 +123,7 @@ def compare(
 
 def _compared(
     by_class: Mapping[str, Sequence[Result]],
+    runs: Sequence[Result],
     settings: IntervalSettings,
     metrics: str | None,
     against: str | None,
@@ -135,7 +137,7 @@ def _compared(
 
     comparisons = together([compare_results(results, **settings) for results in by_class.values()])
     by_name = dict(zip(by_class, comparisons, strict=True))
-    found = Compared(by_name, by_class, metrics.split(",") if metrics else None, against)
+    found = Compared(by_name, by_class, runs[0].signature, metrics.split(",") if metrics else None, against)
     known = {metric.key: metric for metric in found.first.metrics}
     if unknown := sorted(set(found.metrics or ()) - set(known)):
         raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")

@@ -64,9 +64,9 @@ def plot(
     loaded = chosen_results(results, only, class_name)
     if compares:
         loaded = comparable(loaded)
-    save_plot(loaded, output, kind=kind, level=level, replicates=replicates, seed=seed, size=inches)
-    if level is not None:
-        typer.echo(f"intervals: {intervals:g} % of {replicates} resamples of the images, point by point", err=True)
+    drawn = save_plot(loaded, output, kind=kind, level=level, replicates=replicates, seed=seed, size=inches)
+    if level is not None and drawn.bands:
+        typer.echo(f"bands: {intervals:g} % of {replicates} resamples of the images, point by point", err=True)
     if level is not None or compares:
         for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
             typer.echo(note, err=True)

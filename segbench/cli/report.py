@@ -41,7 +41,7 @@ def report(
         bool, typer.Option("--paths", help="Show the paths of files, which the page otherwise hides for blind review.")
     ] = False,
     intervals: Annotated[
-        float, typer.Option(metavar="PERCENT", help="Set the confidence level of the bootstrap intervals.")
+        float, typer.Option(metavar="PERCENT", help="Set the confidence level of intervals and bands.")
     ] = 95,
     no_intervals: Annotated[
         bool, typer.Option("--no-intervals", help="Leave out intervals, bands and the comparison.")

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 def data_frame(
     rows: Sequence[Mapping[str, Any]], index: str, names: Sequence[str], columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Give one row per name, under an index of this name."""
+    """Give one row per name, under an index of this name, empty for none."""
     try:
         import pandas as pd
     except ImportError as error:
         raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
-    return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index), columns)
+    return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)

@@ -25,7 +25,7 @@ from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
 from segbench.statistics.answer import SHOWN, Answer, letters_text, p_number, p_text
 from segbench.statistics.comparison import Comparison, Difference, compared
-from segbench.statistics.worse import Check
+from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
 _MOST_DIGITS = 12
@@ -42,6 +42,8 @@ class Compared:
         By class; of all classes at once, or of a protocol without any, a single one of the name "".
     results : mapping of str to sequence of Result
         What is compared, likewise.
+    measured : str
+        How methods were measured: the signature of a run, of all its classes where these are compared.
     metrics : sequence of str, optional
         Keys of the chosen metrics; None where none were named.
     against : str, optional
@@ -52,6 +54,7 @@ class Compared:
 
     comparisons: Mapping[str, Comparison]
     results: Mapping[str, Sequence[Result]]
+    measured: str
     metrics: Sequence[str] | None = None
     against: str | None = None
     check: Check | None = None
@@ -64,7 +67,7 @@ class Compared:
     @property
     def signature(self) -> str:
         """How methods were measured and compared."""
-        return f"{next(iter(self.results.values()))[0].signature}|{self.first.signature}"
+        return f"{self.measured}|{self.first.signature}"
 
     def keys(self, *, every: bool) -> list[str]:
         """Give the chosen metrics; by default the one that ranks methods, or all of them."""
@@ -74,13 +77,15 @@ class Compared:
     def notes(self, keys: Sequence[str]) -> list[str]:
         """Give what a reader must not miss beside answers by some metrics, each once."""
         found: list[str] = []
+        shared = [note for note in self.first.notes if all(note in one.notes for one in self.comparisons.values())]
         for name, comparison in self.comparisons.items():
             of_class = f"{name}: " if name else ""
             own = comparison.disagreements(keys)
             lacking = grouped((why, key) for key, why in comparison.undefined.items() if key in keys)
             own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
+            own += [note for note in comparison.notes if note not in shared]
             found += [f"{of_class}{note}" for note in own]
-            found += comparison.notes
+        found += shared
         tuned = "optimistic: thresholds of the hulls were tuned on these same images"
         found += self._untested(keys)
         found += [f"{metric.key}: {tuned}" for metric in self.first.metrics if metric.optimistic and metric.key in keys]
@@ -112,8 +117,15 @@ def comparison_json(of: Compared) -> str:
         "notes": of.notes(keys),
     }
     if of.check is not None:
-        document["check"] = dataclasses.asdict(of.check) | {"exit_code": of.check.exit_code}
+        outcomes = [_outcome(each) for each in of.check.outcomes]
+        document["check"] = dataclasses.asdict(of.check) | {"outcomes": outcomes, "exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    fields = dataclasses.asdict(outcome)
+    name = fields.pop("class_name")
+    return ({"class": name} if name else {}) | fields
 
 
 def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:
@@ -235,7 +247,7 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     by = answer.metric.name
     pairs, least = answer.pairs, 1 - answer.level
     if pairs.reason:
-        return f"{by} compared with {against}, without a test: {pairs.reason}"
+        return f"{by} compared with {against}, without a test ({pairs.reason})"
     leads = [answer.metric.direction * row.difference * (row.p_holm <= least) for row in rows]
     if len(rows) == 1:
         ((row,), (lead,)) = rows, leads
@@ -328,11 +340,11 @@ def _gaps(table: TextTable) -> dict[int, Sequence[Sequence[str]]]:
     return {row: [[]] for row, (cells, following) in pairs if several and cells[0] != following[0]}
 
 
-def paper_table(of: Compared, *, intervals: bool, digits: int, zeros: bool) -> TextTable:
+def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
     """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts.
 
     A superscript names the methods that a value is significantly better than, by their letters; compared with one
-    method, it is a star where the value differs from that one's.
+    method, it is a star where the value differs from that one's. `underlined` says whether the second best will be.
     """
     keys = compared(of.first) if of.metrics is None else list(of.metrics)
     columns = method_table(next(iter(of.results.values())), keys=keys).columns
@@ -354,7 +366,12 @@ def paper_table(of: Compared, *, intervals: bool, digits: int, zeros: bool) -> T
     labels = (*(["class"] if "" not in of.comparisons else []), "", "method")
     text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
-    notes = [_legend(of, intervals=intervals), *([f"lower is better: {lower}"] if lower else []), *of.notes(keys)]
+    second = underlined and "second" in text.marks.values()
+    notes = [
+        _legend(of, keys, second=second, intervals=intervals),
+        *([f"lower is better: {lower}"] if lower else []),
+        *of.notes(keys),
+    ]
     return replace(text, raised=raised, notes=(*notes, of.signature))
 
 
@@ -372,17 +389,18 @@ def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], 
     }
 
 
-def _legend(of: Compared, *, intervals: bool) -> str:
+def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool) -> str:
     """Explain the marks of the table for a paper."""
-    better = "significantly better than the methods of these letters"
-    what = better if of.against is None else f"significantly different from {of.against}"
-    ends = f"; brackets: {100 * of.first.level:g} % intervals" if intervals else ""
-    least = number(1 - of.first.level, digits=2)
-    return (
-        f"bold: best; superscript: {what} (p at most {least}, paired jackknife t-test over "
-        f"{many(of.first.images, 'image')}, Holm's correction for all pairs{' of all classes' * bool(of.first.beside)} "
-        f"by each metric){ends}"
-    )
+    said = ["bold: best", *(["underlined: second best"] if second else [])]
+    if not all(comparison.pairs(key).reason for comparison in of.comparisons.values() for key in keys):
+        better = "superscript: significantly better than the methods of these letters"
+        what = better if of.against is None else f"star: significantly different from {of.against}"
+        correction = of.first.answer().correction
+        how = f"paired jackknife t-test over {many(of.first.images, 'image')}"
+        how += f", {correction} by each metric" if correction else ""
+        said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
+    said += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []
+    return "; ".join(said)
 
 
 def _with_interval(row: Difference, digits: int) -> tuple[str, str]:

@@ -21,7 +21,6 @@ IN_MATRIX = 12
 """Methods in a printed matrix of differences."""
 _NAMED = 2
 _LEAST_P = 1e-4
-_MOST_NEEDED = 1_000_000
 _CLEARLY = 0.01
 
 
@@ -121,14 +120,18 @@ class Answer:
             return f"{title} is defined for {first.method} alone"
         reason = self.pairs.reason
         if reason:
+            value = number(first.estimate)
+            tied = [one.method for one in self._defined if number(one.estimate) == value]
+            who = f"{_listed(tied)} share" if len(tied) > 1 else f"{first.method} has"
             best = "best" if self.metric.better else "highest"
-            return f"{first.method} has the {best} {title}, {number(first.estimate)}, without a test: {reason}"
+            return f"{who} the {best} {title}, {value}, without a test ({reason})"
         if self.leader:
             ahead = number(abs(first.estimate - second.estimate))
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             p = p_text(self.p_values[first.method, second.method])
             return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
-        return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}"
+        p = f" ({p_text(self.p_values[first.method, second.method])})" if len(self._defined) == _NAMED else ""
+        return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
 
     @property
     def needed(self) -> str:
@@ -136,11 +139,12 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse:
             return ""
-        images = self.pairs.images_needed(self.pairs.pair(*(self.methods.index(one.method) for one in (first, second))))
-        if not self._images < images <= _MOST_NEEDED:
+        pair = self.pairs.pair(*(self.methods.index(one.method) for one in (first, second)))
+        images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
+        if not self._images < images < math.inf:
             return ""
         ahead = number(abs(first.estimate - second.estimate))
-        return f"a difference of {ahead} would need about {int(float(f'{images:.1g}'))} images to be significant"
+        return f"a difference of {ahead} would need about {int(images)} images to be significant"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""

@@ -225,8 +225,8 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         place = found[0][1]
         heaviest = int(weights[:, place].argmax())
         share = weights[heaviest, place] / weights[:, place].sum()
-        of = "all pooled metrics" if len(alike) == 1 else first_names([key for key, _ in found], 3)
+        of = first_names([key for key, _ in found], 3)
         yield (
             f"{of}: the {measured.images} images count as {effective[place]:.1f} of equal weight; "
-            f"{measured.table.names[heaviest]} has {share:.0%} of it"
+            f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
         )

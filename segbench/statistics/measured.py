@@ -115,10 +115,10 @@ class Measured:
             return self.table.why_undefined(metric)
         if self.images == 1:
             return "1 image: an interval needs at least two"
-        if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
-            return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
         if metric.spread == "erratic":
             return "it jumps when images change, so that no interval is reliable"
+        if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
+            return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
         return "" if metric.spread == "jumps" else self.undefined_without(place)
 
     def hardly_above_0(self, place: int) -> str:

@@ -34,6 +34,7 @@ FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
 TIED = 1e-12
 _THE_SAME = 1e-10
+_MOST_NEEDED = 1_000_000
 
 
 class Tally(NamedTuple):
@@ -188,10 +189,10 @@ class Pairs:
         """Give the ends of intervals of resamples."""
         one, other = self.pairs
         ends = np.full((2, one.size), np.nan)
-        if not any(each.why_none(self.place) for each in self.measured):
-            for k, (a, b) in enumerate(zip(one, other, strict=True)):
-                drawn = self.measured[a].draws[:, self.place] - self.measured[b].draws[:, self.place]
-                ends[:, k] = np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+        drawn = [None if each.why_none(self.place) else each.draws[:, self.place] for each in self.measured]
+        for k, (a, b) in enumerate(zip(one, other, strict=True)):
+            if drawn[a] is not None and drawn[b] is not None:
+                ends[:, k] = np.nanquantile(drawn[a] - drawn[b], [(1 - level) / 2, (1 + level) / 2])
         return ends[0], ends[1]
 
     @cached_property
@@ -214,11 +215,17 @@ class Pairs:
         found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
         return Tally(*(int(np.count_nonzero(part)) for part in found))
 
-    def images_needed(self, place: int, *, power: float = 0.8) -> float:
-        """About how many images like these show the difference of a pair at .05, before correction; inf if never."""
+    def images_needed(self, pair: int, level: float, *, power: float = 0.8) -> float:
+        """About how many images like these make the difference of a pair significant; inf if more than a million.
+
+        As significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this pair.
+        """
         from scipy.special import ndtri
 
-        difference, error = abs(float(self.differences[place])), float(self.standard_errors[place])
-        if not difference or math.isnan(error):
-            return math.inf
-        return self.measured[0].images * (float(ndtri(0.975) + ndtri(power)) * error / difference) ** 2
+        p_values = np.concatenate([self.p_values, *self.beside()])
+        each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
+        images = np.geomspace(2, _MOST_NEEDED, 4000)
+        freedom = np.maximum(self.measured[0].jackknife.effective[self.place] / self.measured[0].images * images - 1, 2)
+        errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
+        enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(power))) * errors
+        return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 
 import imageio.v3 as iio
 import numpy as np
@@ -54,7 +55,7 @@ class TestAnswer:
         folders = write_methods(tmp_path, {"a": 1, "b": 1})
         first, second, *_ = segbench("compare", counted(segbench, tmp_path / "r", *folders)).out.splitlines()
         assert first.startswith("No clear winner by ODS F: ")
-        assert first.endswith(" cannot be told apart on 12 images")
+        assert re.search(r" cannot be told apart on 12 images \(p = \.\d{4}\)$", first)
         assert second.startswith("A difference of .")
 
     def test_has_a_row_per_method_the_best_first_with_letters(self, segbench, results):
@@ -80,7 +81,7 @@ class TestAnswer:
         assert "by .1" in text
         assert " AUC-ROC (p < .0001)" in text
         assert "good has the best FPR95" in text
-        assert "without a test: it jumps" in text
+        assert "without a test (it jumps" in text
         assert "ODS" not in text
 
     def test_resamples_nothing(self, segbench, results, monkeypatch):
@@ -98,7 +99,7 @@ class TestAnswer:
     def test_says_how_few_images_there_are(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2, "b": 1, "c": 0}, images=5)
         text = segbench("compare", counted(segbench, tmp_path / "r", *folders)).out
-        assert "without a test: 5 images: differences have intervals and p-values from 6 images on" in text
+        assert "without a test (5 images: differences have intervals and p-values from 6 images on)" in text
         assert "*" not in text
 
     def test_fits_80_columns_with_twelve_methods_of_long_names(self, segbench, tmp_path):
@@ -291,6 +292,41 @@ class TestClasses:
         assert verdicts == ["0", "1", "2"]
         assert "2: one leads other by" in "\n".join(lines)
 
+    def test_outcomes_of_a_check_name_the_class_as_answers_do(self, segbench, kept):
+        options = [
+            "--class",
+            "all",
+            "--against",
+            "one",
+            "--fail-if-worse",
+            "1",
+            "--format",
+            "json",
+            "--metrics",
+            "ods_f",
+        ]
+        document = strict_json(segbench("compare", kept, *options).out)
+        assert [each["class"] for each in document["check"]["outcomes"]] == ["0", "1", "2"]
+
+    def test_all_has_the_signature_of_the_run(self, segbench, kept):
+        last = segbench("compare", kept, "--class", "all").out.splitlines()[-1]
+        assert "|classes:0-2|" in last
+        assert "|class:" not in last
+
+    def test_all_says_of_which_class_images_are_unequal(self, segbench, tmp_path):
+        truths = {f"{k}.png": np.repeat(np.uint8([0, k % 3 == 0, 2]), 20).reshape(6, 10) for k in range(9)}
+        predicted = {name: np.roll(truth, 3) for name, truth in truths.items()}
+        folders = [
+            write_folder(tmp_path / name, maps) for name, maps in (("gt", truths), ("a", predicted), ("b", truths))
+        ]
+        path = tmp_path / "unequal.segbench"
+        assert segbench("labels", *folders, "--classes", "0-2", "-o", path).code == 0
+        lines = segbench("compare", path, "--class", "all").out.splitlines()
+        assert [line.split(":")[0] for line in lines if "of equal weight" in line] == ["1", "1"]
+        assert [line for line in lines if "over fewer than 10 are unreliable" in line] == [
+            "9 images: intervals over fewer than 10 are unreliable"
+        ]
+
     def test_all_corrects_over_classes(self, segbench, kept):
         document = strict_json(
             segbench("compare", kept, "--class", "all", "--format", "json", "--metrics", "ods_f").out
@@ -307,7 +343,7 @@ class TestClasses:
         assert {row["class"] for row in rows} == {"0", "1", "2"}
         text = segbench("compare", kept, "--class", "all", "--format", "latex").out
         assert text.count(r"\begin{tabular}") == 1
-        assert "all pairs of all classes" in text
+        assert "all pairs of all 3 classes" in text
 
     def test_a_file_without_classes_is_refused(self, segbench, results):
         refused = segbench("compare", results, "--class", "all")
@@ -369,6 +405,19 @@ class TestForms:
         text = segbench("compare", results, "--format", "latex", "--metrics", "ods_f", "--against", "fair").out
         marked = [line.split("&")[1].strip() for line in text.splitlines() if "textsuperscript{*}" in line]
         assert marked == ["good", "none"]
+
+    def test_papers_explain_the_underline_that_only_latex_has(self, segbench, results):
+        assert "underlined: second best" in segbench("compare", results, "--format", "latex").out
+        assert "underlined" not in segbench("compare", results, "--format", "markdown").out
+
+    def test_papers_name_no_correction_of_a_single_pair(self, segbench, results):
+        assert "Holm" not in segbench("compare", results, "--format", "latex", "--methods", "good,fair").out
+
+    def test_papers_name_no_test_where_there_is_none(self, segbench, tmp_path):
+        kept = counted(segbench, tmp_path / "r", *write_methods(tmp_path, {"a": 2, "b": 1}, images=5))
+        text = segbench("compare", kept, "--format", "latex").out
+        assert "t-test" not in text
+        assert "differences have intervals and p-values from 6 images on" in text
 
     def test_papers_say_which_metrics_are_better_lower(self, segbench, results):
         text = segbench("compare", results, "--format", "markdown", "--metrics", "ods_f,fpr_at_95_tpr").out

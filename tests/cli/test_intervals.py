@@ -34,7 +34,7 @@ class TestShow:
             assert run["signature"].endswith("|intervals:jackknife-90|resamples:300-5")
             assert run["sampling"]["standard_errors"]["ods_f"] > 0
             assert 2 <= run["sampling"]["freedom"]["ods_f"] <= 11
-            assert "from 30 images on" in run["sampling"]["undefined"]["ods_recall"]
+            assert "from 30 images on" in run["sampling"]["undefined"]["ods_precision"]
 
     def test_the_seed_moves_no_interval_of_the_jackknife(self, segbench, results):
         first, other = (
@@ -112,6 +112,12 @@ class TestPlot:
         assert "95 % of 50 resamples" in answer.err
         assert (tmp_path / "pr.svg").stat().st_size > 0
 
+    @pytest.mark.parametrize("kind", ["comparison", "significance"])
+    def test_differences_are_not_said_to_be_resampled(self, segbench, results, tmp_path, kind):
+        answer = segbench("plot", results, "-o", tmp_path / "p.svg", "--kind", kind, "--intervals", "90")
+        assert answer.code == 0
+        assert "resamples" not in answer.err
+
     def test_two_protocols_are_no_one_plot(self, segbench, results, tmp_path):
         folders = [tmp_path / name for name in ("gt", "a")]
         assert segbench("boundaries", *folders, "--thresholds", "3", "-o", results).code == 0
@@ -133,4 +139,4 @@ class TestPlot:
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_a_metric_without_an_interval_says_why(segbench, results, form):
     text = segbench("show", results, "--intervals", "95", "--format", form).out.replace("\\", "")
-    assert "no interval (12 images: this metric has intervals from 30 images on): ods_precision, ods_recall" in text
+    assert "no interval (12 images: this metric has intervals from 30 images on): ods_precision, ods_threshold" in text

@@ -65,6 +65,8 @@ SHOW = [
     ("show", "--digits", "0"),
     ("show", "--digits", "99"),
     ("compare", "--seed", "-1"),
+    ("compare", "--replicates", "0"),
+    ("compare", "--replicates", "99999999999"),
     ("compare", "--intervals", "nan"),
     ("plot", "-o", "p.svg", "--intervals", "nan"),
     ("plot", "-o", "p.svg", "--intervals", "95", "--seed", "-1"),

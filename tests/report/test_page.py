@@ -217,7 +217,7 @@ class TestAnswer:
 
     def test_fewer_than_six_images_have_no_matrix(self, tmp_path):
         page = write_page(tmp_path, noisy_results(3, images=5), replicates=20).read_text()
-        assert "differences have intervals and p-values from 6 images on." in sentences(page)[0]
+        assert "differences have intervals and p-values from 6 images on)." in sentences(page)[0]
         assert 'class="matrix"' not in page
 
     def test_a_published_curve_is_not_tested(self, tmp_path):

@@ -351,7 +351,17 @@ class TestManyMethods:
     def test_without_a_test_the_reason_is_there(self):
         comparison = compare_results(noisy_results(3, images=5), replicates=5)
         assert "from 6 images on" in plot_comparison(comparison).get_xlabel().replace("\n", " ")
-        assert "from 6 images on" in plot_significance(comparison).get_title().replace("\n", " ")
+        title = plot_significance(comparison).get_title().replace("\n", " ")
+        assert "from 6 images on" in title
+        assert "Holm" not in title
+        assert "coloured" not in title
+
+    def test_intervals_are_said_not_to_be_corrected(self):
+        label = plot_comparison(compare_results(noisy_results(3), replicates=5)).get_xlabel().replace("\n", " ")
+        assert " images; p-values are corrected for the number of pairs, intervals are not" in label
+
+    def test_a_single_p_value_is_not_said_to_be_corrected(self):
+        assert "Holm" not in plot_significance(compare_results(noisy_results(2), replicates=5)).get_title()
 
 
 class TestAgainstTheThreshold:

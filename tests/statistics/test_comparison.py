@@ -1,4 +1,5 @@
 import math
+import re
 
 import numpy as np
 import pytest
@@ -192,6 +193,17 @@ def test_a_metric_undefined_without_an_image_has_no_p_value():
     assert compare(methods).pairs("ods_f").reason == "undefined without the image 000"
 
 
+def test_quantiles_of_a_pair_do_not_depend_on_a_third_method():
+    a, b = method(30, 0, 6), method(30, 1, 3)
+    nothing = {
+        k: ScoreCounts([0], [one.positives.sum()], [one.negatives.sum()], of_predictions=True) for k, one in a.items()
+    }
+    alone, beside = (compare(methods, replicates=50) for methods in ({"a": a, "b": b}, {"a": a, "b": b, "c": nothing}))
+    expected, found = (row(each, "ods_precision", "a", "b") for each in (alone, beside))
+    assert math.isnan(row(beside, "ods_precision", "a", "c").low)
+    assert (found.low, found.high) == (expected.low, expected.high)
+
+
 def test_no_interval_holds_a_difference_that_cannot_be():
     """A perfect method against one that finds nothing: F cannot differ by more than 1."""
     totals = [(9 + k, 40 - k) for k in range(9)]
@@ -238,7 +250,7 @@ class TestAnswer:
         found = compare(methods).answer()
         assert found.leader == ""
         assert found.verdict.startswith("No clear winner by ODS F: ")
-        assert found.verdict.endswith(" cannot be told apart on 10 images")
+        assert " cannot be told apart on 10 images (p = ." in found.verdict
 
     def test_letters_name_the_methods_that_each_is_better_than(self):
         found = compare(self.methods(2, 30, 3)).answer()
@@ -263,8 +275,13 @@ class TestAnswer:
         found = compare(self.methods(2, 30, images=5)).answer()
         assert found.verdict.startswith("skill 30 has the best ODS F, ")
         assert found.verdict.endswith(
-            "without a test: 5 images: differences have intervals and p-values from 6 images on"
+            "without a test (5 images: differences have intervals and p-values from 6 images on)"
         )
+
+    def test_methods_that_share_the_best_value_are_all_named(self):
+        best = method(5, 0, 3)
+        found = compare({"one": best, "two": dict(best), "worse": method(5, 1, 2)}).answer()
+        assert found.verdict.startswith("one and two share the best ODS F, ")
 
 
 def test_of_many_methods_the_best_are_printed():
@@ -288,3 +305,15 @@ def test_without_positives_everything_is_undefined():
     for r in compare({"a": images, "b": images}, replicates=10).differences:
         assert all(math.isnan(value) for value in (r.difference, r.low, r.p_value, r.p_holm))
         assert (r.wins, r.ties, r.losses) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("gaps", [(0, 0.1), (0, 0.1, 0.2, 0.3, 0.4, 0.5), tuple(0.05 * k for k in range(20))])
+def test_as_many_images_as_a_difference_is_said_to_need_make_it_significant(gaps):
+    few = pixel_methods(12, gaps=gaps)
+    answer = compare(few).answer()
+    copies = round(int(re.search(r"about (\d+) images", answer.needed)[1]) / 12)
+    more = {
+        name: {f"{name} {k}": counts for name, counts in images.items() for k in range(copies)}
+        for name, images in few.items()
+    }
+    assert compare(more).answer().standings[0].better_than[:1] == ("b",)

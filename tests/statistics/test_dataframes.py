@@ -26,13 +26,14 @@ def test_intervals_have_a_row_per_metric():
     table = found.to_dataframe()
     assert list(table.columns) == ["value", "low", "high", "standard_error", "freedom", "undefined"]
     assert tuple(table.loc["ods_f", ["low", "high"]]) == found["ods_f"]
-    assert "from 30 images on" in table.loc["ods_recall", "undefined"]
+    assert "from 30 images on" in table.loc["ods_precision", "undefined"]
 
 
 def test_a_comparison_has_a_row_per_pair_and_metric():
     found = compare({"good": images(8), "fair": images(7), "poor": images(6)})
     table = found.to_dataframe()
     assert len(table) == 3 * len(found.metrics)
+    assert table.index.name is None
     row = table[(table["metric"] == "ods_f") & (table["a"] == "good") & (table["b"] == "poor")].iloc[0]
     assert row["difference"] == pytest.approx(row["estimate_a"] - row["estimate_b"])
     assert row["p_value"] <= row["p_holm"]

@@ -245,7 +245,7 @@ def test_an_image_without_weight_counts_for_no_freedom():
     found = segbench.intervals(images)
     assert found.freedom["ods_f"] == 2
     (note,) = found.notes
-    assert note.startswith("all pooled metrics: the 10 images count as 1.0 of equal weight; 0 has 98% of it")
+    assert note.endswith(": the 10 images count as 1.0 of equal weight; 0 has 98 % of it")
 
 
 def label_sets(held):
@@ -305,3 +305,46 @@ def test_calibration_has_no_interval_below_30_images():
     found = segbench.intervals(segbench.Pixels(calibration=True).table(images))
     assert found.undefined["ece"] == "29 images: this metric has intervals from 30 images on"
     assert found["brier"][0] < found.estimates["brier"] < found["brier"][1]
+
+
+def half_without_positives(count, **settings):
+    """Two methods over 12 images of 40 pixels; six of the images have 10 positives, the others have none."""
+    rng = np.random.default_rng(0)
+    truths = [np.repeat([k % 2, 0], [10, 30]) for k in range(12)]
+    return {
+        method: {
+            str(k): count(truth, np.where(rng.random(40) < 0.7, truth, 1 - truth), **settings)
+            for k, truth in enumerate(truths)
+        }
+        for method in "ab"
+    }
+
+
+@pytest.mark.parametrize("key", ["ods_f", "mean_image_f"])
+def test_images_without_positives_count_for_no_freedom(key):
+    assert row(segbench.compare(half_without_positives(segbench.count_pixels)), key).freedom == 5
+
+
+@pytest.mark.parametrize("key", ["iou", "dice", "precision", "recall", "mcc", "iou_images", "dice_images"])
+def test_images_without_the_class_count_for_no_freedom(key):
+    assert row(segbench.compare(half_without_positives(count_labels)), key).freedom == 5
+
+
+@pytest.mark.parametrize("protocol", [segbench.Labels(), segbench.Pixels(at=(0.5,))])
+def test_all_images_count_where_negatives_do(protocol):
+    key = {"labels": "specificity", "pixels": "specificity@0.5"}[protocol.name]
+    count = {"labels": count_labels, "pixels": segbench.count_pixels}[protocol.name]
+    comparison = segbench.compare(half_without_positives(count), protocol=protocol)
+    assert row(comparison, key).freedom == pytest.approx((6 * 30 + 6 * 40) ** 2 / (6 * 30**2 + 6 * 40**2) - 1)
+
+
+def test_all_images_count_alike_in_means_that_each_has():
+    comparison = segbench.compare(half_without_positives(segbench.count_pixels), protocol=segbench.Pixels(at=(0.5,)))
+    assert row(comparison, "mean_image_accuracy@0.5").freedom == 11
+
+
+def test_dice_of_masks_has_the_same_p_value_by_either_protocol():
+    of_labels, of_pixels = (
+        segbench.compare(half_without_positives(count)) for count in (count_labels, segbench.count_pixels)
+    )
+    assert row(of_labels, "dice").p_value == pytest.approx(row(of_pixels, "ods_f").p_value, abs=1e-12)

@@ -105,6 +105,10 @@ def test_below_30_images_metrics_that_jump_have_no_interval_but_a_reason():
     assert found.undefined["ods_precision"] == "29 images: this metric has intervals from 30 images on"
 
 
+def test_metrics_that_never_have_an_interval_promise_none_for_more_images():
+    assert "no interval is reliable" in intervals(some_images(29), replicates=20).undefined["fpr_at_95_tpr"]
+
+
 def test_few_images_are_said_to_be_few():
     assert "9 images" in intervals(some_images(9)).notes[0]
     assert intervals(some_images(10)).notes == ()

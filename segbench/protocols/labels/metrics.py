@@ -288,11 +288,18 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def shares(self) -> FloatArray:
-        """Pixels of each image, for means over images all alike; see `Table`."""
+        """Pixels of each image, or of the class that is measured, for means over images all that count; see `Table`."""
         counts, _ = self._by_image
         pixels = counts.truth.sum(axis=1, keepdims=True)
-        alike = ["images" in metric.key or "classes" in metric.key for metric in self.metrics]
-        return np.where(alike, 1.0, pixels)
+        of_class, others = counts.truth[:, -1:], pixels - counts.truth[:, -1:]
+        alike = np.ones_like(pixels)
+        weights = {
+            **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), of_class),
+            "specificity": others,
+            **dict.fromkeys(("miou_images", "miou_classes", "miou_images_5", "miou_classes_5"), alike),
+            **dict.fromkeys(("iou_images", "dice_images"), of_class > 0),
+        }
+        return np.hstack([weights.get(metric.key, pixels) for metric in self.metrics]).astype(np.float64)
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:

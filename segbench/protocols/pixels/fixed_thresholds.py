@@ -98,6 +98,18 @@ class FixedThresholdTable(PixelTable):
             row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = np.nan
         return row
 
+    @property
+    def shares(self) -> FloatArray:
+        """Negatives of each image for specificity and all pixels for accuracy, otherwise those of `PixelTable`."""
+        start = 2 * len(self._at)
+        pixels = self._points[:, start : start + 2]
+        keys = [metric.key for metric in self.metrics]
+        return np.select(
+            [["specificity@" in key for key in keys], ["accuracy@" in key for key in keys]],
+            [self._weights(pixels[:, 1:]), self._weights(pixels.sum(axis=1, keepdims=True))],
+            super().shares,
+        )
+
     def measure_images(self) -> FloatArray:
         """Measure each image alone."""
         return self._filled(super().measure_images(), self._points)

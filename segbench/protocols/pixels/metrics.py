@@ -210,9 +210,13 @@ class PixelTable(CountsTable[ScoreCounts]):
 
     @property
     def shares(self) -> FloatArray:
-        """Positives of each image, for means over images all alike; see `Table`."""
-        alike = [metric.key.startswith("mean_image_") for metric in self.metrics]
-        return np.where(alike, 1.0, self._chosen.positives[:, np.newaxis].astype(np.float64))
+        """Positives of each image, for means over images whether it has any; see `Table`."""
+        return self._weights(self._chosen.positives[:, np.newaxis].astype(np.float64))
+
+    def _weights(self, pixels: FloatArray) -> FloatArray:
+        """Weigh images by pixels, shape (images, 1), in pooled metrics, and by having any in means over images."""
+        over_images = [metric.key.startswith("mean_image_") for metric in self.metrics]
+        return np.where(over_images, pixels > 0, pixels)
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""

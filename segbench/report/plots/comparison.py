@@ -182,6 +182,7 @@ def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequenc
     said = ""
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.
-        single = ", not corrected for the number of pairs as p is" if len(comparison.methods) > 2 and not reason else ""
-        said = f"{100 * comparison.level:g} % intervals over {many(comparison.images, 'image')}{single}"
+        said = f"{100 * comparison.level:g} % intervals over {many(comparison.images, 'image')}"
+        if len(comparison.methods) > 2 and not reason:
+            said += "; p-values are corrected for the number of pairs, intervals are not"
     return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, reason, shown_of(comparison))))])

@@ -55,6 +55,11 @@ class Kind:
     rows: bool = False
     compares: bool = False
 
+    @property
+    def bands(self) -> bool:
+        """Whether its level is that of bands around curves."""
+        return self.level == "band"
+
 
 class Method(NamedTuple):
     """A method as curves show it."""

@@ -37,8 +37,8 @@ def save_plot(
     replicates: int = 2000,
     seed: int = 0,
     size: tuple[float, float] | None = None,
-) -> None:
-    """Draw results into a file."""
+) -> Kind:
+    """Draw results into a file; gives the kind of plot."""
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
     refuse_results_file(path)
@@ -64,6 +64,7 @@ def save_plot(
         kind_of_file = path.suffix.lower().removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
     write_file(path, drawn.getvalue(), hint="give another place")
+    return plot
 
 
 def kind_of(name: str) -> Kind:

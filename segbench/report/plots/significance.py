@@ -109,15 +109,13 @@ def _write(ax: Axes, cells: Mapping[tuple[int, int], str]) -> list[Text]:
 
 
 def _set_title(ax: Axes, answer: Answer, shown: str, *, in_stars: bool) -> None:
-    metric, least = answer.metric, 1 - answer.level
-    said = [
-        f"{'Significance' if in_stars else 'p'} by {metric.name}, corrected by Holm",
-        star_key(least) if in_stars else f"coloured: at most {number(least, digits=2)}",
-        "above the diagonal the row is better",
-        answer.pairs.reason,
-        shown,
-    ]
-    ax.set_title(wrapped(ax, "\n".join(filter(None, said)), size="small"), fontsize="small")
+    least, reason = 1 - answer.level, answer.pairs.reason
+    corrected = ", corrected by Holm" if answer.correction and not reason else ""
+    said = [f"{'Significance' if in_stars else 'p'} by {answer.metric.name}{corrected}"]
+    if not reason:
+        said.append(star_key(least) if in_stars else f"coloured: at most {number(least, digits=2)}")
+        said.append("above the diagonal the row is better")
+    ax.set_title(wrapped(ax, "\n".join(filter(None, [*said, reason, shown])), size="small"), fontsize="small")
 
 
 def _draw(results: Sequence[Result], *, level: float = 0.95, seed: int = 0, ax: Axes, replicates: int = 2000) -> Axes:
