@@ -31,6 +31,7 @@ ENOUGH_IMAGES = 30
 """From this many images on, metrics that are not smooth have intervals."""
 _ABOVE_ZERO = 6.0  # standard errors; the errors of calibrated scores reach 3 to 5 by chance
 _LOGIT = (0.0, 1.0)
+_NO_SPREAD = 1e-12
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
 
@@ -101,6 +102,10 @@ class Measured:
         if reason := self.hardly_above_0(place):
             return Found(NO_INTERVAL, reason)
         error = float(self.jackknife.standard_errors[place])
+        if error < _NO_SPREAD and estimate in (metric.range or ()):
+            return Found(
+                NO_INTERVAL, f"{estimate:g} without each of the images, too, so that nothing shows how it varies"
+            )
         freedom = float(self.jackknife.freedom[place])
         reach = float(t_value(np.array(freedom), self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:

@@ -130,7 +130,13 @@ def test_without_positives_metrics_have_no_interval_but_a_reason():
 def test_without_negatives_only_metrics_that_need_them_have_no_interval():
     found = intervals({str(k): ScoreCounts([1], [4], [0]) for k in range(12)})
     assert found.undefined["auc_roc"] == "no negative pixels"
-    assert found["ods_f"] == (1, 1)
+    assert "no negative pixels" not in found.undefined["ods_f"]
+
+
+def test_a_perfect_metric_has_no_interval_of_no_width():
+    found = intervals({str(k): ScoreCounts([2, 1], [3, 0], [0, 4]) for k in range(12)})
+    assert np.isnan(found["ods_f"]).all()
+    assert found.undefined["ods_f"] == "1 without each of the images, too, so that nothing shows how it varies"
 
 
 def test_the_image_without_which_a_metric_is_undefined_is_named():
