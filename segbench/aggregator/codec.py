@@ -1,13 +1,12 @@
 """Counts as bytes: how they are sent between processes, held in memory and stored in the results file.
 
 A JSON header describes the arrays, their values follow in one block, and zlib packs the whole, with a dictionary of
-usual headers (files of the first versions have none). Scores that are levels
-(k, k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k when that gives back every bit; other
-falling scores as the steps between their bit patterns, byte by byte. Where most scores are those of a single pixel,
-steps and counts are packed in bits instead (`segbench.aggregator.bit_packing`), less than half the size of the
-prediction. Counts of many scores are packed range by range, and those of several classes class by class, behind a line
-of JSON, so that one range or class is unpacked alone. Reading never unpickles and checks everything: a results file may
-come from anywhere.
+usual headers. Scores that are levels (k, k / 255, k / 65535, k / (thresholds + 1)) are written as the whole numbers k
+when that gives back every bit; other falling scores as the steps between their bit patterns, byte by byte. Where most
+scores are those of a single pixel, steps and counts are packed in bits instead (`segbench.aggregator.bit_packing`),
+less than half the size of the prediction. Counts of many scores are packed range by range, and those of several classes
+class by class, behind a line of JSON, so that one range or class is unpacked alone. Reading never unpickles and checks
+everything: a results file may come from anywhere.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "float": (int, float),
 }
-_CLASSES, _RANGES, _BITS, _BITS_ALONE = b"{", b"[", b"%", b"#"  # no zlib stream begins with one of these
+_CLASSES, _RANGES, _BITS = b"{", b"[", b"%"  # no zlib stream begins with one of these
 HEADERS = (
     b'{"kind":"boundaries","arrays":{"thresholds":["|u1","<f8",100.0,99],"matched_gt":["<u2","<i8",0.0,99],'
     b'"total_gt":["<u2","<i8",0.0,99],"matched_pred":["<u2","<i8",0.0,99],"total_pred":["<u2","<i8",0.0,99]}}\n'
@@ -155,7 +154,7 @@ def _fields(data: bytes, own: type[Counts] | None = None) -> tuple[type[Counts],
     """Unpack the type of counts and the values of their fields."""
     header, _, block = _unpacked(data).partition(b"\n")
     kind, scalars, arrays = _header(header, own)
-    if data.startswith((_BITS, _BITS_ALONE)):
+    if data.startswith(_BITS):
         return kind, {**scalars, **_from_bits(block, arrays)}
     values, offset = dict(scalars), 0
     for name, stored, dtype, scale, size in arrays:
@@ -241,8 +240,6 @@ def _end_to_end(parts: Sequence[tuple[type[Counts], dict[str, Any]]]) -> ScoreCo
 
 
 def _unpacked(data: bytes) -> bytes:
-    if data.startswith(_BITS_ALONE):  # in files of the first versions
-        return data[1:]
     if data.startswith(_BITS):
         if data[1:5] != _checksum(data[5:]):
             raise ValueError("its checksum is another")
@@ -290,16 +287,16 @@ def _decode_scores(data: bytes) -> ScoreCounts:
 def encode_summary(summary: Summary) -> str:
     """Write a summary as JSON; nan becomes null."""
     fields = {field.name: getattr(summary, field.name) for field in dataclasses.fields(summary)}
-    metrics = {key: None if math.isnan(value) else value for key, value in fields.pop("metrics").items()}
     written = {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
-    return json.dumps(written | {"figures": metrics})
+    metrics = {key: None if math.isnan(value) else value for key, value in written["metrics"].items()}
+    return json.dumps(written | {"metrics": metrics})
 
 
 def decode_summary(text: str) -> Summary:
     """Read what `encode_summary` wrote."""
     fields: dict[str, Any] = json.loads(text)
     return Summary(
-        {str(key): math.nan if value is None else value + 0 for key, value in fields["figures"].items()},
+        {str(key): math.nan if value is None else value + 0 for key, value in fields["metrics"].items()},
         {str(key): shown(reason) for key, reason in fields["undefined"].items()},
         tuple(map(str, fields["optimistic"])),
         shown(fields["threshold_source"]),

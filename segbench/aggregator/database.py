@@ -13,19 +13,11 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 3
+SCHEMA = 4
 _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
 _PATIENCE = 60.0
-POOLED = """
-CREATE TABLE IF NOT EXISTS pooled (  -- not in files of the first versions
-    run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-    digest TEXT NOT NULL,            -- of the images that were pooled
-    summary TEXT NOT NULL,           -- JSON object
-    counts BLOB NOT NULL             -- packed, at a choice of the thresholds
-)
-"""
 _TABLES = (
     """
 CREATE TABLE runs (
@@ -40,7 +32,7 @@ CREATE TABLE runs (
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
     protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
     version TEXT NOT NULL,           -- the segbench that counts; another one counts again
-    published TEXT NOT NULL DEFAULT '', -- JSON of a curve known from print, which has no images
+    published TEXT NOT NULL,         -- JSON of a curve known from print, which has no images
     UNIQUE (method, protocol, settings, complete)
 )
 """,
@@ -58,14 +50,20 @@ CREATE TABLE images (
     PRIMARY KEY (run, name)
 )
 """,
-    POOLED,
+    """
+CREATE TABLE pooled (
+    run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+    digest TEXT NOT NULL,            -- of the images that were pooled
+    summary TEXT NOT NULL,           -- JSON object
+    counts BLOB NOT NULL             -- packed, at a choice of the thresholds
+)
+""",
 )
 _COLUMNS = {
     "runs": "id method protocol settings complete signature notes thresholds inputs protocol_json version published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
     "pooled": "run digest summary counts",
 }
-_ALWAYS = {"runs", "images"}
 _HINTS = {
     "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and try again"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and try again"),
@@ -149,12 +147,10 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
             raise
     else:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
-    schema = _one(database, "PRAGMA user_version")
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
         raise DataError(str(path), "is a database of another program", "give another file name")
-    if schema != SCHEMA:
-        age, hint = ("a newer", "update segbench") if schema > SCHEMA else ("an early", "run again into a new file")
-        raise DataError(str(path), f"was written by {age} segbench (schema {schema}, known: {SCHEMA})", hint)
+    if _one(database, "PRAGMA user_version") != SCHEMA:
+        raise DataError(str(path), "was written by another version of segbench", "run again into a new file")
     if not _is_plain(database):
         raise DataError(str(path), "holds other tables than segbench makes", "run again into a new file")
     database.execute("PRAGMA foreign_keys = ON")
@@ -166,7 +162,7 @@ def _is_plain(database: sqlite3.Connection) -> bool:
     """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
     found = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     names = [name for _, name, _ in found]
-    if not _ALWAYS <= set(names) <= _COLUMNS.keys() or len(names) != len(set(names)):
+    if sorted(names) != sorted(_COLUMNS):
         return False
     columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in names}
     return all(

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Self
 
 from segbench._version import __version__
-from segbench.aggregator.database import POOLED, connect, explained, prepare, require_results_name
+from segbench.aggregator.database import connect, explained, prepare, require_results_name
 from segbench.aggregator.records import Outcome, Run, StoredPool, read_inputs, read_outcome, read_pool, read_run
 from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
@@ -221,15 +221,12 @@ class ResultsFile:
     def keep_pooled(self, key: int, kept: StoredPool) -> None:
         """Keep what was derived from all images of a complete run."""
         with self._transaction():
-            self._database.execute(POOLED)
             row = key, kept.digest, kept.summary, kept.counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, key: int) -> StoredPool | None:
         """Give what was derived from all images of a complete run, if it was kept."""
         with self._readable():
-            if not self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'pooled'").fetchone():
-                return None
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return None if row is None else read_pool(row, str(self.path))
 

@@ -5,7 +5,6 @@ A command is made when it is run: its options take a while to import, and a list
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -218,7 +217,6 @@ class RunGroup(_Group):
         """Say what to write instead of a command line that does not begin with a preset."""
         from segbench.loaders.presets import load_preset
 
-        _refuse_former("run", args)
         if args[0].startswith("-"):
             raise ArgumentError(
                 f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]"
@@ -267,7 +265,6 @@ class CheckGroup(_Group):
 
     def begun(self, args: list[str]) -> list[str]:
         """Check as for pixels what does not begin with a protocol or a preset."""
-        _refuse_former("check", args)
         if self.get_command(None, args[0]) is None:
             _refuse_misspelt(args[0], self.list_commands(None))
             return [_DEFAULT_VERB, *args]
@@ -297,34 +294,6 @@ def _presets() -> Mapping[str, Preset]:
     from segbench.loaders.presets import presets
 
     return presets()
-
-
-def _refuse_former(verb: str, words: list[str]) -> None:
-    """Refuse a command line of the time before each protocol had a verb, and give the one that replaces it."""
-    given: dict[str, str] = {}
-    rest: list[str] = []
-    left = iter(words)
-    for word in left:
-        option, equals, value = word.partition("=")
-        if option in ("-p", "--protocol") or (option == "--preset" and verb == "run"):
-            given[option.lstrip("-")[:3]] = value if equals else next(left, "")
-        else:
-            rest.append(word)
-    folders = verb == "run" and (words[0] == "--pairs" or (_is_place(words[0]) and not words[0].endswith(".toml")))
-    if not given and not folders:
-        return
-    protocol, preset = given.get("p") or given.get("pro"), given.get("pre")
-    if preset is None:
-        new = [protocol or _DEFAULT_VERB] if verb == "run" else ["check", protocol or _DEFAULT_VERB]
-    else:
-        new = ["run", preset] if protocol is None else [protocol, "--preset", preset]
-    raise ArgumentError(f"each protocol is a command now; write: {shlex.join(['segbench', *new, *rest])}")
-
-
-def _is_place(text: str) -> bool:
-    from segbench.loaders.urls import is_url
-
-    return text not in _presets() and (is_url(text) or Path(text).exists())
 
 
 app = typer.Typer(

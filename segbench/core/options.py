@@ -9,11 +9,10 @@ has to change for it to appear in the help of the protocol's verb, in presets an
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from types import SimpleNamespace, UnionType
+from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from segbench.core.errors import ArgumentError, SegbenchError
@@ -86,18 +85,12 @@ class Option:
 @cache
 def options_of(protocol: type) -> tuple[Option, ...]:
     """Give the options of a protocol, in the order of its fields."""
+    hints = get_type_hints(protocol)
     return tuple(
-        _option(protocol, each.name, _hint(protocol, each.name), each.default, each.metadata)
+        _option(protocol, each.name, hints[each.name], each.default, each.metadata)
         for each in fields(protocol)
         if each.metadata.get("help")
     )
-
-
-def _hint(protocol: type, name: str) -> Any:  # noqa: ANN401  a type, as typing gives it
-    """Give the type of a field; those of other fields may not be imported yet."""
-    owner = next(kind for kind in protocol.__mro__ if name in vars(kind).get("__annotations__", {}))
-    alone = SimpleNamespace(__annotations__={name: owner.__annotations__[name]})
-    return get_type_hints(alone, vars(sys.modules[owner.__module__]))[name]
 
 
 def _option(protocol: type, name: str, hint: Any, default: Any, metadata: Mapping[str, Any]) -> Option:  # noqa: ANN401

@@ -149,8 +149,6 @@ class Protocol(ABC):
     """Fields of the signature in which runs that are compared may differ, since they change only predictions."""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
     """What the states of `states` are called in legends, in their order there."""
-    without_pictures: ClassVar[str] = "was counted by a protocol without pictures"
-    """Why there are no overlays of its images; empty if it has `states`."""
 
     @abstractmethod
     def metrics(self) -> tuple[Metric, ...]:
@@ -277,6 +275,11 @@ class Protocol(ABC):
         states = [self.states(sample, threshold, counts) for threshold in thresholds.tolist()]
         truth = np.where(np.asarray(sample.ground_truths[0]) != 0, 255, 0).astype(np.uint8)
         return Pictures(truth, truth, states=states)
+
+    @property
+    def without_pictures(self) -> str:
+        """Why there are no overlays of its images; empty if it has `states`."""
+        return "was counted by a protocol without pictures" if type(self).states is Protocol.states else ""
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
         """Classify each pixel of an image at a threshold, for overlays.

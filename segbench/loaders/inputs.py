@@ -128,7 +128,7 @@ class Inputs:
         """Read what `to_json` wrote."""
         content = json.loads(text)
         parts = [content, *content["merged"]]
-        whole, *others = (cls(**part | {"images": tuple(part.get("images", ())), "merged": ()}) for part in parts)
+        whole, *others = (cls(**part | {"images": tuple(part["images"]), "merged": ()}) for part in parts)
         return replace(whole, merged=tuple(others))
 
 

@@ -137,14 +137,6 @@ class TestResultsFile:
         assert dict(again.summary) == dict(result.summary)
         assert again.reduced == result.reduced
 
-    def test_a_file_without_the_table_opens(self, folders, tmp_path):
-        result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
-        with sqlite3.connect(tmp_path / "r.segbench") as database:
-            database.execute("DROP TABLE pooled")
-        (again,) = load_results(tmp_path / "r.segbench")
-        assert again.kept is None
-        assert dict(again.summary) == dict(result.summary)
-
 
 def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, tmp_path):
     evaluate(*folders[:2], results=tmp_path / "r.segbench")

@@ -444,7 +444,6 @@ class TestChoice:
             (["--intervals", "0.95"], "write 95"),
             (["--intervals", "100"], "not a confidence level"),
             (["--only", "protocol:regions"], "protocol:pixels"),
-            (["--permutations", "20"], "No such option"),
         ],
     )
     def test_what_is_not_there_is_named_with_what_is(self, segbench, results, options, message):

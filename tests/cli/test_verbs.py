@@ -114,25 +114,6 @@ def test_examples_work_in_a_checkout(segbench, monkeypatch, tmp_path, example):
     assert answer.code == 0, answer
 
 
-@pytest.mark.parametrize(
-    ("words", "new"),
-    [
-        ("run -p boundaries {gt} {pred}", "segbench boundaries {gt} {pred}"),
-        ("run {gt} {pred} --protocol=regions", "segbench regions {gt} {pred}"),
-        ("run {gt} {pred} -o r.segbench", "segbench pixels {gt} {pred} -o r.segbench"),
-        ("run --pairs a.csv", "segbench pixels --pairs a.csv"),
-        ("run --preset drive ROOT PRED", "segbench run drive ROOT PRED"),
-        ("run --preset bsds500 -p regions ROOT PRED", "segbench regions --preset bsds500 ROOT PRED"),
-        ("check -p boundaries {gt} {pred}", "segbench check boundaries {gt} {pred}"),
-    ],
-)
-def test_the_former_command_names_the_new_one(segbench, tmp_path, words, new):
-    gt, pred = write_papers(tmp_path)
-    answer = segbench(*shlex.split(words.format(gt=gt, pred=pred)))
-    assert (answer.code, answer.out, answer.err.count("\n")) == (2, "", 1)
-    assert answer.err.endswith(f"write: {new.format(gt=gt, pred=pred)}\n")
-
-
 def test_run_names_the_presets(segbench, tmp_path):
     answer = segbench("run", "drvie", tmp_path, tmp_path)
     assert (answer.code, answer.err.count("\n")) == (2, 1)

@@ -158,13 +158,20 @@ def boundary_curve(counts: BoundaryCounts | Pooled) -> BoundaryCurve:
 
 def measured(curve: BoundaryCurve) -> dict[str, float]:
     """Measure a curve by rules 2, 4 and 5: the metrics of `POOLED` by key."""
+    values = measured_curves(curve.thresholds, curve.recall[np.newaxis], curve.precision[np.newaxis])
+    return dict(zip(POOLED, values[0].tolist(), strict=True))
+
+
+def measured_curves(thresholds: FloatArray, recall: FloatArray, precision: FloatArray) -> FloatArray:
+    """Measure curves, one per row, by the rules of `measured`: a column for each of `POOLED`."""
     from segbench.protocols.boundaries import metric_kernels
 
-    values = np.empty(len(POOLED))
-    # Copies can be written to, which is the one type that the kernel is compiled for.
-    thresholds, recall, precision = map(np.array, (curve.thresholds, curve.recall, curve.precision))
-    metric_kernels.measure_curve(thresholds, recall, precision, SHARES, values)
-    return dict(zip(POOLED, values.tolist(), strict=True))
+    values = np.empty((len(recall), len(POOLED)))
+    # Copies can be written to, which is the one type that the kernel is compiled for. Numba takes seconds to compile a
+    # sort, so NumPy gives the orders; equal recalls keep theirs (rule 4).
+    orders = np.argsort(recall, axis=1, kind="stable"), np.argsort(precision, axis=1, kind="stable")
+    metric_kernels.measure_curves(np.array(thresholds), (np.array(recall), np.array(precision)), orders, SHARES, values)
+    return values
 
 
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:

@@ -6,6 +6,7 @@ The conventions are those of `segbench.protocols.boundaries.curve`.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
 from segbench.core.integers import FloatArray
@@ -32,44 +33,30 @@ def interpolated(x: float, xs: FloatArray, ys: FloatArray, size: int) -> float:
 
 
 @_compiled
-def distinct(keys: FloatArray, values: FloatArray, xs: FloatArray, ys: FloatArray) -> int:
-    """Sort by key, keep the first value of equal keys, and give how many are left.
-
-    Each is inserted, from that end on that is nearly in order: Numba takes seconds to compile a sort.
-    """
-    size, last = 0, keys.size - 1
-    falling = keys[0] > keys[last]
-    for n in range(keys.size):
-        k = last - n if falling else n
-        place = size
-        while place > 0 and xs[place - 1] > keys[k]:
-            place -= 1
-        if place > 0 and xs[place - 1] == keys[k]:
-            if falling:
-                ys[place - 1] = values[k]
-            continue
-        for moved in range(size, place, -1):
-            xs[moved], ys[moved] = xs[moved - 1], ys[moved - 1]
-        xs[place], ys[place] = keys[k], values[k]
-        size += 1
+def distinct(keys: FloatArray, values: FloatArray, order: NDArray[np.int64], xs: FloatArray, ys: FloatArray) -> int:
+    """Take points in an order of rising keys, keep the first value of equal keys, and give how many are left."""
+    size = 0
+    for k in order:
+        if size == 0 or keys[k] != xs[size - 1]:
+            xs[size], ys[size] = keys[k], values[k]
+            size += 1
     return size
 
 
 @_compiled
 def area(recall: FloatArray, precision: FloatArray) -> float:
-    """Sum precision at recalls 0, .01, .. 1 over 100, 0 outside the recalls there are (rule 4).
+    """Sum precision at rising recalls 0, .01, .. 1 over 100, 0 outside the recalls there are (rule 4).
 
     Eight sums run side by side, as in NumPy's, so that the area is that of ``np.sum`` to the last bit.
     """
-    xs, ys = np.empty(recall.size), np.empty(recall.size)
-    size = distinct(recall, precision, xs, ys)
+    size = recall.size
     if size < 2:
         return 0.0
     sums = np.zeros(8)
     rest = 0.0
     for place in range(_PLACES):
         at = place / 100
-        value = interpolated(at, xs, ys, size) if xs[0] <= at <= xs[size - 1] else 0.0
+        value = interpolated(at, recall, precision, size) if recall[0] <= at <= recall[size - 1] else 0.0
         if place < _PLACES - _PLACES % 8:
             sums[place % 8] += value
         elif place == _PLACES - _PLACES % 8:
@@ -107,39 +94,33 @@ def ods(recall: FloatArray, precision: FloatArray, shares: FloatArray) -> tuple[
 
 
 @_compiled
-def measure_curve(
-    thresholds: FloatArray, recall: FloatArray, precision: FloatArray, shares: FloatArray, values: FloatArray
+def measure_curves(
+    thresholds: FloatArray,
+    curves: tuple[FloatArray, FloatArray],
+    orders: tuple[NDArray[np.int64], NDArray[np.int64]],
+    shares: FloatArray,
+    values: FloatArray,
 ) -> None:
-    """Fill in ODS F, precision, recall and threshold, the area, the extended area and R50 of one curve."""
-    size = thresholds.size
-    best, at, share = ods(recall, precision, shares)
-    before = max(at - 1, 0)
-    values[0] = best
-    values[1] = precision[at] * share + precision[before] * (1 - share)
-    values[2] = recall[at] * share + recall[before] * (1 - share)
-    values[3] = thresholds[at] * share + thresholds[before] * (1 - share)
-    values[4] = area(recall, precision)
-    longer, higher = np.zeros(size + 2), np.zeros(size + 2)
-    for k in range(size):  # Numba takes seconds to compile the error that assigning a slice might raise
-        longer[k], higher[k] = recall[k], precision[k]
-    longer[size + 1] = higher[size] = 1.0
-    values[5] = area(longer, higher)
-    xs, ys = np.empty(size), np.empty(size)
-    found = distinct(precision, recall, xs, ys)
-    wanted = max(xs[0], 0.5)
-    values[6] = interpolated(wanted, xs, ys, found) if wanted <= xs[found - 1] else np.nan
+    """Fill in ODS F, precision, recall and threshold, the area, the extended area and R50 of curves, one per row.
 
-
-@_compiled
-def measure_pooled(counts: FloatArray, thresholds: FloatArray, shares: FloatArray, values: FloatArray) -> None:
-    """Measure pooled curves, one row per resample.
-
-    `counts` holds matched_gt, total_gt, matched_pred and total_pred, shape (rows, 4, K).
+    `curves` are recalls and precisions, `orders` those in which they rise; equal ones keep theirs.
     """
-    recall, precision = np.empty(thresholds.size), np.empty(thresholds.size)
-    for row in range(counts.shape[0]):
-        for k in range(thresholds.size):
-            matched_gt, total_gt, matched_pred, total_pred = counts[row, :, k]
-            recall[k] = matched_gt / total_gt if total_gt > 0 else 0.0
-            precision[k] = matched_pred / total_pred if total_pred > 0 else 0.0
-        measure_curve(thresholds, recall, precision, shares, values[row])
+    (recalls, precisions), (by_recall, by_precision) = curves, orders
+    xs, ys = np.empty(thresholds.size + 2), np.empty(thresholds.size + 2)
+    for row in range(values.shape[0]):
+        recall, precision = recalls[row], precisions[row]
+        best, at, share = ods(recall, precision, shares)
+        before = max(at - 1, 0)
+        values[row, 0] = best
+        values[row, 1] = precision[at] * share + precision[before] * (1 - share)
+        values[row, 2] = recall[at] * share + recall[before] * (1 - share)
+        values[row, 3] = thresholds[at] * share + thresholds[before] * (1 - share)
+        size = distinct(recall, precision, by_recall[row], xs[1:], ys[1:])
+        values[row, 4] = area(xs[1 : size + 1], ys[1 : size + 1])
+        # The curve goes on to (recall 0, precision 1) and (1, 0), unless it has a point with this recall.
+        xs[0], ys[0], xs[size + 1], ys[size + 1] = 0.0, 1.0, 1.0, 0.0
+        first, last = int(xs[1] == 0), size + int(xs[size] != 1)
+        values[row, 5] = area(xs[first : last + 1], ys[first : last + 1])
+        found = distinct(precision, recall, by_precision[row], xs, ys)
+        wanted = max(xs[0], 0.5)
+        values[row, 6] = interpolated(wanted, xs, ys, found) if wanted <= xs[found - 1] else np.nan

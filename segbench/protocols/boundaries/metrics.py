@@ -20,7 +20,7 @@ from segbench.core.numbers import verb
 from segbench.core.series import Space
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.curve import POOLED, SHARES, BoundaryCurve, boundary_curve, f_of, ratio
+from segbench.protocols.boundaries.curve import POOLED, BoundaryCurve, boundary_curve, f_of, measured_curves, ratio
 from segbench.protocols.common_thresholds import in_order
 
 _AREA = (0.0, 1.01)
@@ -95,11 +95,9 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
-        from segbench.protocols.boundaries import metric_kernels
-
-        pooled = np.empty((len(sums), len(POOLED)))
-        counts = np.ascontiguousarray(sums[:, :-8]).reshape(-1, 4, self._thresholds.size)
-        metric_kernels.measure_pooled(counts, self._thresholds, SHARES, pooled)
+        counts = sums[:, :-8].reshape(len(sums), 4, self._thresholds.size)
+        curves = ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3])
+        pooled = measured_curves(self._thresholds, *curves)
         matched_gt, total_gt, matched_pred, total_pred, f, meant, threshold, images = sums[:, -8:].T
         recall, precision = ratio(matched_gt, total_gt), ratio(matched_pred, total_pred)
         values = {

@@ -103,7 +103,6 @@ class Boundaries(_OfBoundaries):
 
     reads: ClassVar[Reads] = "boundaries"
     may_differ: ClassVar[frozenset[str]] = frozenset({"invert"})
-    without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
             State.TRUE: "true",

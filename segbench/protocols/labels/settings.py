@@ -83,7 +83,6 @@ class Labels(Protocol):
     reads: ClassVar[Reads] = "labels"
     may_differ: ClassVar[frozenset[str]] = frozenset({"pred_map", "predicted_positive"})
     reduces_tensors: ClassVar[bool] = True
-    without_pictures: ClassVar[str] = ""
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
     title: ClassVar[str] = (
         "Each pixel has one predicted label, which gives a confusion matrix per image, mIoU, Dice and accuracies."

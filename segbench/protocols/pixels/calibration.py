@@ -25,22 +25,22 @@ Nixon, Dusenberry, Zhang, Jerfel, Tran: Measuring Calibration in Deep Learning. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from segbench.core.arguments import Quantize
 from segbench.core.integers import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns
 from segbench.curves.masks import TWO_VALUED
-from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable
+from segbench.protocols.pixels.blocks import Block, ByScore
+from segbench.protocols.pixels.image_set import ImageSet
 
 BINS = 15
+_ENDS = [BINS, 2 * BINS]
+"""Where the columns of rows part: gaps, pixels, and squared differences."""
 
 METRICS = shares(
     Metric(
@@ -118,96 +118,64 @@ def adaptive_error(scores: FloatArray, positives: FloatArray, negatives: FloatAr
     return error
 
 
-class CalibrationTable(FixedThresholdTable):
-    """A table of pixels with the metrics of calibration behind all others."""
+class Calibration(Block):
+    """The metrics of calibration; `of_set` decides whether predictions are masks, by default the images do."""
 
-    def __init__(
-        self,
-        per_image: Mapping[str, ScoreCounts],
-        of_set: ScoreCounts | None = None,
-        *,
-        at: Sequence[float],
-        quantize: Quantize | None = None,
-    ) -> None:
-        super().__init__(per_image, of_set, at=at, quantize=quantize)
-        self.metrics = (*self.metrics, *METRICS)
+    metrics = METRICS
 
-    @cached_property
-    def _bins(self) -> FloatArray:
-        """Gap and pixels of each bin of equal width, and squared differences, of each image."""
-        rows = [_row(image) for image in self.ordered]
+    def __init__(self, images: ImageSet, of_set: ScoreCounts | None = None) -> None:
+        super().__init__(images)
+        self._of_set = of_set
+
+    def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:
+        """Give gap and pixels of each bin of equal width, and squared differences, one row per image."""
+        each = map(reliability, images)
+        rows = [np.concatenate([bins.positives - bins.scores, bins.pixels, [bins.squares]]) for bins in each]
         return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
 
-    @cached_property
-    def rows(self) -> Columns:
-        """Those of the table without calibration, and the bins of the images."""
-        return Columns(super().rows, self._bins)
+    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
+        """Compute every metric from sums of rows, and ACE from the counts by score."""
+        return self._measured(sums, adaptive_error(*curves))
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows."""
-        width = self._bins.shape[1]
-        scores = self._layout.scores
-        positives, negatives = sums[:, : scores.size], sums[:, scores.size : 2 * scores.size]
-        adaptive = adaptive_error(scores, positives, negatives)
-        return self._calibrated(super().score(sums[:, :-width]), sums[:, -width:], adaptive)
-
-    @cached_property
+    @property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself."""
-        pool = self._pool
+        """Every metric of all images."""
+        pool, rest = self.images.pool, self.images.rest
         if pool.areas:  # the pool is a choice of very many scores
-            rest = () if self.image_set.rest is None else (_row(self.image_set.rest),)
-            sums = np.vstack([self._bins, *rest]).sum(axis=0)
+            rows = np.vstack([self.rows, self.rows_of(() if rest is None else (rest,))])
         else:
-            sums = _row(pool.counts)
-        adaptive = np.array([pool.areas["ace"]]) if "ace" in pool.areas else _adaptive([pool.counts])
-        row: FloatArray = self._calibrated(super().estimates[np.newaxis].copy(), sums[np.newaxis], adaptive)[0]
+            rows = self.rows_of([pool.counts])
+        ace = pool.areas["ace"] if "ace" in pool.areas else adaptive_error(*ByScore.of(pool.counts))[0]
+        row: FloatArray = self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
         return row
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone."""
-        return self._calibrated(super().measure_images(), self._bins, _adaptive([*self.ordered]))
+        errors = [adaptive_error(*ByScore.of(self.images[name]))[0] for name in sorted(self.images)]
+        return self._measured(self.rows, np.array(errors, np.float64))
 
     @property
     def shares(self) -> FloatArray:
-        """Those of the table without calibration; calibration is of all pixels alike."""
-        parts = super().shares
-        parts[:, -len(METRICS) :] = self._bins[:, BINS : 2 * BINS].sum(axis=1, keepdims=True)
-        return parts
+        """Pixels of each image: calibration is of all pixels alike."""
+        _, pixels, _ = np.split(self.rows, _ENDS, axis=1)
+        return np.repeat(pixels.sum(axis=1, keepdims=True), len(METRICS), axis=1)
 
     @property
     def _hard(self) -> bool:
         """Whether predictions are masks."""
-        return are_masks(self._of_set or self._pool.counts)
+        return are_masks(self._of_set or self.images.pool.counts)
 
-    def _calibrated(self, scored: FloatArray, sums: FloatArray, adaptive: FloatArray) -> FloatArray:
-        """Fill in the metrics of calibration."""
-        gaps, pixels, squares = np.abs(sums[:, :BINS]), sums[:, BINS : 2 * BINS], sums[:, -1]
+    def _measured(self, sums: FloatArray, adaptive: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows and ACE."""
+        gaps, pixels, squares = np.split(sums, _ENDS, axis=1)
+        gaps, squares = np.abs(gaps), squares[:, 0]
         with np.errstate(invalid="ignore", divide="ignore"):  # nan without pixels
             total = pixels.sum(axis=1)
             largest = np.divide(gaps, pixels, out=np.zeros_like(gaps), where=pixels != 0).max(axis=1)
             values = [squares / total, gaps.sum(axis=1) / total, np.where(total > 0, largest, np.nan), adaptive]
-        scored[:, -len(METRICS) :] = np.nan if self._hard else np.where(np.isnan(squares), np.nan, values).T
-        return scored
+        return np.where(np.isnan(squares) | self._hard, np.nan, values).T
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        if metric not in METRICS:
-            return super().why_undefined(metric)
-        if self._hard:
-            return TWO_VALUED
-        return why_uncalibrated(self._pool.counts) or "no pixels"
-
-
-def _row(counts: ScoreCounts) -> FloatArray:
-    bins = reliability(counts)
-    return np.concatenate([bins.positives - bins.scores, bins.pixels, [bins.squares]])
-
-
-def _adaptive(images: Sequence[ScoreCounts]) -> FloatArray:
-    """Compute ACE of each of some counts."""
-    errors = np.empty(len(images))
-    for place, one in enumerate(images):
-        positives, negatives = (part[np.newaxis].astype(np.float64) for part in (one.positives, one.negatives))
-        errors[place] = adaptive_error(one.scores.astype(np.float64), positives, negatives)[0]
-    return errors
+        del metric
+        return TWO_VALUED if self._hard else why_uncalibrated(self.images.pool.counts) or "no pixels"

@@ -8,8 +8,8 @@ so that their order does not matter.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from segbench.core.integers import FloatArray
 from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns, column_sums
-from segbench.protocols.pixels.metrics import METRICS, OVER_IMAGES, PixelTable
+from segbench.core.table import column_sums
+from segbench.protocols.pixels.blocks import Block, ByScore
+from segbench.protocols.pixels.image_set import ImageSet
+from segbench.protocols.pixels.metrics import OVER_IMAGES
 
 _TITLES = {
     "precision": "P", "recall": "R", "f": "F", "iou": "IoU", "specificity": "spec", "accuracy": "acc", "mcc": "MCC",
@@ -49,100 +51,88 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
     return tuple(found)
 
 
-class FixedThresholdTable(PixelTable):
-    """A `PixelTable` with further metrics at thresholds `at`."""
+class _Points(NamedTuple):
+    """Named columns of the rows: counts at each threshold, then the metrics of images, and which of these they have."""
 
-    def __init__(
-        self,
-        per_image: Mapping[str, ScoreCounts],
-        of_set: ScoreCounts | None = None,
-        *,
-        at: Sequence[float],
-        quantize: Quantize | None = None,
-    ) -> None:
-        super().__init__(per_image, of_set)
-        self._at, self._cuts = tuple(at), rounded(at, quantize)
-        self.metrics = (*METRICS, *metrics_at(at))
+    tp: FloatArray
+    fp: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+    values: FloatArray
+    defined: FloatArray
 
-    @cached_property
-    def _points(self) -> FloatArray:
-        """Of each image TP and FP at each threshold, positives and negatives; then its metrics, and which it has."""
-        rows = [self._point(image) for image in self.ordered]
-        points = np.array(rows).reshape(-1, 2 * len(self._at) + 2)  # of no image, too
-        values = self._pooled(points).reshape(len(points), len(self._at) * len(_TITLES))
-        return np.hstack([points, np.nan_to_num(values), ~np.isnan(values)])
+    @classmethod
+    def of(cls, rows: FloatArray, thresholds: int) -> _Points:
+        """Name the columns of some rows."""
+        return cls(*np.split(rows, np.cumsum([thresholds, thresholds, 1, 1, thresholds * len(_TITLES)]), axis=1))
 
-    def _point(self, counts: ScoreCounts) -> FloatArray:
-        reached = np.searchsorted(-counts.scores.astype(np.float64), -self._cuts, side="right")
+
+class FixedThresholds(Block):
+    """Metrics at some thresholds, rounded as scores are."""
+
+    def __init__(self, images: ImageSet, at: Sequence[float], quantize: Quantize | None) -> None:
+        super().__init__(images)
+        self._at = rounded(at, quantize)
+        self.metrics = metrics_at(at)
+
+    def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:
+        """Give the fields of `_Points`, one row per image."""
+        counted = np.array([self._counted(one) for one in images]).reshape(-1, 2 * self._at.size + 2)  # of none, too
+        values = self._pooled(_Points.of(counted, self._at.size)).reshape(len(counted), self._at.size * len(_TITLES))
+        return np.hstack([counted, np.nan_to_num(values), ~np.isnan(values)])
+
+    def _counted(self, counts: ScoreCounts) -> FloatArray:
+        reached = np.searchsorted(-counts.scores.astype(np.float64), -self._at, side="right")
         parts = [np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives)]
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
-    @cached_property
-    def rows(self) -> Columns:
-        """Those of `PixelTable`, and the points of the images."""
-        return Columns(super().rows, self._points)
-
-    def score(self, sums: FloatArray) -> FloatArray:
+    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
         """Compute every metric from sums of rows."""
-        width = self._points.shape[1]
-        return self._filled(super().score(sums[:, :-width]), sums[:, -width:])
-
-    @cached_property
-    def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself."""
-        points = column_sums(self._points)[0]
-        if self.image_set.rest is not None:
-            points[: 2 * len(self._at) + 2] += self._point(self.image_set.rest)
-        row: FloatArray = self._filled(super().estimates[np.newaxis].copy(), points[np.newaxis])[0]
-        if self.image_set.rest is not None:
-            row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = np.nan
-        return row
+        del curves
+        return self._measured(sums)
 
     @property
-    def shares(self) -> FloatArray:
-        """Negatives of each image for specificity and all pixels for accuracy, otherwise those of `PixelTable`."""
-        start = 2 * len(self._at)
-        pixels = self._points[:, start : start + 2]
-        keys = [metric.key for metric in self.metrics]
-        return np.select(
-            [["specificity@" in key for key in keys], ["accuracy@" in key for key in keys]],
-            [self._weights(pixels[:, 1:]), self._weights(pixels.sum(axis=1, keepdims=True))],
-            super().shares,
-        )
+    def estimates(self) -> FloatArray:
+        """Every metric of all images."""
+        rest = () if self.images.rest is None else (self.images.rest,)
+        row: FloatArray = self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
+        return row
+
+    def _measured(self, sums: FloatArray) -> FloatArray:
+        points = _Points.of(sums, self._at.size)
+        with np.errstate(invalid="ignore"):  # nan where no image has the metric
+            means = (points.values / points.defined).reshape(len(sums), self._at.size, len(_TITLES))
+        return np.concatenate([self._pooled(points), means], axis=2).reshape(len(sums), len(self.metrics))
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone."""
-        return self._filled(super().measure_images(), self._points)
+        return self._measured(self.rows)
 
     @property
-    def left_out(self) -> tuple[str, ...]:
-        """How many images means over images leave out, with those at fixed thresholds."""
-        means = [metric for metric in metrics_at(self._at) if metric.key.startswith("mean_image_")]
-        images = 0 if self.image_set.rest is not None else self.images
-        defined = self._points[:images, self._points.shape[1] - len(means) :].astype(bool)
+    def shares(self) -> FloatArray:
+        """Pixels of each image that a metric is about; for means over images whether there are any."""
+        points = _Points.of(self.rows, self._at.size)
+        about = {"specificity": points.negatives, "accuracy": points.positives + points.negatives}
+        named = (metric.key.removeprefix("mean_image_").partition("@")[0] for metric in self.metrics)
+        pixels = np.hstack([about.get(name, points.positives) for name in named])
+        return np.where([metric.key.startswith(OVER_IMAGES) for metric in self.metrics], pixels > 0, pixels)
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """How many images means over images leave out."""
+        means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
+        images = 0 if self.images.rest is not None else len(self.images)
+        defined = _Points.of(self.rows[:images], self._at.size).defined.astype(bool)
         alike = grouped((each.tobytes(), (metric, each)) for metric, each in zip(means, defined.T, strict=True))
         notes = (
             left_out_note([metric for metric, _ in some], "without a value", int(np.sum(~some[0][1])), images)
             for some in alike.values()
         )
-        return (*super().left_out, *itertools.chain.from_iterable(notes))
+        return tuple(itertools.chain.from_iterable(notes))
 
-    def _filled(self, scored: FloatArray, points: FloatArray) -> FloatArray:
-        """Fill in the metrics at fixed thresholds."""
-        thresholds, keys = len(self._at), len(_TITLES)
-        width = 2 * thresholds + 2
-        sums, images = points[:, width:].reshape(len(points), 2, thresholds, keys).swapaxes(0, 1)
-        with np.errstate(invalid="ignore"):  # nan where no image has the metric
-            means = sums / images
-        values = np.concatenate([self._pooled(points[:, :width]), means], axis=2)
-        scored[:, len(METRICS) :][:, : 2 * thresholds * keys] = values.reshape(len(scored), -1)
-        return scored
-
-    def _pooled(self, points: FloatArray) -> FloatArray:
+    def _pooled(self, points: _Points) -> FloatArray:
         """Compute metrics from counts, shape (rows, thresholds, metrics)."""
-        size = len(self._at)
-        tp, fp = points[:, :size], points[:, size : 2 * size]
-        positives, negatives = points[:, 2 * size, np.newaxis], points[:, 2 * size + 1, np.newaxis]
+        tp, fp, positives, negatives = points[:4]
         predicted, rejected = tp + fp, negatives - fp
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             variances = np.sqrt(predicted * positives) * np.sqrt((positives + negatives - predicted) * negatives)
@@ -159,12 +149,12 @@ class FixedThresholdTable(PixelTable):
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        totals = self.totals
-        both = bool(totals["positives"] and totals["negatives"])
-        if both and self.image_set.rest is None and metric.key.startswith("mean_image_") and "@" in metric.key:
+        counts = self.images.pool.counts
+        both = bool(counts.total_positives and counts.total_negatives)
+        if both and self.images.rest is None and metric.key.startswith(OVER_IMAGES):
             return "undefined in every image"
         if metric.key.startswith("mcc@") and both:
             return "all pixels are predicted alike"
-        if metric.key.startswith("precision@") and (totals["positives"] or totals["negatives"]):
+        if metric.key.startswith("precision@") and (counts.total_positives or counts.total_negatives):
             return "nothing is predicted positive"
-        return super().why_undefined(metric)
+        return ""

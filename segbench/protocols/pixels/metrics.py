@@ -18,8 +18,8 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
+from segbench.protocols.pixels.blocks import Block, ByScore
 from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
 
 METRICS = shares(
@@ -108,6 +109,8 @@ class PixelTable(CountsTable[ScoreCounts]):
         Counts by image name; rows come in sorted order of the names.
     of_set : ScoreCounts, optional
         The pooled counts that decide whether predictions are two-valued; by default those of the images.
+    blocks : sequence of Block
+        Further metrics of the same images, which follow its own.
 
     Examples
     --------
@@ -120,27 +123,40 @@ class PixelTable(CountsTable[ScoreCounts]):
     metrics: tuple[Metric, ...] = METRICS
     counts = ScoreCounts
 
-    def __init__(self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None) -> None:
+    def __init__(
+        self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, blocks: Sequence[Block] = ()
+    ) -> None:
         self.image_set = per_image if isinstance(per_image, ImageSet) else ImageSet(per_image)
         super().__init__(self.image_set)
-        self._of_set = of_set
+        self._of_set, self._blocks, self._own = of_set, blocks, self.metrics
+        self.metrics = (*self._own, *(metric for block in blocks for metric in block.metrics))
 
     @cached_property
     def rows(self) -> Columns:
-        """Positives and negatives by score, none for masks, and the fields of `OverImages`."""
+        """Positives and negatives by score, none for masks, the fields of `OverImages`, and the rows of blocks."""
         layout = self._layout
-        return Columns(layout.positives, layout.negatives, _of_images(self._chosen))
+        blocks = (block.rows for block in self._blocks)
+        return Columns(layout.positives, layout.negatives, _of_images(self._chosen), *blocks)
+
+    def _parts(self, sums: FloatArray) -> list[FloatArray]:
+        """Take sums apart into the parts of `rows`."""
+        size = self._layout.scores.size
+        widths = size, size, len(fields(OverImages)), *(block.rows.shape[1] for block in self._blocks)
+        return np.split(sums, np.cumsum(widths)[:-1], axis=1)
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
-        layout = self._layout
-        size = layout.scores.size
-        images = OverImages(*sums[:, 2 * size :].T)
+        positives, negatives, of_images, *parts = self._parts(sums)
+        curves = ByScore(self._layout.scores, positives, negatives)
+        blocks = (block.score(part, curves) for block, part in zip(self._blocks, parts, strict=True))
+        return np.hstack([self._score(curves, OverImages(*of_images.T)), *blocks])
+
+    def _score(self, curves: ByScore, images: OverImages) -> FloatArray:
+        """Compute its own metrics."""
         if self._is_mask:
             return self._scored(self._at_the_mask(images), images)
-        positives, negatives = sums[:, :size], sums[:, size : 2 * size]
-        measured, areas = measured_curves(positives, negatives, layout.several)
-        return self._scored(at_ods(np.append(np.nan, layout.scores)[measured[:, 0]], measured, areas), images)
+        measured, areas = measured_curves(curves.positives, curves.negatives, self._layout.several)
+        return self._scored(at_ods(np.append(np.nan, curves.scores)[measured[:, 0]], measured, areas), images)
 
     def _at_the_mask(self, images: OverImages) -> AtOds:
         """Give the point of masks, which have no areas."""
@@ -151,7 +167,8 @@ class PixelTable(CountsTable[ScoreCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        row: FloatArray = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen)).T))[0]
+        own = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen)).T))[0]
+        row: FloatArray = np.concatenate([own, *(block.estimates for block in self._blocks)])
         if self.image_set.rest is not None:
             row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = math.nan
         return row
@@ -185,14 +202,12 @@ class PixelTable(CountsTable[ScoreCounts]):
         }
 
     def _scored(self, best: AtOds, images: OverImages) -> FloatArray:
-        """Compute every metric, shape (rows, metrics); nan for rows without positives, and for masks where it is."""
+        """Compute its own metrics, shape (rows, metrics); nan for rows without positives, and for masks where it is."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             values = self.formulas(best, images)
         if self._is_mask:
             values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
-        scored = np.empty((best.tp.size, len(self.metrics)))
-        for column, metric in zip(scored.T, self.metrics, strict=True):
-            column[:] = values.get(metric.key, np.nan)  # those of tables that derive from this one are filled in later
+        scored = np.column_stack([values[metric.key] for metric in self._own])
         scored[best.positives == 0] = np.nan
         return scored
 
@@ -202,27 +217,25 @@ class PixelTable(CountsTable[ScoreCounts]):
 
         kernel = metric_kernels.precision_at if space == "pr" else metric_kernels.tpr_at
         heights = np.full((len(sums), at.size), np.nan)
-        size = self._layout.scores.size
         if not self._is_mask:
-            positives, negatives = (np.ascontiguousarray(part) for part in (sums[:, :size], sums[:, size : 2 * size]))
+            positives, negatives = (np.ascontiguousarray(part) for part in self._parts(sums)[:2])
             kernel(positives, negatives, at, heights)
         return heights
 
     @property
     def shares(self) -> FloatArray:
         """Positives of each image, for means over images whether it has any; see `Table`."""
-        return self._weights(self._chosen.positives[:, np.newaxis].astype(np.float64))
-
-    def _weights(self, pixels: FloatArray) -> FloatArray:
-        """Weigh images by pixels, shape (images, 1), in pooled metrics, and by having any in means over images."""
-        over_images = [metric.key.startswith("mean_image_") for metric in self.metrics]
-        return np.where(over_images, pixels > 0, pixels)
+        pixels = self._chosen.positives[:, np.newaxis].astype(np.float64)
+        own = np.where([metric.key.startswith("mean_image_") for metric in self._own], pixels > 0, pixels)
+        return np.hstack([own, *(block.shares for block in self._blocks)])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
         if self._layout.several is None:
-            return super().measure_images()
-        return self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T))
+            values = super().measure_images()[:, : len(self._own)]
+        else:
+            values = self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T))
+        return np.hstack([values, *(block.measure_images() for block in self._blocks)])
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -236,6 +249,10 @@ class PixelTable(CountsTable[ScoreCounts]):
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
+        reasons = (block.why_undefined(metric) for block in self._blocks if metric in block.metrics)
+        return next(reasons, "") or self._why_undefined(metric)
+
+    def _why_undefined(self, metric: Metric) -> str:
         counts = self._pool.counts
         if not counts.total_positives:
             return "no positive pixels" if counts.total_negatives else "no pixels"
@@ -264,7 +281,8 @@ class PixelTable(CountsTable[ScoreCounts]):
         """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
-        return left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+        own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+        return (*own, *(note for block in self._blocks for note in block.left_out))
 
     @property
     def images_with_positives(self) -> int:

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
+    from segbench.protocols.pixels.blocks import Block
+    from segbench.protocols.pixels.image_set import ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
@@ -122,7 +124,6 @@ class Pixels(Protocol):
     takes_thresholds: ClassVar[bool] = True
     by_set: ClassVar[bool] = True
     may_differ: ClassVar[frozenset[str]] = frozenset({"invert", "quantize"})
-    without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
     examples: ClassVar[tuple[str, ...]] = (
@@ -213,18 +214,20 @@ class Pixels(Protocol):
         kept: Kept | None = None,
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
-        from segbench.protocols.pixels.calibration import CalibrationTable
-        from segbench.protocols.pixels.fixed_thresholds import FixedThresholdTable
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
 
         images = ImageSet(per_image, cast("ScoreCounts | None", rest), kept)
         deciding = cast("ScoreCounts | None", of_set)
-        if self.calibration:
-            return CalibrationTable(images, deciding, at=self.at, quantize=self.quantize)
-        if self.at:
-            return FixedThresholdTable(images, deciding, at=self.at, quantize=self.quantize)
-        return PixelTable(images, deciding)
+        return PixelTable(images, deciding, self.blocks(images, deciding))
+
+    def blocks(self, images: ImageSet, of_set: ScoreCounts | None) -> list[Block]:
+        """Give the blocks of columns that settings add to a table of some images."""
+        from segbench.protocols.pixels.calibration import Calibration
+        from segbench.protocols.pixels.fixed_thresholds import FixedThresholds
+
+        found: list[Block] = [FixedThresholds(images, self.at, self.quantize)] if self.at else []
+        return [*found, Calibration(images, of_set)] if self.calibration else found
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False

@@ -51,7 +51,6 @@ class Regions(Protocol):
     name: ClassVar[str] = "regions"
     reads: ClassVar[Reads] = "regions"
     counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
-    without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
             State.TRUE: "covered by the region's best match",

@@ -61,7 +61,6 @@ class Saliency(Protocol):
     reads: ClassVar[Reads] = "masks"
     counts = counts_in("segbench.protocols.saliency.counts", "SaliencyCounts")
     takes_field: ClassVar[bool] = False
-    without_pictures: ClassVar[str] = ""
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
     )
