@@ -10,7 +10,7 @@ and ``bsds500_long`` need ``SEGBENCH_BSDS500`` and are left out without it.
 `compare` prints every difference with its size and exits with 1 if a rule is broken:
 
 - Counts, signatures (without the version), and which entries exist are the same.
-- Estimates (summary, bounds, values of images, differences) are the same to the last bit. On another processor, the
+- Estimates (summary, values of images, differences) are the same to the last bit. On another processor, the
   C library may round the last bit differently: ``--tolerance 1e-12`` allows that.
 - Intervals, p-values, wins and rank shares agree to 1e-12: summing in another order is fine.
 - Texts (notes, reasons) may be reworded: a difference is printed and breaks no rule.
@@ -120,15 +120,10 @@ def demo(_folder: Path) -> Cases:
 
 
 def papers(folder: Path) -> Cases:
-    """Yield the examples of the papers, with and without bins; those of two images can be compared."""
-    for bins in (False, True):
-        protocol = Pixels(bins=bins)
-        for example in sorted((DATASETS / "papers").iterdir()):
-            predictions = sorted(example.glob("predictions*"))
-            yield (
-                f"{example.name}{', bins' * bins}",
-                [evaluate(example / "ground_truth", path, protocol) for path in predictions],
-            )
+    """Yield the examples of the papers; those of two images can be compared."""
+    for example in sorted((DATASETS / "papers").iterdir()):
+        predictions = sorted(example.glob("predictions*"))
+        yield example.name, [evaluate(example / "ground_truth", path) for path in predictions]
     truth = np.zeros((2, 4, 4), np.uint8)
     truth[0, [1, 1, 2, 2, 3], [1, 2, 1, 2, 3]] = truth[1, :2, :2] = 1
     scores = np.zeros((2, 4, 4))
@@ -178,12 +173,13 @@ def _synthetic_pixels(folder: Path) -> Cases:
     for kind, methods in {"16 bits": levels, "float32": single, "two digits": ties, "masks": masks}.items():
         yield f"pixels, {kind}", [evaluate(at["gt"], at[method]) for method in methods]
     for setting, protocol in {
-        "bins": Pixels(bins=True),
         "inverted": Pixels(invert=True),
-        "inverted, bins": Pixels(invert=True, bins=True),
+        "8 bits": Pixels(quantize=8),
+        "inverted, 16 bits": Pixels(invert=True, quantize=16),
     }.items():
         yield f"pixels, float32, {setting}", [evaluate(at["gt"], path, protocol) for path in floats]
-    yield "pixels, exact and bins", [evaluate(at["gt"], path, Pixels(bins=k > 0)) for k, path in enumerate(floats)]
+    some = [Pixels(quantize=8), *[Pixels()] * (len(floats) - 1)]
+    yield "pixels, some of 8 bits", [evaluate(at["gt"], *each) for each in zip(floats, some, strict=True)]
     yield "pixels, field", [evaluate(at["gt"], path, field=at["field"]) for path in floats]
     calibrated = Pixels(at=(0.3, 0.5), calibration=True)
     yield "pixels, at thresholds and calibration", [evaluate(at["gt"], path, calibrated) for path in floats]
@@ -210,7 +206,7 @@ def _synthetic_classes(folder: Path) -> Cases:
     gt, *paths = _written(folder, {"gt": truth, **soft})
     for setting, protocol in {
         "three": Classes(labels=range(3), names=["road", "person", "car"]),
-        "bins": Classes(labels=range(3), bins=True),
+        "8 bits": Classes(labels=range(3), quantize=8),
         "inverted": Classes(labels=range(3), invert=True),
         "void": Classes(labels=range(3), void=(7, 255)),
     }.items():
@@ -399,13 +395,7 @@ def _of_method(result: Result) -> dict[str, Any]:
         "signature": result.signature.rpartition("|segbench:")[0],
         "counts": {name: digest(counts) for name, counts in result.counts.items()},
         "summary": dict(summary),
-        "bounds": {key: list(ends) for key, ends in summary.bounds.items()},
         "images": {name: dict(values) for name, values in images.items()},
-        "image bounds": {
-            name: {key: list(ends) for key, ends in values.bounds.items()}
-            for name, values in images.items()
-            if values.bounds
-        },
         "sampled": {key: list(ends) for key, ends in result.intervals(**RESAMPLING).items() if not math.isnan(ends[0])},
         "text": {"notes": [*result.notes, *summary.notes], "undefined": dict(summary.undefined)},
     }
@@ -418,10 +408,10 @@ def _of_pairs(results: Sequence[Result]) -> dict[str, Any]:
     pairs: dict[str, Any] = {}
     for row in compared.differences:
         pair = pairs.setdefault(f"{row.a} - {row.b}", {"difference": {}, "sampled": {}})
-        pair["difference"][row.metric] = [row.difference, *(row.bounds or ())]
+        pair["difference"][row.metric] = [row.difference]
         pair["sampled"][row.metric] = [
             *(row.low, row.high, row.p_value, row.p_holm, row.freedom),
-            *(row.wins, row.ties, row.losses, row.undecided),
+            *(row.wins, row.ties, row.losses),
         ]
     ranks = {key: {name: list(shares) for name, shares in by.items()} for key, by in compared.rank_shares.items()}
     text = {"notes": list(compared.notes), "undefined": dict(compared.undefined)}
@@ -434,14 +424,13 @@ def digest(counts: object) -> str:
     if isinstance(counts, segbench.ClassCounts):
         parts += [f"{name} {digest(one)}".encode() for name, one in zip(counts.names, counts.counts, strict=True)]
     else:
-        names = [name for name in NUMBERS[type(counts)] if getattr(counts, name) is not None]
-        arrays = [np.asarray(getattr(counts, name)) for name in names]
+        arrays = [np.asarray(getattr(counts, name)) for name in NUMBERS[type(counts)]]
         parts += [array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes() for array in arrays]
     return hashlib.sha256(b"|".join(parts)).hexdigest()[:8]
 
 
 NUMBERS: dict[type, tuple[str, ...]] = {
-    segbench.ScoreCounts: ("scores", "positives", "negatives", "ignored", "highest"),
+    segbench.ScoreCounts: ("scores", "positives", "negatives", "ignored"),
     segbench.BoundaryCounts: ("thresholds", "matched_gt", "total_gt", "matched_pred", "total_pred"),
     segbench.LabelCounts: ("matrix", "ignored"),
     segbench.SaliencyCounts: ("pixels", "positives", "row"),

@@ -220,12 +220,12 @@ class TestOtherPlaces:
 
 @pytest.mark.parametrize("value", ["no", "", 0, 1, None, 0.0])
 def test_what_is_on_or_off_is_true_or_false(value):
-    for name in ("bins", "invert", "calibration"):
+    for name in ("invert", "calibration"):
         with pytest.raises(ArgumentError, match=rf"{name} is .*, expected True or False"):
             Pixels(**{name: value})
-    with pytest.raises(ArgumentError, match=r"bins is .*, expected True or False"):
-        Classes(labels=[0, 1], bins=value)
-    assert Pixels(bins=np.bool_(True)).bins
+    with pytest.raises(ArgumentError, match=r"invert is .*, expected True or False"):
+        Classes(labels=[0, 1], invert=value)
+    assert Pixels(invert=np.bool_(True)).invert
 
 
 DEMO = "datasets/demo/objects"

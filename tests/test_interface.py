@@ -138,7 +138,7 @@ def test_no_error_in_python_names_an_option(tmp_path):
     calls = [
         lambda: Pixels(positive="odd"),
         lambda: Pixels(annotators="odd"),
-        lambda: Pixels(at=(0.5,), bins=True),
+        lambda: Pixels(quantize=9),
         lambda: Boundaries(positive=1, label_maps=True),
         lambda: Boundaries(max_dist=7),
         lambda: Boundaries(thresholds=0),

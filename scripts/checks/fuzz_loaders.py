@@ -316,9 +316,9 @@ def packed_seeds() -> list[bytes]:
 
     made = [encode(counts) for result in results() for counts in result.counts.values()]
     levels, score, one = np.arange(9), np.array([0.5]), np.array([1])
-    binned = ScoreCounts(np.linspace(1, 0.1, 9) ** 0.5, levels, levels).in_bins()
+    floats = ScoreCounts(np.linspace(1, 0.1, 9) ** 0.5, levels, levels)
     each = (ScoreCounts(score, one, 2 * one), ScoreCounts(score, 2 * one, one))
-    return [*map(zlib.decompress, [*made, encode(binned)]), encode(ClassCounts(("a", "b"), each))]
+    return [*map(zlib.decompress, [*made, encode(floats)]), encode(ClassCounts(("a", "b"), each))]
 
 
 IMAGES = {

@@ -204,7 +204,7 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
     import segbench
 
     found = 0
-    for kind in ("uint8", "uint16", "float32 in bins", "float32"):
+    for kind in ("uint8", "uint16", "float32 to 16 bits", "float32"):
         rng, parts, started = np.random.default_rng(0), [], time.process_time()
         pooled = None
         counting = 0.0
@@ -214,7 +214,7 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
             if kind.startswith("uint"):
                 scores = np.rint(scores * np.iinfo(kind).max).astype(kind)
             began = time.process_time()
-            parts.append(segbench.count_pixels(labels, scores, bins=kind.endswith("bins")))
+            parts.append(segbench.count_pixels(labels, scores, quantize=16 if kind.endswith("bits") else None))
             if len(parts) == images or kind != "float32":
                 pooled = segbench.ScoreCounts.sum([pooled, *parts] if pooled else parts)
                 parts = []

@@ -139,7 +139,7 @@ VALUES = ["0", "1", "-1", "0.5", "nan", "inf", "1e400", "99", "x", "", "255", ">
 VALUES += ["sigmoid", "nearest", "any", "majority", "each", "2,5,1.01"]
 OPTIONS = ["positive", "void", "max-dist", "thresholds", "nms", "gt-pattern", "pred-pattern", "scale", "field-pattern"]
 OPTIONS += ["negatives", "annotators", "resize-predictions", "intervals", "category"]
-FLAGS = ["invert", "bins", "crop", "no-thin", "label-maps", "human", "no-check", "threads", "fresh"]
+FLAGS = ["invert", "crop", "no-thin", "label-maps", "human", "no-check", "threads", "fresh"]
 PLACES = ["--pairs=lists/pairs.csv", "--pairs=lists/bad.csv", "--classes=lists/classes.txt", "--classes=0,255"]
 PLACES += ["--field=good/gt", "--preset=lists/own.toml", "--preset=lists/bad.toml", "--preset=x"]
 PROTOCOLS = ["pixels", "boundaries", "regions"]

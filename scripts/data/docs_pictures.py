@@ -168,19 +168,6 @@ def coarse(counts: ScoreCounts, levels: int) -> ScoreCounts:
     return ScoreCounts(kept, positives, negatives)
 
 
-def bins() -> Figure:
-    """Draw what bins leave open where all scores fall into a few of them, and the exact curve."""
-    (result,) = objects("soft_otsu")
-    narrow = 0.5 + result.pooled.scores / 32
-    exact = ScoreCounts(narrow, result.pooled.positives, result.pooled.negatives)
-    figure = Figure(figsize=(5, 4.2), layout="constrained")
-    ax = figure.subplots()
-    segbench.pr_curve(exact.in_bins()).plot(ax=ax)
-    curve = segbench.pr_curve(exact)
-    curve.plot(ax=ax, label=f"exact {number(curve.area)}")
-    return figure
-
-
 def bands() -> Callable[[Path], None]:
     """Draw bootstrap bands over images."""
     results = objects("random_walker", "local_entropy")
@@ -479,7 +466,6 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "orders": orders,
     "hull": hull,
     "average-precision": average_precision,
-    "bins": bins,
     "bands": bands,
     "comparison": comparison,
     "edges-pr": edges_pr,

@@ -80,7 +80,7 @@ class Accumulator:
     - **Pickles** hold the counts, compressed. Unpickle only what you wrote yourself, as always with Python's pickles.
     - **Memory** is that of the counts: a named image takes .5 to 2 KB with 8-bit levels, and about half the size of its
       scores with float32 (.5 MB for 512x512). Unnamed pixels are pooled, at 20 bytes per distinct score. With
-      ``Pixels(bins=True)`` an image takes at most about 30 KB and the pool about 1 MB, and metrics have bounds.
+      ``Pixels(quantize=16)`` it is that of 16-bit levels, and the pool takes at most 1.5 MB.
     - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit
       for bit against NumPy's; it has not been run on a GPU.
 

@@ -12,17 +12,15 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
 from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.bins import bin_floor
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
+from segbench.core.levels import rounded
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
@@ -50,9 +48,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     whole = len(counted) == len(by_name) and {"subset", "partial"}.isdisjoint(settings)
     counted |= _settled(counted, protocol, run, part=not whole)
     if run.thresholds:
-        cut, lowered = _cut(counted, Thresholds(np.array(run.thresholds), settings["thresholds"]))
-        counted |= cut
-        notes = (*notes, *lowered)
+        cuts = rounded(run.thresholds, getattr(protocol, "quantize", None))  # only pixels take thresholds
+        counted |= _cut(counted, Thresholds(cuts, settings["thresholds"]))
     repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
     unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
@@ -86,20 +83,10 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
     }
 
 
-def _cut(counted: Mapping[str, Outcome], thresholds: Thresholds) -> tuple[dict[str, Outcome], tuple[str, ...]]:
-    """Count at thresholds; where they fall inside the bins of any image, at the lower edges of these, and say so."""
-    edges = Thresholds(bin_floor(thresholds.values), thresholds.source)
-    moved = not np.array_equal(edges.values, thresholds.values)
+def _cut(counted: Mapping[str, Outcome], thresholds: Thresholds) -> dict[str, Outcome]:
+    """Count at thresholds."""
     packed = Column[bytes](counted, "counts")
-    lowered = moved and any(_scores_of(data).binned for data in packed.values())
-    cuts = edges if lowered else thresholds
-    notes = (
-        ("scores are in bins: thresholds of the tuning set were moved down to the edges of these bins",)
-        if lowered
-        else ()
-    )
-    cut = {name: replace(counted[name], counts=encode(_scores_of(packed[name]).at(cuts))) for name in counted}
-    return cut, notes
+    return {name: replace(counted[name], counts=encode(_scores_of(packed[name]).at(thresholds))) for name in counted}
 
 
 def _scores_of(data: bytes) -> ScoreCounts:

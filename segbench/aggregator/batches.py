@@ -110,7 +110,7 @@ def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whateve
     """Return whether scores are a tensor that is counted where it is."""
     if count_on == "host" or not is_tensor(scores):
         return False
-    # Metal has no float64, in which scores are put into bins; a tensor without data has nothing to count.
+    # Metal has no float64, in which scores are rounded; a tensor without data has nothing to count.
     device = scores.device.type
     return device not in ("mps", "meta") and (count_on == "device" or device != "cpu")
 

@@ -49,13 +49,12 @@ _SCALARS: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "str": (str,),
     "float": (int, float),
-    "FloatArray | None": (type(None),),
 }
 _CLASSES, _RANGES, _BITS = b"{", b"[", b"%"  # no zlib stream begins with one of these
 HEADERS = (
     b'{"kind":"boundaries","arrays":{"thresholds":["|u1","<f8",100.0,99],"matched_gt":["<u2","<i8",0.0,99],'
     b'"total_gt":["<u2","<i8",0.0,99],"matched_pred":["<u2","<i8",0.0,99],"total_pred":["<u2","<i8",0.0,99]}}\n'
-    b'{"kind":"scores","ignored":0,"highest":null,"threshold_source":"","of_predictions":true,"arrays":{"scores":'
+    b'{"kind":"scores","ignored":0,"threshold_source":"","of_predictions":true,"arrays":{"scores":'
     b'["|u1","<f8",255.0,256],"positives":["|u1","<i8",0.0,256],"negatives":["<u2","<i8",0.0,256]}}\n'
 )
 """What zlib knows beforehand; results files cannot be read with another."""
@@ -68,7 +67,7 @@ def encode(counts: Counts) -> bytes:
         parts = [encode(part) for part in counts.counts]
         sizes = dict(zip(counts.names, map(len, parts), strict=True))
         return _headed(sizes, parts)
-    if isinstance(counts, ScoreCounts) and counts.scores_known and not counts.binned:
+    if isinstance(counts, ScoreCounts) and counts.scores_known:
         if counts.scores.size > _SCORES_PER_RANGE:
             return _encode_ranges(counts)
         if _shorter_in_bits(counts):
@@ -298,7 +297,6 @@ def decode_summary(text: str) -> Summary:
     fields: dict[str, Any] = json.loads(text)
     return Summary(
         {str(key): math.nan if value is None else value + 0 for key, value in fields["metrics"].items()},
-        {str(key): (float(low), float(high)) for key, (low, high) in fields["bounds"].items()},
         {str(key): shown(reason) for key, reason in fields["undefined"].items()},
         tuple(map(str, fields["optimistic"])),
         shown(fields["threshold_source"]),

@@ -50,8 +50,7 @@ def compare(
     -------
     Comparison
         ``answer()`` says which methods are best, and which cannot be told apart; `differences` holds each pair and
-        metric. Exact counts and counts in bins can be compared with each other: values in bins carry bounds, and
-        intervals, p-values and rank shares are those of the binned values, which a note says.
+        metric.
 
     Raises
     ------
@@ -110,7 +109,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     results : sequence of Result
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
-        (`scale`, `resize`, `invert`, bins, `pred_map`), and a note says so. Values counted in bins carry bounds.
+        (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
     **settings
         ``level``, ``replicates`` and ``seed`` as in `segbench.compare`.
 

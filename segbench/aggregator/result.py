@@ -105,8 +105,7 @@ class Result:
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = self.rules.headline.key
-        bounds = " ({:.4f} to {:.4f})".format(*self.summary.bounds[key]) if key in self.summary.bounds else ""
-        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f}{bounds})"
+        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
@@ -122,7 +121,7 @@ class Result:
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
         metrics = columns(self.rules.metrics())
-        values = [number(self.summary[metric.key], self.summary.bounds.get(metric.key)) for metric in metrics]
+        values = [number(self.summary[metric.key]) for metric in metrics]
         table = TextTable([metric.name for metric in metrics], [values], names=0)
         return table_html(table, f"{self.method} ({self._counted})") + remarks_html(*self.summary.notes, self.signature)
 
@@ -178,10 +177,9 @@ class Result:
         return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
 
     def noted(self, found: Intervals) -> Intervals:
-        """Add the reasons and notes of the summary to intervals of its metrics."""
+        """Add the reasons of the summary to intervals of its metrics."""
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
-        notes = (*found.notes, "intervals are those of binned values") if self.summary.bounds else found.notes
-        return replace(found, undefined=reasons, notes=notes)
+        return replace(found, undefined=reasons)
 
     def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
@@ -195,8 +193,8 @@ class Result:
         -------
         dict
             ``json.dumps`` takes it. ``summary`` holds the metrics by key, None where undefined, with the reason under
-            ``undefined``; ``bounds`` maps metrics that are not exact to [low, high]; ``images`` and ``failed`` are
-            numbers of images, and ``failures`` says why.
+            ``undefined``; ``images`` and ``failed`` are numbers of images,
+            and ``failures`` says why.
 
         Examples
         --------
@@ -215,7 +213,6 @@ class Result:
             "partial": None if self.partial is None else list(self.partial),
             "summary": finite_values(summary),
             "intervals": {},
-            "bounds": {key: list(pair) for key, pair in summary.bounds.items()},
             "undefined": dict(summary.undefined),
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),

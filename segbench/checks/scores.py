@@ -104,7 +104,7 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
 
 def _why_range_matters(expected: Expected, *, logits: bool) -> str:
     if expected.unit_range:
-        return "but thresholds lie between 0 and 1"
+        return "but they must lie between 0 and 1"
     if not logits:
         return "but scores usually lie between 0 and 1"
     if expected.stretched:

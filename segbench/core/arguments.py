@@ -9,11 +9,14 @@ from collections.abc import Callable
 from dataclasses import fields
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from segbench.core.errors import ArgumentError
 
 _T = TypeVar("_T", int, float)
+
+Quantize: TypeAlias = Literal[8, 16]
+"""How many bits float scores in [0, 1] are rounded to on request."""
 
 
 def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
@@ -62,6 +65,13 @@ def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, .
     """Read the ground-truth values that are left out, one or several: rising, each once."""
     one = isinstance(values, Real) and not isinstance(values, bool)
     return tuple(sorted({read(value) for value in ((values,) if one else listed(values, "void", example))}))
+
+
+def as_quantize(value: Any, name: str) -> Quantize | None:  # noqa: ANN401  as above
+    """Read how many bits scores are rounded to, None for not at all."""
+    if value is not None and _plain(value) not in (8, 16):
+        raise ArgumentError(f"{name} is {_shown(value)}, expected 8 or 16")
+    return None if value is None else cast("Quantize", int(value))
 
 
 def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  # noqa: ANN401  as above

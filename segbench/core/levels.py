@@ -1,12 +1,13 @@
-"""Integer predictions as levels: how their values become scores, and how they are turned around."""
+"""Predictions as levels: how their values become scores, are turned around, and how floats are rounded to them."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from segbench.core.arguments import Quantize
 from segbench.core.interface import given, setting
 
 ROUNDING = 1e-6
@@ -46,6 +47,27 @@ def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
     """Give scores as floats: integers over the maximum of their type, bool as 0 and 1."""
     scores = stored.astype(np.float64)
     return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
+
+
+def are_levels(dtype: np.dtype[Any]) -> bool:
+    """Return whether predictions of this type are masks or levels of 8 or 16 bits."""
+    return dtype == np.bool_ or dtype in (np.uint8, np.uint16)
+
+
+def quantized(scores: NDArray[Any], bits: Quantize) -> NDArray[Any]:
+    """Round scores in [0, 1] to levels, half to even; what lies outside, where no pixel counts, becomes 0."""
+    inside = (scores >= -ROUNDING) & (scores <= 1 + ROUNDING)
+    levels: NDArray[Any] = np.rint(np.where(inside, scores, 0).astype(np.float64) * (2**bits - 1))
+    return levels.astype(np.uint8 if bits == 8 else np.uint16)
+
+
+def rounded(thresholds: ArrayLike, bits: Quantize | None) -> NDArray[np.float64]:
+    """Round thresholds in [0, 1] as `quantized` rounds scores, so that a score equal to one still reaches it."""
+    given = np.asarray(thresholds, np.float64)
+    if bits is None:
+        return given
+    full = 2**bits - 1
+    return np.where((given >= 0) & (given <= 1), np.rint(given * full) / full, given)
 
 
 def mirrored(soft: NDArray[Any]) -> NDArray[Any]:

@@ -20,7 +20,6 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "±": r"$\pm$",
 }
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")
 PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")

@@ -11,25 +11,18 @@ _TINY = 1e-6
 _PRINTED = 8  # entries of an array
 
 
-def number(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
-    """Write a number as the field does: four digits, no leading zero; bounds as ``.8123 ±.0002``."""
+def number(value: float, *, digits: int = DIGITS) -> str:
+    """Write a number as the field does: four digits, no leading zero."""
     if isinstance(value, int):
         return str(value)
     if math.isnan(value):
         return "-"
-    if bounds is None or not math.isfinite(value):
-        return _short(value, digits)
-    wide = max(bounds[1] - value, value - bounds[0]) > abs(value)  # digits of a smaller value say nothing
-    text = point_first(f"{value:.{digits}f}") if wide else _short(value, digits)
-    # Of what is shown, not of the value behind it, so that the exact value lies within what is printed.
-    spread = max(bounds[1] - float(text), float(text) - bounds[0])
-    rounded_up = math.ceil(round(spread * 10**digits, 6)) / 10**digits
-    return f"{text} ±{_short(rounded_up, digits)}"
+    return _short(value, digits)
 
 
-def signed(value: float, bounds: tuple[float, float] | None = None, *, digits: int = DIGITS) -> str:
+def signed(value: float, *, digits: int = DIGITS) -> str:
     """Write a difference, with its sign."""
-    text = number(value, bounds, digits=digits)
+    text = number(value, digits=digits)
     return f"+{text}" if value > 0 else text
 
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
-from segbench.core.bins import bin_of
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.html import table_html
@@ -30,21 +29,16 @@ class ScoreCounts(Counts):
     """How many positive and negative pixels have each score, of an image or of many.
 
     Counts add with ``+``; the sum does not depend on order or grouping. They are exact, at 12 to 24 bytes per distinct
-    score, unless a part was counted in bins on request (`in_bins`); then the sum is kept in the bins of
-    `segbench.core.bins`, and every metric that bins can move has certain bounds.
+    score.
 
     Parameters
     ----------
     scores : array of float, shape (L,)
-        Distinct scores, falling. Of a bin, the lowest score seen in it, so that ``score >= scores[k]`` gives exactly
-        the counts up to and including ``k``. All NaN for a curve given by its points, where scores are not known.
+        Distinct scores, falling. All NaN for a curve given by its points, where scores are not known.
     positives, negatives : array of int, shape (L,)
         Pixels with that score, by ground truth.
     ignored : int
         Pixels left out (void, outside the field of view).
-    highest : array of float, shape (L,), optional
-        Of bins, the highest score seen in each; None where counts are exact. A bin with equal highest and lowest score
-        holds one score and is exact.
     threshold_source : str
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
         what all its parts share.
@@ -72,7 +66,6 @@ class ScoreCounts(Counts):
     positives: IntArray
     negatives: IntArray
     ignored: int = 0
-    highest: FloatArray | None = None
     threshold_source: str = ""
     of_predictions: bool = False
 
@@ -87,11 +80,6 @@ class ScoreCounts(Counts):
                 raise ArgumentError(f"{name} has {counts.size} entries for {scores.size} scores")
             within_total(total_of(counts), name)
             object.__setattr__(self, name, counts)
-        if self.highest is not None:
-            highest = _as_scores(self.highest, "highest")
-            if highest.shape != scores.shape or not np.all(highest >= scores):
-                raise ArgumentError("highest must hold a score at or above each of scores")
-            object.__setattr__(self, "highest", highest)
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
     @classmethod
@@ -114,11 +102,6 @@ class ScoreCounts(Counts):
         return total_of(self.negatives)
 
     @property
-    def binned(self) -> bool:
-        """Whether scores are kept in bins."""
-        return self.highest is not None
-
-    @property
     def scores_known(self) -> bool:
         """False for a curve given by its points alone."""
         return not (self.scores.size and np.isnan(self.scores[0]))
@@ -126,8 +109,7 @@ class ScoreCounts(Counts):
     @property
     def two_valued(self) -> bool:
         """Whether the predictions hold at most two values, so that they are masks; False where that is not known."""
-        exact = self.highest is None or np.array_equal(self.highest, self.scores)
-        return self.of_predictions and exact and 0 < self.scores.size <= 2
+        return self.of_predictions and 0 < self.scores.size <= 2
 
     @property
     def ground_truth(self) -> str:
@@ -135,7 +117,7 @@ class ScoreCounts(Counts):
         return f"{self.total_positives} positives and {self.total_negatives} negatives"
 
     def __eq__(self, other: object) -> bool:
-        """Return whether scores, counts, bins and ignored pixels are the same."""
+        """Return whether scores, counts and ignored pixels are the same."""
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         return (
@@ -143,8 +125,6 @@ class ScoreCounts(Counts):
             and np.array_equal(self.positives, other.positives)
             and np.array_equal(self.negatives, other.negatives)
             and self.ignored == other.ignored
-            and self.binned == other.binned
-            and (self.highest is None or other.highest is None or np.array_equal(self.highest, other.highest))
         )
 
     def _repr_html_(self) -> str:
@@ -221,7 +201,7 @@ class ScoreCounts(Counts):
         Raises
         ------
         ArgumentError
-            If a threshold is NaN, the scores are not known, or a threshold falls inside a bin.
+            If a threshold is NaN, or the scores are not known.
 
         Examples
         --------
@@ -248,7 +228,7 @@ class ScoreCounts(Counts):
         Raises
         ------
         ArgumentError
-            If `threshold` is not a number, the scores are not known, or the threshold falls inside a bin.
+            If `threshold` is not a number, or the scores are not known.
 
         Examples
         --------
@@ -267,15 +247,7 @@ class ScoreCounts(Counts):
         """Count the scores that reach each threshold."""
         if np.isnan(thresholds).any() or not self.scores_known:
             raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
-        ends = np.searchsorted(-self.scores, -thresholds, "right")
-        if self.highest is not None:
-            inside = np.searchsorted(-self.highest, -thresholds, "right") != ends
-            if inside.any():
-                raise ArgumentError(
-                    f"threshold {thresholds[inside][0]} falls inside a bin of scores; count without bins, or take "
-                    "thresholds from counts kept in bins too, tuning.in_bins()"
-                )
-        return ends
+        return np.searchsorted(-self.scores, -thresholds, "right")
 
     def part(self, start: int, stop: int) -> ScoreCounts:
         """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""
@@ -287,10 +259,6 @@ class ScoreCounts(Counts):
         """Give the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
         start, stop = np.searchsorted(-self.scores, (-below, -lowest), "right").tolist()
         return replace(self.part(0 if below == np.inf else start, stop), ignored=0)
-
-    def in_bins(self) -> ScoreCounts:
-        """Give the same counts kept in bins."""
-        return pooled([self], in_bins=True)
 
 
 class Pool:
@@ -331,7 +299,7 @@ def _as_scores(values: ArrayLike, name: str) -> FloatArray:
     return frozen(scores)
 
 
-def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCounts:
+def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     """Sum counts that all lie in memory, in one step."""
     ignored = sum(part.ignored for part in parts)
     of_predictions = all(part.of_predictions for part in parts)
@@ -340,19 +308,18 @@ def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCount
         nothing = np.empty(0, np.int64)
         return ScoreCounts(np.empty(0), nothing, nothing, ignored, of_predictions=of_predictions)
     if not all(part.scores_known for part in present):
-        raise ArgumentError("curves given by points without thresholds cannot be added or binned")
+        raise ArgumentError("curves given by points without thresholds cannot be added")
     sources = {part.threshold_source for part in present}
     source = sources.pop() if len(sources) == 1 else ""
-    in_bins = in_bins or any(part.binned for part in present)
     for name in ("positives", "negatives"):
         within_total(sum(total_of(getattr(part, name)) for part in present), name)
-    lowest, *counts = (
+    keys, *counts = (
         np.concatenate([getattr(part, name) for part in present]) for name in ("scores", "positives", "negatives")
     )
-    if not in_bins and lowest.dtype == np.float32 and lowest.size > _SORTED_ABOVE:
+    if keys.dtype == np.float32 and keys.size > _SORTED_ABOVE:
         from segbench.core.sorting import added_up
 
-        scores, positives, negatives = added_up(lowest, *counts)
+        scores, positives, negatives = added_up(keys, *counts)
         return ScoreCounts.of_valid(
             scores=scores,
             positives=positives,
@@ -361,14 +328,8 @@ def pooled(parts: Sequence[ScoreCounts], *, in_bins: bool = False) -> ScoreCount
             threshold_source=source,
             of_predictions=of_predictions,
         )
-    keys: NDArray[Any] = bin_of(lowest) if in_bins else lowest
     order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
     keys = keys[order]
     last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
     positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
-    if not in_bins:
-        return ScoreCounts(keys[last], positives, negatives, ignored, None, source, of_predictions)
-    highest = np.concatenate([part.scores if part.highest is None else part.highest for part in present])
-    starts = np.append(0, last[:-1] + 1)
-    lowest, highest = np.minimum.reduceat(lowest[order], starts), np.maximum.reduceat(highest[order], starts)
-    return ScoreCounts(lowest, positives, negatives, ignored, highest, source, of_predictions)
+    return ScoreCounts(keys[last], positives, negatives, ignored, source, of_predictions)

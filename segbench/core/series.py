@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -26,15 +25,6 @@ AXES: Mapping[Space, tuple[str, str]] = {
 
 RATES: Mapping[Space, tuple[str, str]] = {"pr": ("recall", "precision"), "roc": ("fpr", "tpr")}
 """The columns of a curve on the two axes of a space."""
-
-
-@dataclass(frozen=True, eq=False)
-class Envelope:
-    """Certain bounds of a curve: it lies from `low` to `high` at each of `at`."""
-
-    at: FloatArray
-    low: FloatArray
-    high: FloatArray
 
 
 class Series(ABC):
@@ -89,11 +79,6 @@ class Series(ABC):
     def line(self, space: Space) -> Line:
         """Give the points to draw in one of `spaces`: recall and precision, or false and true positive rate."""
         return self._defined(*RATES[space])
-
-    def envelope(self, space: Space) -> Envelope | None:
-        """Give certain bounds of the curve in one of `spaces`; None where it is exact."""
-        del space
-        return None
 
     def against_threshold(self, measure: str = "") -> Line:
         """Give rising thresholds and the measure, or another column, at each, where both are known."""

@@ -1,4 +1,4 @@
-"""The metrics of a benchmark, with what is known of their certainty."""
+"""The metrics of a benchmark, with the reasons why some are undefined."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from segbench.core.text_table import TextTable, aligned
 if TYPE_CHECKING:
     import pandas as pd
 
-Bounds = tuple[float, float]
-
 
 def finite(value: float) -> float | None:
     """Give None for what JSON has no number for."""
@@ -29,14 +27,6 @@ def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
     return {key: finite(value) for key, value in metrics.items()}
 
 
-def order_is_open(values: tuple[float, float], bounds: tuple[Bounds | None, Bounds | None]) -> bool:
-    """Return whether the bounds of two values leave open which is higher; what has no bounds is exact."""
-    if bounds == (None, None):
-        return False
-    one, other = (ends or (value, value) for value, ends in zip(values, bounds, strict=True))
-    return one[0] <= other[1] and other[0] <= one[1]
-
-
 @dataclass(frozen=True, eq=False)
 class Summary(Mapping[str, float | int]):
     """Metrics by key, in the order in which they are reported.
@@ -45,8 +35,6 @@ class Summary(Mapping[str, float | int]):
     ----------
     metrics : mapping of str to float or int
         nan where a metric is undefined.
-    bounds : mapping of str to (low, high)
-        Certain bounds of the metrics that are not exact; each pair holds the exact value and the one given.
     undefined : mapping of str to str
         Why a metric is nan.
     optimistic : tuple of str
@@ -66,7 +54,6 @@ class Summary(Mapping[str, float | int]):
     """
 
     metrics: Mapping[str, float | int]
-    bounds: Mapping[str, Bounds] = field(default_factory=dict)
     undefined: Mapping[str, str] = field(default_factory=dict)
     optimistic: tuple[str, ...] = ()
     threshold_source: str = ""
@@ -94,7 +81,7 @@ class Summary(Mapping[str, float | int]):
         return table_html(TextTable(["metric", "value", "undefined"][:columns], rows))
 
     def _rows(self) -> list[list[str]]:
-        return [[key, number(value, self.bounds.get(key)), self.undefined.get(key, "")] for key, value in self.items()]
+        return [[key, number(value), self.undefined.get(key, "")] for key, value in self.items()]
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per metric: value, and the reason where it is undefined.

@@ -112,11 +112,6 @@ class Table(ABC):
         """Totals over all images, by the keys of the metrics of that kind."""
         return {}
 
-    @property
-    def bounds(self) -> Mapping[str, Interval]:
-        """Certain bounds of the estimates that are not exact, by key."""
-        return {}
-
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         del metric
@@ -133,7 +128,7 @@ class Table(ABC):
         return ""
 
     def summary(self) -> Summary:
-        """Give the estimates with bounds, reasons and notes."""
+        """Give the estimates with reasons and notes."""
         return self._summary([metric.key for metric in self.metrics], self.totals, self.notes)
 
     def image_summary(self) -> Summary:
@@ -145,10 +140,8 @@ class Table(ABC):
         estimates = self.estimates.tolist()
         refuse_outside(self.metrics, estimates)
         named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
-        known = self.bounds
         return Summary(
             {**{key: value for key, _, value in named}, **totals},
-            {key: known[metric.key] for key, metric, value in named if metric.key in known and not math.isnan(value)},
             {key: self.why_undefined(metric) for key, metric, value in named if math.isnan(value)},
             tuple(key for key, metric, _ in named if metric.optimistic),
             self.threshold_source,
@@ -160,12 +153,11 @@ class Table(ABC):
         """How much each image weighs in each metric, shape (images, metrics), in any unit; by default all alike."""
         return np.ones((self.images, len(self.metrics)))
 
-    def measure_images(self) -> tuple[FloatArray, FloatArray]:
-        """Measure each image alone: the lowest and the highest value of each metric, equal where the image is exact."""
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone, shape (images, metrics)."""
         step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
         parts = [self.rows[start : start + step] for start in range(0, self.images, step)]
-        values = np.concatenate([self.score(as_dense(part)) for part in parts])
-        return values, values
+        return np.concatenate([self.score(as_dense(part)) for part in parts])
 
     @property
     def pooled(self) -> Counts:

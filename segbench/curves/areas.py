@@ -31,7 +31,7 @@ from segbench.core.html import table_html
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.text_table import TextTable
-from segbench.curves.points import Points, cumulate, hull_points, inexact
+from segbench.curves.points import Points, cumulate, hull_points
 
 Method = Literal["exact", "trapezoid", "linear"]
 
@@ -93,8 +93,7 @@ def auc_pr(counts: ScoreCounts | Pooled, *, method: Method = "exact") -> float:
 def average_precision(counts: ScoreCounts | Pooled) -> float:
     """Average precision: the precision at each positive's own score, averaged over the positives.
 
-    Not an area of the curve: ties can raise it above the area. Equal to scikit-learn's ``average_precision_score``
-    for exact counts. Inside a bin of several scores, positives and negatives are taken to be mixed evenly.
+    Not an area of the curve: ties can raise it above the area. Equal to scikit-learn's ``average_precision_score``.
 
     Parameters
     ----------
@@ -113,9 +112,6 @@ def average_precision(counts: ScoreCounts | Pooled) -> float:
     from segbench.curves import kernels
 
     counts = as_pooled(counts, ScoreCounts)
-    if counts.binned:
-        tp, fp = cumulate(counts)
-        return kernels.area_share(kernels.precision_steps(tp, fp, inexact(counts)), tp[-1]) if tp[-1] else math.nan
     total, positives = kernels.precision_steps_of_counts(counts.positives, counts.negatives)
     return kernels.area_share(total, positives) if positives else math.nan
 

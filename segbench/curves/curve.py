@@ -24,9 +24,8 @@ from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief, many, number
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import Envelope, Line, Series, Space
+from segbench.core.series import Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
-from segbench.curves.bounds import envelope, score_bounds
 from segbench.curves.points import cumulate, hull_vertices
 from segbench.drawing.series import thinned
 
@@ -57,8 +56,6 @@ class Curve(Brief, Series):
         True for a hull with thresholds tuned on the same data that it describes.
     threshold_source : str
         Where the thresholds come from when they are not the scores themselves.
-    highest : array of float, shape (K,), optional
-        Of scores in bins, the highest in each, see `ScoreCounts`: between such points the exact curve is only bounded.
     mask : int, optional
         Of two-valued predictions, the place of the point that is the mask: all that is measured and drawn of such a
         curve.
@@ -79,7 +76,6 @@ class Curve(Brief, Series):
     scores: NDArray[Any] = field(repr=False)
     optimistic: bool = False
     threshold_source: str = ""
-    highest: NDArray[Any] | None = field(default=None, repr=False)
     mask: int | None = None
 
     @property
@@ -161,31 +157,19 @@ class Curve(Brief, Series):
 
     @property
     def caption(self) -> str:
-        """The area with its bounds, or F of a mask."""
+        """The area, or F of a mask."""
         if self.mask is not None:
             return f"F of the mask {number(self.columns['f'].item())}"
         name = "achievable, optimistic" if self.optimistic else "AUC-PR" if self.space == "pr" else "AUC-ROC"
-        return f"{name} {self._written_area}"
+        return f"{name} {number(self.area)}"
 
     @property
     def details(self) -> str:
-        """The area with its bounds and the number of thresholds, or F of a mask."""
+        """The area and the number of thresholds, or F of a mask."""
         if self.mask is not None:
             return self.caption
         name = ("achievable AUC-PR" if self.optimistic else "AUC-PR") if self.space == "pr" else "AUC-ROC"
-        return f"{name} {self._written_area}, {many(self.tp.size - 1, 'threshold')}"
-
-    @property
-    def _written_area(self) -> str:
-        bounds = {} if self._binned is None else score_bounds(self._binned)
-        return number(self.area, bounds.get("auc_pr" if self.space == "pr" else "auc_roc"))
-
-    @property
-    def _binned(self) -> ScoreCounts | None:
-        """The counts where scores are in bins; None where they are exact."""
-        if self.highest is None:
-            return None
-        return ScoreCounts(self.scores, np.diff(self.tp), np.diff(self.fp), highest=self.highest)
+        return f"{name} {number(self.area)}, {many(self.tp.size - 1, 'threshold')}"
 
     def in_space(self, space: Space) -> Curve:
         """Give the same points to be read, drawn and measured in the other space."""
@@ -198,11 +182,6 @@ class Curve(Brief, Series):
         if self.mask is not None:
             return super().line(space)
         return _pr_line(self.tp, self.fp, self.precision) if space == "pr" else thinned(self.fpr, self.tpr)
-
-    def envelope(self, space: Space) -> Envelope | None:
-        """Give what bins of scores leave open; None where the curve is exact or undefined."""
-        counts = self._binned
-        return envelope(counts, space) if counts and self.positives and self.negatives else None
 
     @cached_property
     def area(self) -> float:
@@ -318,8 +297,7 @@ def achievable_pr_curve(counts: ScoreCounts | Pooled) -> Curve:
 
 
 def _curve(counts: ScoreCounts, space: Space) -> Curve:
-    source = counts.threshold_source
-    return Curve(space, *cumulate(counts), counts.scores, threshold_source=source, highest=counts.highest)
+    return Curve(space, *cumulate(counts), counts.scores, threshold_source=counts.threshold_source)
 
 
 def _hull(counts: ScoreCounts, space: Space) -> Curve:
@@ -327,7 +305,7 @@ def _hull(counts: ScoreCounts, space: Space) -> Curve:
     vertices = hull_vertices((curve.tp, curve.fp))
     tp, fp = curve.tp[vertices], curve.fp[vertices]
     tp.flags.writeable = fp.flags.writeable = False
-    return replace(curve, tp=tp, fp=fp, scores=counts.scores[vertices[1:] - 1], optimistic=True, highest=None)
+    return replace(curve, tp=tp, fp=fp, scores=counts.scores[vertices[1:] - 1], optimistic=True)
 
 
 def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:

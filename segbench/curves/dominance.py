@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.points import cumulate, inexact
+from segbench.curves.points import cumulate
 
 Leader = Literal["a", "b", "equal"]
 
@@ -59,15 +59,12 @@ class Dominance:
         Recalls at which the lead passes from one curve to the other.
     ranges : tuple of RecallRange
         Who leads where, from recall 0 to 1.
-    certain : bool
-        False where a curve is binned: between bin edges the exact curve may differ.
     """
 
     holds: bool
     witness_recall: float
     crossings: tuple[float, ...]
     ranges: tuple[RecallRange, ...]
-    certain: bool
 
 
 def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) -> Dominance:
@@ -113,7 +110,6 @@ def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) ->
         witness_recall=math.nan if witness is None else float(witness / total),
         crossings=tuple(later.low for earlier, later in itertools.pairwise(leads) if earlier.leader != later.leader),
         ranges=ranges,
-        certain=not (inexact(counts_a).any() or inexact(counts_b).any()),
     )
 
 

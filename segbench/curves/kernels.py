@@ -167,40 +167,22 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def precisions_between(a: float, f: float, b: float, g: float) -> float:
-    """Sum t / (t + FP(t)) over the whole t after a up to b, FP(t) running straight from f to g."""
-    width = b - a
-    first = a / (a + f) if a + f > 0.0 else width / (width + (g - f))
-    return segment_trapezoid(a, f, b, g) + (b / (b + g) - first) / 2
-
-
-@_compiled
-def add_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_], sums: NDArray[np.float64]) -> None:
+def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
     """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
     total, lost = sums
     for k in range(1, tp.size):
-        before, now, false = float(tp[k - 1]), float(tp[k]), float(fp[k])
-        gained = now - before
+        now = float(tp[k])
+        gained = now - float(tp[k - 1])
         if gained > 0.0:
-            if loose[k - 1]:
-                above = float(fp[k - 1])
-                until = above + (false - above) * (gained / (gained + 1))
-                part = precisions_between(before, above, now, until)
-            else:
-                part = gained * (now / (now + false))
-            total, lost = added(total, lost, part)
+            total, lost = added(total, lost, gained * (now / (now + float(fp[k]))))
     sums[0], sums[1] = total, lost
 
 
 @_compiled
-def precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
-    """Sum precision over the positives, each at the threshold of its own score: average precision times P.
-
-    In a loose bin the order of scores is not known: each of its p positives takes the false positives that a random
-    order puts above it on average, i / (p + 1) of those in the bin for the i-th.
-    """
+def precision_steps(tp: Counts, fp: Counts) -> float:
+    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
     sums = np.zeros(2)
-    add_precision_steps(tp, fp, loose, sums)
+    add_precision_steps(tp, fp, sums)
     return float(sums[0])
 
 
@@ -218,28 +200,16 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
 
 
 @_compiled
-def false_positives_at(tp: Counts, fp: Counts, loose: NDArray[np.bool_], needed: Integer | int) -> float:
-    """Give the false positives where as many true positives as needed are reached; inside a loose bin, linear in TP."""
+def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer | int) -> float:
+    """Give the false positives where as many true positives as needed are reached; among several scores, linear in TP.
+
+    `several` marks the points that several scores are counted at.
+    """
     k = np.searchsorted(tp, needed)
-    if k == 0 or not loose[k - 1]:
+    if k == 0 or not several[k - 1]:
         return float(fp[k])
     share = float(needed - tp[k - 1]) / float(tp[k] - tp[k - 1])
     return float(fp[k - 1]) + share * float(fp[k] - fp[k - 1])
-
-
-@_compiled
-def lowest_precision_steps(tp: Counts, fp: Counts, loose: NDArray[np.bool_]) -> float:
-    """Give the lowest `precision_steps` of any order in loose bins: negatives first, each positive at its own score."""
-    total = lost = 0.0
-    for k in range(1, tp.size):
-        before, now, false = float(tp[k - 1]), float(tp[k]), float(fp[k])
-        if now == before:
-            continue
-        part = (now - before) * (now / (now + false))
-        if loose[k - 1]:
-            part = precisions_between(before, false, now, false)
-        total, lost = added(total, lost, part)
-    return total
 
 
 @_compiled

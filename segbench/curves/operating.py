@@ -2,7 +2,7 @@
 
 Conventions
 -----------
-1. A point is a threshold of the counts, ``score >= threshold``; nothing is interpolated but `fpr_at_tpr` inside bins.
+1. A point is a threshold of the counts, ``score >= threshold``; nothing is interpolated.
    Rates are read as the decimals they are written as and compared in integers: 0.9 of 10 positives is 9.
    Among equals the highest threshold wins.
 2. F is (1 + beta^2) TP / (beta^2 P + TP + FP), the weighted harmonic mean of precision and recall; above 1, beta
@@ -27,7 +27,7 @@ from segbench.core.numbers import number
 from segbench.core.operating_point import OperatingPoint, f_of
 from segbench.core.scores import ScoreCounts
 from segbench.core.text_table import TextTable
-from segbench.curves.points import Points, best_point, cumulate, first_reaching, inexact, needed_for
+from segbench.curves.points import Points, best_point, cumulate, first_reaching
 
 _CLOSE = 1e-12
 
@@ -214,8 +214,6 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
 def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
     """False positive rate at the highest threshold with a true positive rate of at least `tpr`.
 
-    Inside a bin of several scores it is interpolated, linear in true positives.
-
     Parameters
     ----------
     counts : ScoreCounts, or Result for its pooled counts
@@ -237,14 +235,8 @@ def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
     >>> fpr_at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3]))
     0.25
     """
-    from segbench.curves import kernels
-
-    counts = as_pooled(counts, ScoreCounts)
-    tp, fp = cumulate(counts)
-    needed, negatives = needed_for(as_share(tpr, "tpr"), int(tp[-1])), int(fp[-1])
-    if not (negatives and tp[-1]):
-        return math.nan
-    return float(kernels.false_positives_at(tp, fp, inexact(counts), needed)) / negatives
+    point = at_tpr(counts, tpr=tpr)
+    return point.fpr if point.positives else math.nan
 
 
 def _reaching(tp: NDArray[np.int64], fp: NDArray[np.int64], precision: Fraction) -> NDArray[np.bool_]:

@@ -22,14 +22,6 @@ def cumulate(counts: ScoreCounts) -> Points:
     return running(counts.positives), running(counts.negatives)
 
 
-def inexact(counts: ScoreCounts) -> NDArray[np.bool_]:
-    """Mark the bins that hold more than one score."""
-    if counts.highest is None:
-        return np.zeros(counts.scores.size, dtype=bool)
-    loose: NDArray[np.bool_] = counts.highest > counts.scores
-    return loose
-
-
 def hull_vertices(points: Points) -> NDArray[np.int64]:
     """Number the hull's vertices among cumulative points, the first and the last included."""
     from segbench.curves import kernels

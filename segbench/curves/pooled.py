@@ -18,7 +18,7 @@ from segbench.core.integers import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import first_reaching, hull_vertices, inexact, needed_for
+from segbench.curves.points import first_reaching, hull_vertices, needed_for
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13
@@ -76,7 +76,7 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
     of the whole curve, at its own threshold, so the best F, the hull and the false positive rate at 95 % recall stay
     exact. `threshold_source` says that points were chosen.
     """
-    if counts.scores.size <= REDUCED_ABOVE or counts.binned or not counts.scores_known:
+    if counts.scores.size <= REDUCED_ABOVE or not counts.scores_known:
         return counts
     kept = _Kept(counts.total_positives, counts.total_negatives)
     kept.add(counts)
@@ -92,7 +92,7 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     itself. They are chosen among those of `reduced`, so that the choice does not depend on whether counts come from a
     results file that keeps just these.
     """
-    if counts.scores.size <= RESAMPLED_ABOVE or counts.binned or not counts.scores_known:
+    if counts.scores.size <= RESAMPLED_ABOVE or not counts.scores_known:
         return counts
     counts = reduced(counts)
     tp, fp = (np.cumsum(part, dtype=np.int64) for part in (counts.positives, counts.negatives))
@@ -128,7 +128,7 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
             tp, fp = kept.add(some)
             kernels.add_roc_area(tp, fp, roc)
             kernels.add_pr_area_exact(tp, fp, pr)
-            kernels.add_precision_steps(tp, fp, inexact(some), steps)
+            kernels.add_precision_steps(tp, fp, steps)
     if not positives:
         return kept.counts(), kept.seen, {}
     areas = {

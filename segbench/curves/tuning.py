@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from segbench.core.bins import bin_floor
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
@@ -34,7 +33,7 @@ def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tunin
     Returns
     -------
     Thresholds
-        Finite, falling. Of counts in bins, the lower edges of their bins, which also cut test counts in bins.
+        Finite, falling.
 
     Raises
     ------
@@ -61,4 +60,4 @@ def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tunin
     thresholds = thresholds[np.isfinite(thresholds)]
     if not thresholds.size:
         raise ArgumentError("the tuning set's hull has no finite threshold; tune on counts at every score")
-    return Thresholds(bin_floor(thresholds) if tuning_counts.binned else thresholds, source)
+    return Thresholds(thresholds, source)

@@ -65,10 +65,7 @@ def drawn_line(series: Series, space: Space) -> Line:
 
 
 def draw_in_space(ax: Axes, series: Series | None, space: Space, style: LineStyle, label: str) -> Line:
-    """Draw a curve, or for None its legend alone, in a space, and around it what bins leave open; give the points."""
-    bounds = None if series is None else series.envelope(space)
-    if bounds:
-        ax.fill_between(bounds.at, bounds.low, bounds.high, color=style.colour, alpha=0.3, linewidth=0, zorder=2)
+    """Draw a curve, or for None its legend alone, in a space; give the points."""
     x, y = (np.empty(0), np.empty(0)) if series is None else drawn_line(series, space)
     if x.size == 1:
         ax.plot(

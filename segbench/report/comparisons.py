@@ -18,7 +18,7 @@ from rich.console import Console
 
 from segbench.aggregator.result import Result
 from segbench.core.grouping import grouped
-from segbench.core.numbers import exact, many, number, point_first, signed
+from segbench.core.numbers import exact, many, number, point_first
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.tables import Row, Table, method_table
@@ -30,7 +30,6 @@ from segbench.statistics.worse import Check, Outcome
 SCHEMA = 2
 _MOST_DIGITS = 12
 _SEVERAL = 3
-_BOUNDED = ("estimate_a", "estimate_b", "difference")
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,25 +161,21 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
     fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
     known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
-    return known | {"bounds": row.bounds, "undefined": comparison.why_none(row.metric, row.a, row.b)}
+    return known | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
 
 
 def exact_comparison(of: Compared) -> TextTable:
-    """Give one row per metric and pair, every field with all its digits, for other programs.
-
-    Bounds have columns only where some value has bounds.
-    """
+    """Give one row per metric and pair, every field with all its digits, for other programs."""
     found = [
         (name, comparison, row)
         for name, comparison in of.comparisons.items()
         for key in of.keys(every=True)
         for row in comparison.rows(key, against=of.against)
     ]
-    bounded = any(row.bounds for *_, row in found)
-    names = [field.name for field in dataclasses.fields(Difference) if not field.name.startswith("bounds")]
+    names = [field.name for field in dataclasses.fields(Difference)]
     header = [*(["class"] if "" not in of.comparisons else []), *names]
     header += [f"{end}_{side}" for side in "ab" for end in ("low", "high", "first")]
-    header += ["undefined", *(f"{name}_bound_{end}" for name in _BOUNDED for end in ("low", "high") if bounded)]
+    header.append("undefined")
     cells = []
     for name, comparison, row in found:
         reasons = comparison.why_none(row.metric, row.a, row.b).values()
@@ -195,7 +190,6 @@ def exact_comparison(of: Compared) -> TextTable:
                     for value in (*comparison.measured[method].interval(place).ends, ranks[method][0])
                 ),
                 "; ".join(dict.fromkeys(reasons)),
-                *(_bound_cells(row) if bounded else []),
             ]
         )
     return TextTable(header, cells, names=3)
@@ -273,7 +267,7 @@ def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> T
     cells = [
         [
             row.a,
-            number(row.estimate_a, row.bounds_a, digits=digits),
+            number(row.estimate_a, digits=digits),
             *_with_interval(row, digits),
             p_number(row.p_value),
             p_number(row.p_holm),
@@ -297,28 +291,25 @@ def _more(of: Compared, keys: Sequence[str]) -> str:
 
 def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int) -> TextTable:
     """Give one row per metric and pair; metrics that no pair has are left out."""
-    header = ["metric", "a", "b", "of a", "of b", "a - b", "p", "Holm", "wins", "ties", "losses", "undecided"]
+    header = ["metric", "a", "b", "of a", "of b", "a - b", "p", "Holm", "wins", "ties", "losses"]
     found = [row for several in rows.values() for row in several if not math.isnan(row.difference)]
     cells = [
         [
             row.metric,
             row.a,
             row.b,
-            number(row.estimate_a, row.bounds_a, digits=digits),
-            number(row.estimate_b, row.bounds_b, digits=digits),
+            number(row.estimate_a, digits=digits),
+            number(row.estimate_b, digits=digits),
             " ".join(_with_interval(row, digits)).removesuffix(" -"),
             p_number(row.p_value),
             p_number(row.p_holm),
-            *map(str, (row.wins, row.ties, row.losses, row.undecided)),
+            *map(str, (row.wins, row.ties, row.losses)),
         ]
         for row in found
     ]
     # Of a single pair, the correction changes nothing.
-    left_out = {
-        "Holm": len(comparison.methods) < 3 and not comparison.beside,
-        "undecided": not any(row.undecided for row in found),
-    }
-    shown = [not left_out.get(title) for title in header]
+    one_pair = len(comparison.methods) < 3 and not comparison.beside
+    shown = [not (title == "Holm" and one_pair) for title in header]
     header, *cells = (list(itertools.compress(line, shown)) for line in [header, *cells])
     lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in rows]
     notes = [
@@ -417,9 +408,8 @@ def _with_interval(row: Difference, digits: int) -> tuple[str, str]:
     size = abs(row.difference)
     if 0 < size < 0.5 * 10**-digits:  # what would be written as zero gets the places it takes
         digits = min(1 - math.floor(math.log10(size)), _MOST_DIGITS)
-    found = signed(row.difference, row.bounds, digits=digits) if row.bounds else _placed(row.difference, digits)
     ends = "-" if math.isnan(row.low) else f"[{_placed(row.low, digits)}, {_placed(row.high, digits)}]"
-    return found, ends
+    return _placed(row.difference, digits), ends
 
 
 def _placed(value: float, digits: int) -> str:
@@ -429,8 +419,3 @@ def _placed(value: float, digits: int) -> str:
 
 def _plain(value: float | str) -> str:
     return value if isinstance(value, str) else exact(value)
-
-
-def _bound_cells(row: Difference) -> list[str]:
-    pairs = (row.bounds_a, row.bounds_b, row.bounds)
-    return [exact(end) for pair in pairs for end in pair or (math.nan, math.nan)]

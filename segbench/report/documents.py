@@ -11,7 +11,7 @@ from typing import Any
 from segbench.aggregator.result import Result
 from segbench.core.names import latex_name, markdown_name, one_line
 from segbench.core.numbers import DIGITS
-from segbench.core.summary import Summary, finite, finite_values
+from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable
 from segbench.report.tables import (
     ClassResult,
@@ -74,17 +74,15 @@ def json_document(
 ) -> str:
     """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
 
-    Undefined metrics are null, with the reason under ``undefined``. ``bounds`` maps metrics that are not exact, because
-    scores were counted in bins, to [low, high]. ``images`` and ``failed`` are numbers, ``failures`` says why;
-    ``partial`` is null, or for a run that stopped early [images done, all images or null];
+    Undefined metrics are null, with the reason under ``undefined``. ``images`` and ``failed`` are numbers,
+    ``failures`` says why; ``partial`` is null, or for a run that stopped early [images done, all images or null];
     ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
     [low, high], ``sampling`` says how they were made, with standard errors and degrees of freedom. By `rows`,
     ``per_image`` holds the metrics of each image, the worst by `sort` first,
-    ``image_undefined`` why some are undefined, ``image_bounds`` their bounds (only of images that have any) and
-    ``image_notes`` what was done to the image; ``per_threshold`` has one list per column of the curve
-    (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none without a curve; and
-    ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows. Where `sets` names the
-    data set of each result, ``set`` is its name.
+    ``image_undefined`` why some are undefined and ``image_notes`` what was done to the image; ``per_threshold`` has one
+    list per column of the curve (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none
+    without a curve; and ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows.
+    Where `sets` names the data set of each result, ``set`` is its name.
     """
     drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
@@ -92,7 +90,7 @@ def json_document(
     tables = threshold_columns(results) if rows == "threshold" else []
     for place, (run, result) in enumerate(zip(runs, results, strict=True)):
         if rows == "method":
-            run |= {name: _chosen(run[name], keys) for name in ("summary", "intervals", "bounds", "undefined")}
+            run |= {name: _chosen(run[name], keys) for name in ("summary", "intervals", "undefined")}
         if rows == "image":
             run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
             summaries = dict(result.per_image)
@@ -101,9 +99,7 @@ def json_document(
                 summaries = dict(sorted(summaries.items(), key=lambda item: worst_first(by, item[1])))
             run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
             undefined = {name: _chosen(one.undefined, keys) for name, one in summaries.items()}
-            bounds = {name: _chosen(_bounds(one), keys) for name, one in summaries.items()}
             run["image_undefined"] = {name: reasons for name, reasons in undefined.items() if reasons}
-            run["image_bounds"] = {name: pairs for name, pairs in bounds.items() if pairs}
         if rows == "threshold":
             columns = tables[place]
             if result.chosen_points:
@@ -124,13 +120,8 @@ def _class(one: ClassResult, keys: Sequence[str] | None) -> dict[str, Any]:
         "signature": one.result.signature,
         "summary": _chosen(finite_values(summary), keys),
         "intervals": _chosen({key: [finite(end) for end in ends] for key, ends in drawn.items()}, keys),
-        "bounds": _chosen(_bounds(summary), keys),
         "undefined": _chosen(summary.undefined, keys),
     }
-
-
-def _bounds(summary: Summary) -> dict[str, list[float]]:
-    return {key: list(pair) for key, pair in summary.bounds.items()}
 
 
 def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:

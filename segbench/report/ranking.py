@@ -12,8 +12,6 @@ Conventions
    second place.
 5. Best takes at least two methods with a defined value, second best at least three. An undefined value is neither.
 6. Counts, thresholds, and precision and recall at a chosen threshold have no best.
-7. Where scores were counted in bins, a method is best only if its bounds leave no doubt: its worst end is, as printed,
-   at least as good as the best end of every other method. The same holds for second best among the others.
 """
 
 from __future__ import annotations
@@ -77,32 +75,24 @@ def headline_order(results: Sequence[Result]) -> list[int]:
     return [place for places in ordered for place in places]
 
 
-def ranked(
-    values: Sequence[float],
-    better: Better | None,
-    *,
-    bounds: Sequence[tuple[float, float] | None] | None = None,
-    digits: int = DIGITS,
-) -> list[Mark]:
-    """Mark the best and the second best of some values; bounds, one per value, are None where it is exact."""
+def ranked(values: Sequence[float], better: Better | None, *, digits: int = DIGITS) -> list[Mark]:
+    """Mark the best and the second best of some values."""
     marks: list[Mark] = [""] * len(values)
     defined = [place for place, value in enumerate(values) if not math.isnan(value)]
     if better is None or len(defined) < 2:
         return marks
     sign = -1 if better == "higher" else 1
-    ends = [
-        sorted(round(sign * end, digits) for end in pair or (value, value))
-        for value, pair in zip(values, bounds or [None] * len(values), strict=True)
-    ]
+    printed = [round(sign * value, digits) for value in values]
 
-    def certainly_first(places: Sequence[int]) -> list[int]:
-        return [one for one in places if all(ends[one][1] <= ends[other][0] for other in places if other != one)]
+    def first(places: Sequence[int]) -> list[int]:
+        least = min(printed[place] for place in places)
+        return [place for place in places if printed[place] == least]
 
-    first = certainly_first(defined)
-    for place in first:
+    best = first(defined)
+    for place in best:
         marks[place] = "best"
     # Of equals for the first place the next one is third.
-    if len(first) == 1 and len(defined) > 2:
-        for place in certainly_first([place for place in defined if place not in first]):
+    if len(best) == 1 and len(defined) > 2:
+        for place in first([place for place in defined if place not in best]):
             marks[place] = "second"
     return marks

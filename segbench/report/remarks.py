@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +15,10 @@ from segbench.core.interface import setting
 from segbench.core.metric import columns
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb
-from segbench.core.summary import Summary, order_is_open
+from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
 from segbench.statistics.intervals import Intervals
 
-BINS_NOTE = "±: certain bounds of the exact value; scores were counted in bins"
 _SHOWN_NAMES = 4
 _FEWEST_IMAGES = 2
 
@@ -52,7 +49,7 @@ def remarks(
     of_each = [
         (remark, name) for name, result in zip(names, results, strict=True) for remark in _remarks_on(result, keys)
     ]
-    found = [*_on_bins(results, names), *_on_images(results, names)]
+    found = [*_on_images(results, names)]
     found += [
         Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
         for remark, methods in grouped(dict.fromkeys(of_each)).items()
@@ -139,21 +136,3 @@ def _images(result: Result) -> str:
         return "published without images"
     count = len(result.counts)
     return f"{many(count, 'image')}, data:{result.data}" if not result.unnamed else "images without names"
-
-
-def _on_bins(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:
-    """Explain bounds where results have any, and say which methods they leave in no certain order."""
-    if not any(result.summary.bounds for result in results):
-        return
-    yield Remark(BINS_NOTE, "table")
-    key = results[0].rules.headline.key
-    undecided: set[int] = set()
-    for places in image_sets(results):
-        known = [place for place in places if not math.isnan(results[place].summary[key])]
-        for pair in itertools.combinations(known, 2):
-            one, other = (results[place].summary for place in pair)
-            if order_is_open((one[key], other[key]), (one.bounds.get(key), other.bounds.get(key))):
-                undecided |= set(pair)
-    if undecided:
-        order = few_names(sorted(names[place] for place in undecided), len(names))
-        yield Remark(f"bins leave the order by {key} open: {order}; count without bins", "table")

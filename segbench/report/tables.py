@@ -1,7 +1,7 @@
 """Tables of metrics: one row per method, image, class or threshold.
 
 A `Table` holds values. `Table.text` rounds them for readers (the terminal, Markdown, LaTeX). `Table.exact` is for other
-programs: every digit, nothing where a metric is undefined or not of the protocol, and columns for bounds and intervals.
+programs: every digit, nothing where a metric is undefined or not of the protocol, and columns for intervals.
 Tables for readers are of one protocol; those for programs take results of several.
 """
 
@@ -28,7 +28,7 @@ from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
 from segbench.protocols.registry import has_parts, protocols_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
-from segbench.report.remarks import BINS_NOTE, few_names, images_of, remarks, undefined_metrics
+from segbench.report.remarks import few_names, images_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
@@ -82,11 +82,8 @@ class Table:
         marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
         better = next(column.better for column in self.columns if column.key == key)
         for places in self.sets:
-            some = [self.rows[place].summary for place in places]
-            values = [summary.get(key, math.nan) for summary in some]
-            marks |= zip(
-                places, ranked(values, better, bounds=[one.bounds.get(key) for one in some], digits=digits), strict=True
-            )
+            values = [self.rows[place].summary.get(key, math.nan) for place in places]
+            marks |= zip(places, ranked(values, better, digits=digits), strict=True)
         return marks
 
     def text(self, *, digits: int = DIGITS, intervals: bool = True, zeros: bool = False) -> TextTable:
@@ -97,7 +94,7 @@ class Table:
         first = len(self.labels)
 
         def cell(row: Row, key: str) -> str:
-            value = number(row.summary.get(key, math.nan), row.summary.bounds.get(key), digits=digits)
+            value = number(row.summary.get(key, math.nan), digits=digits)
             low, high = row.intervals.get(key, _UNKNOWN) if intervals else _UNKNOWN
             return (
                 value if math.isnan(low) else f"{value} [{number(low, digits=digits)}, {number(high, digits=digits)}]"
@@ -133,17 +130,14 @@ class Table:
         return table.with_leading_zeros() if zeros else table
 
     def exact(self) -> TextTable:
-        """Give the values with all digits; ends of intervals and bounds have columns where some row has them."""
+        """Give the values with all digits; ends of intervals have columns where some row has them."""
         keys = [metric.key for metric in self.columns]
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
-        bounded = [key for key in keys if any(key in row.summary.bounds for row in self.rows)]
         rows = []
         for labels, summary, intervals, texts, _ in self.rows:
             ends = [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
-            ends += [end for key in bounded for end in summary.bounds.get(key, _UNKNOWN)]
             rows.append([*labels, *(exact(summary.get(key, math.nan)) for key in keys), *map(exact, ends), *texts])
         titles = [f"{key}_{end}" for key in drawn for end in _ENDS]
-        titles += [f"{key}_bound_{end}" for key in bounded for end in _ENDS]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
@@ -350,8 +344,7 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None,
     notes += (
         [f"{', '.join(published)}: published without images, so metrics of images are unknown"] if published else []
     )
-    bounded = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
-    return Table(("method", "image"), chosen, rows, notes=(*bounded, *notes))
+    return Table(("method", "image"), chosen, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, summary: Summary) -> float:
@@ -443,10 +436,8 @@ def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, e
             for (method, reason), of in undefined.items()
         ),
     ]
-    bins = [BINS_NOTE] if any(row.summary.bounds for row in rows) else []
-    return replace(
-        table, labels=("class", "method"), rows=rows, sets=sets, notes=(*optimistic_notes(table.columns), *bins, *notes)
-    )
+    notes = [*optimistic_notes(table.columns), *notes]
+    return replace(table, labels=("class", "method"), rows=rows, sets=sets, notes=tuple(notes))
 
 
 def _notes_by_class(classes: Sequence[ClassResult]) -> list[str]:
@@ -507,12 +498,10 @@ def threshold_table(
         values, measure = curve[result.drawn.measure], result.drawn.measure
         highest = None if np.isnan(values).all() else int(np.nanargmax(values))
         kept = range(values.size) if every else _few(curve, highest)
-        undecided = _undecided(result, digits)
-        notes += [f"{name}: {undecided}"] if undecided else []
         if len(kept) < values.size:
             points = f", at {result.chosen_points}" if result.chosen_points else ""
             notes.append(f"{name}: {len(kept)} of {values.size} thresholds{points}; {_every()} all")
-        if highest is not None and not undecided:
+        if highest is not None:
             best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
         lists = {key: curve[key].tolist() for key in chosen if key in curve}
         labels = (name,) if named else ()
@@ -527,19 +516,6 @@ def threshold_table(
 def _every() -> str:
     """Say what lists every threshold."""
     return setting("--format csv and json list", "export_csv lists")
-
-
-def _undecided(result: Result, digits: int) -> str:
-    """Say where the best F can be, if bins leave that open; empty where they do not."""
-    if result.classes:
-        return _undecided(result.micro, digits)
-    bounds, best = result.summary.bounds, result.rules.best_threshold
-    if best is None or best.key not in bounds:
-        return ""
-    f, threshold = (
-        number(result.summary[key], bounds.get(key), digits=digits) for key in (result.rules.headline.key, best.key)
-    )
-    return f"rows are edges of bins; the exact best F is {f}, at a threshold of {threshold}"
 
 
 def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:

@@ -6,7 +6,6 @@ neither the other metrics nor the values of single images.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -24,7 +23,7 @@ from segbench.core.names import first_names
 from segbench.core.table import Table
 from segbench.statistics.answer import Answer, answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
-from segbench.statistics.measured import Interval, Measured
+from segbench.statistics.measured import Measured
 from segbench.statistics.pairs import TIED, Pairs
 from segbench.statistics.replicates import as_draws, as_level
 
@@ -56,10 +55,6 @@ class Difference:
     wins, ties, losses : int
         Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
         which the metric is undefined is none of these.
-    undecided : int
-        Images on which bounds of binned scores overlap, so that they are none of these either.
-    bounds_a, bounds_b : tuple of float, optional
-        Certain bounds of the estimates where scores were counted in bins; None where an estimate is exact.
     """
 
     metric: str
@@ -77,18 +72,6 @@ class Difference:
     wins: int
     ties: int
     losses: int
-    undecided: int = 0
-    bounds_a: Interval | None = None
-    bounds_b: Interval | None = None
-
-    @property
-    def bounds(self) -> Interval | None:
-        """Certain bounds of the difference; None where it is exact."""
-        if self.bounds_a is None and self.bounds_b is None:
-            return None
-        low_a, high_a = self.bounds_a or (self.estimate_a, self.estimate_a)
-        low_b, high_b = self.bounds_b or (self.estimate_b, self.estimate_b)
-        return low_a - high_b, high_a - low_b
 
     def turned(self) -> Difference:
         """Give b minus a."""
@@ -103,8 +86,6 @@ class Difference:
             high=0 - self.low,
             wins=self.losses,
             losses=self.wins,
-            bounds_a=self.bounds_b,
-            bounds_b=self.bounds_a,
         )
 
 
@@ -200,7 +181,7 @@ class Comparison:
         Or of each other method minus the one named `against`; p-values are corrected for all pairs all the same.
         Images are not measured where they need not be `tallied`: wins, ties and losses are 0 then.
         """
-        pairs, names, bounds = self.pairs(key), self.methods, self._bounds(key)
+        pairs, names = self.pairs(key), self.methods
         low, high = pairs.intervals(self.level)
         found = []
         for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
@@ -220,9 +201,7 @@ class Comparison:
                 float(pairs.corrected[pair]),
                 error,
                 math.nan if math.isnan(error) else pairs.freedom,
-                *(pairs.tally(pair) if tallied else (0, 0, 0, 0)),
-                bounds[one],
-                bounds[other],
+                *(pairs.tally(pair) if tallied else (0, 0, 0)),
             )
             found.append(row.turned() if against == row.a else row)
         return found
@@ -231,9 +210,6 @@ class Comparison:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
         pairs = self.pairs(key)
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
-
-    def _bounds(self, key: str) -> list[Interval | None]:
-        return [one.table.bounds.get(key) for one in self.measured.values()]
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -250,8 +226,8 @@ class Comparison:
     def rank_shares(self) -> Mapping[str, Ranks]:
         """By metric and method, the share of resamples in which the method is first, second, and so on.
 
-        Equals share the better rank; nan where no resample defines the metric for all methods, or bins leave the order
-        open. A metric's ranks are drawn when they are read.
+        Equals share the better rank; nan where no resample defines the metric for all methods. A metric's ranks are
+        drawn when they are read.
         """
         return _Ranks(self)
 
@@ -327,7 +303,7 @@ class _Ranks(Mapping[str, Ranks]):
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     methods, metric, place = comparison.methods, comparison.metric(key), comparison.place(key)
     undefined = dict.fromkeys(methods, (math.nan,) * len(methods))
-    if comparison.pairs(key).left_open.any() or key in comparison.undefined:
+    if key in comparison.undefined:
         return undefined
     draws = metric.direction * np.array([one.draws[:, place] for one in comparison.measured.values()])
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
@@ -357,18 +333,16 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         }
         for place, metric in compared
     }
-    comparison = Comparison(
+    return Comparison(
         measured,
         tuple(metric for _, metric in compared),
-        undefined={
+        tuple(notes_on(next(iter(measured.values())), {metric.key: place for place, metric in compared})),
+        {
             key: by_reason((reason, name) for name, reason in reasons.items())
             for key, reasons in lacking.items()
             if reasons
         },
     )
-    first = next(iter(measured.values()))
-    notes = (*notes_on(first, {metric.key: place for place, metric in compared}), *_bin_notes(comparison))
-    return Comparison(measured, comparison.metrics, notes, comparison.undefined)
 
 
 def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -379,28 +353,6 @@ def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def by_reason(lacking: Iterable[tuple[str, str]]) -> str:
     """Say for which methods each reason holds."""
     return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in grouped(lacking).items())
-
-
-def _bin_notes(comparison: Comparison) -> Iterator[str]:
-    binned = [name for name, one in comparison.measured.items() if one.table.bounds]
-    if not binned:
-        return
-    yield (
-        f"scores counted in bins: {', '.join(binned)}; ± gives certain bounds of the exact value, and intervals, "
-        "p-values and rank shares are those of the binned values"
-    )
-    pairs = list(itertools.combinations(comparison.methods, 2))
-    left_open = grouped(
-        (pair, metric.key)
-        for metric in comparison.metrics
-        for pair, is_open in zip(pairs, comparison.pairs(metric.key).left_open.tolist(), strict=True)
-        if is_open
-    )
-    for (a, b), keys in left_open.items():
-        yield (
-            f"bins leave open which of {a} and {b} is higher, so there is no interval, p-value or rank: "
-            f"{', '.join(keys)}; count without bins"
-        )
 
 
 def compared(comparison: Comparison) -> list[str]:

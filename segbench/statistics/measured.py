@@ -85,8 +85,8 @@ class Measured:
         return draws
 
     @cached_property
-    def of_images(self) -> tuple[FloatArray, FloatArray]:
-        """The lowest and the highest value of each metric of each image by itself, equal where the image is exact."""
+    def of_images(self) -> FloatArray:
+        """Each metric of each image by itself, shape (images, metrics)."""
         return self.table.measure_images()
 
     def interval(self, place: int) -> Found:

@@ -38,12 +38,11 @@ _MOST_NEEDED = 1_000_000
 
 
 class Tally(NamedTuple):
-    """Images that the first of two methods wins, on which they are equal, that it loses, and that bins leave open."""
+    """Images that the first of two methods wins, on which they are equal, and that it loses."""
 
     wins: int
     ties: int
     losses: int
-    undecided: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +120,7 @@ class Pairs:
         if self.reason:
             return np.full(one.size, np.nan)
         by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
-        return np.where(self.left_open | by_chance[one] | by_chance[other], np.nan, self._tested[0])
+        return np.where(by_chance[one] | by_chance[other], np.nan, self._tested[0])
 
     @cached_property
     def freedom(self) -> float:
@@ -154,8 +153,6 @@ class Pairs:
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
             return dict.fromkeys(("difference", "interval", "p_value"), table.why_undefined(self.metric))
-        if self.left_open[pair]:
-            return dict.fromkeys(("interval", "p_value"), "bins of scores leave open which of the two is higher")
         if self.reason and self.metric.spread == "jumps":
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
@@ -211,26 +208,12 @@ class Pairs:
         _, least, greatest = self._tested
         return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
-    @cached_property
-    def left_open(self) -> NDArray[np.bool_]:
-        """Which pairs bins of scores leave in no certain order."""
-        ends = [one.table.bounds.get(self.metric.key) for one in self.measured]
-        if not any(ends):
-            return np.zeros(len(self.pairs[0]), np.bool_)
-        low, high = np.array([pair or (value, value) for pair, value in zip(ends, self.estimates, strict=True)]).T
-        one, other = self.pairs
-        bounded = np.array([pair is not None for pair in ends])
-        overlap = (low[one] <= high[other]) & (low[other] <= high[one])
-        left_open: NDArray[np.bool_] = overlap & (bounded[one] | bounded[other])
-        return left_open
-
     def tally(self, pair: int) -> Tally:
         """Count the images that each method of a pair wins."""
-        sign = self.metric.direction
-        one, other = (
-            [sign * ends[:, self.place] for ends in self.measured[k[pair]].of_images][::sign] for k in self.pairs
-        )
-        return _tally(one[0] - other[1], one[1] - other[0])
+        one, other = (self.measured[k[pair]].of_images[:, self.place] for k in self.pairs)
+        ahead = self.metric.direction * (one - other)
+        found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
+        return Tally(*(int(np.count_nonzero(part)) for part in found))
 
     def images_needed(self, pair: int, level: float, *, power: float = 0.8) -> float:
         """About how many images like these make the difference of a pair significant; inf if more than a million.
@@ -246,11 +229,3 @@ class Pairs:
         errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
         enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(power))) * errors
         return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf
-
-
-def _tally(lowest: FloatArray, highest: FloatArray) -> Tally:
-    """Count images that are better for a, equal, better for b, or undecided, given the ends of each difference."""
-    higher, lower = lowest > TIED, highest < -TIED
-    equal = (lowest >= -TIED) & (highest <= TIED)
-    undecided = ~(higher | lower | equal | np.isnan(lowest))
-    return Tally(*(int(np.count_nonzero(part)) for part in (higher, equal, lower, undecided)))

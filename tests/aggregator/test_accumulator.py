@@ -194,7 +194,6 @@ class TestWithoutNames:
         for key in ("ois_f", "ois_precision", "ois_recall", "mean_image_f"):
             assert math.isnan(result.summary[key])
             assert "images are not distinguished" in result.summary.undefined[key]
-            assert key not in result.summary.bounds
         assert math.isnan(result.intervals()["ods_f"][0])
         assert "images are not distinguished" in result.intervals().undefined["ods_f"]
         assert "images:unnamed|" in result.signature
@@ -226,18 +225,18 @@ class TestWithoutNames:
         axes = plot_pr([accumulator.compute()], band=0.95)
         assert not axes.collections
 
-    def test_in_bins_what_it_holds_does_not_grow(self):
-        accumulator = Accumulator(Pixels(bins=True))
+    def test_of_rounded_scores_what_it_holds_does_not_grow(self):
+        accumulator, rng = Accumulator(Pixels(quantize=16)), np.random.default_rng(0)
+        labels = rng.random((32, 32)) < 0.3
         sizes = []
-        for seed in range(40):
-            labels, scores = noise(seed, 1, (200, 200))
-            accumulator.update(labels, scores)
-            sizes.append(len(pickle.dumps(accumulator)))
-        result = accumulator.compute()
-        assert result.pooled.binned
-        assert result.pooled.scores.size < 66_000
-        assert result.summary["positives"] + result.summary["negatives"] == 40 * 200 * 200
-        assert max(sizes) < 500_000
+        for batch in range(1000):
+            accumulator.update(labels, rng.random(labels.shape))
+            if batch % 250 == 249:
+                sizes.append(len(pickle.dumps(accumulator)))
+        pooled = accumulator.compute().pooled
+        assert pooled.scores.size <= 2**16
+        assert pooled.total_positives + pooled.total_negatives == 1000 * labels.size
+        assert max(sizes) < 200_000
 
     def test_only_pixels_can_do_without(self):
         for protocol in (Boundaries(), Regions()):
@@ -448,7 +447,7 @@ class TestSettings:
         accumulator = Accumulator()
         accumulator.update(labels, scores)
         pooled = accumulator.compute().pooled
-        assert (pooled.scores.size, pooled.binned) == (90_000, False)
+        assert pooled.scores.size == 90_000
 
     def test_two_methods_of_one_loop_are_compared(self):
         walker = Accumulator(method="random_walker")
@@ -466,7 +465,7 @@ class TestSettings:
 
 class TestResultsFiles:
     @pytest.mark.parametrize(
-        "protocol", [Pixels(), Boundaries(thresholds=3), Pixels(bins=True)], ids=["pixels", "boundaries", "bins"]
+        "protocol", [Pixels(), Boundaries(thresholds=3), Pixels(quantize=8)], ids=["pixels", "boundaries", "8 bits"]
     )
     def test_what_is_saved_is_what_was_computed(self, tmp_path, protocol):
         labels, scores = noise(3, 12, (8, 9), levels=255)

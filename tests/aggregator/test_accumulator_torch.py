@@ -17,7 +17,6 @@ SCORES = ("bool", "uint8", "uint16", "int8", "int32", "int64", "float16", "bfloa
 PROTOCOLS = (
     Pixels(),
     Pixels(invert=True),
-    Pixels(positive=">=1", bins=True),
     Pixels(positive="1", void=(0, 7)),
     Pixels(void=(0,), positive="1,2", invert=True),
 )
@@ -61,21 +60,27 @@ def test_torch_operations_count_what_numpy_counts(seed, label_type, score_type, 
 
 
 @pytest.mark.parametrize("invert", [False, True])
-@pytest.mark.parametrize("bins", [False, True])
-@pytest.mark.parametrize("score_type", ["float32", "float64"])
-def test_scores_in_bins(invert, bins, score_type):
+@pytest.mark.parametrize("quantize", [None, 8, 16])
+@pytest.mark.parametrize("score_type", ["float16", "float32", "float64"])
+def test_scores_of_networks(invert, quantize, score_type):
     rng = np.random.default_rng(5)
     labels = rng.random((2, 300, 300)) < 0.2
-    scores = np.where(labels, 1 / (1 + np.exp(-rng.normal(0, 8, labels.shape))), rng.normal(0, 50, labels.shape))
-    scores = scores.astype(score_type)
-    scores[0, :3] = [[-0.0], [0.0], [1.0]]
-    by_torch, by_numpy = (Accumulator(Pixels(invert=invert, bins=bins), count_on=on) for on in ("device", "host"))
+    scores = (1 / (1 + np.exp(-rng.normal(0, 8, labels.shape)))).astype(score_type)
+    scores[0, :4] = np.array([[-0.0], [0.0], [1.0], [127.5 / 255]])
+    protocol = Pixels(invert=invert, quantize=quantize)
+    by_torch, by_numpy = (Accumulator(protocol, count_on=on) for on in ("device", "host"))
     by_torch.update(torch.from_numpy(labels), torch.from_numpy(scores), names=["a", "b"])
     by_torch.update(torch.from_numpy(labels), torch.from_numpy(scores))
     by_numpy.update(labels, scores, names=["a", "b"])
     by_numpy.update(labels, scores)
     same(by_torch, by_numpy)
-    assert by_torch.compute().counts["a"].binned == bins
+
+
+@pytest.mark.parametrize("device", ["device", "host"])
+def test_scores_outside_0_to_1_are_not_rounded(device):
+    accumulator = Accumulator(Pixels(quantize=8), count_on=device)
+    with pytest.raises(DataError, match=r"scores from -2 to 3, but quantize .*; apply a sigmoid to logits"):
+        accumulator.update(torch.tensor([0, 1]), torch.tensor([-2.0, 3.0]))
 
 
 @pytest.mark.parametrize("count_on", ["auto", "device", "host"])

@@ -20,7 +20,7 @@ from segbench import (
 PAPERS = {"first": (FIRST_TRUTH * 255, FIRST_SCORES), "second": (SECOND_TRUTH * 255, SECOND_SCORES)}
 
 
-@pytest.mark.parametrize("protocol", [Pixels(), Pixels(positive=255), Pixels(void=(7,), bins=True), Boundaries()])
+@pytest.mark.parametrize("protocol", [Pixels(), Pixels(positive=255), Pixels(void=(7,), quantize=8), Boundaries()])
 def test_arrays_give_the_metrics_of_the_same_files(tmp_path, protocol):
     files, arrays = evaluate(*write_papers(tmp_path), protocol), evaluate(PAPERS, protocol=protocol)
     assert arrays.summary == files.summary

@@ -9,7 +9,7 @@ from cases import write_folder, write_papers
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 import segbench
-from segbench import Pixels, compare, count_pixels, evaluate, load_results
+from segbench import compare, count_pixels, evaluate, load_results
 from segbench.core import pooling
 from segbench.report.documents import json_document
 from segbench.report.tables import threshold_table
@@ -35,8 +35,6 @@ def test_metrics_equal_those_of_scikit_learn(folders):
     assert summary["auc_roc"] == pytest.approx(roc_auc_score(labels, scores), abs=1e-9)
     found = [summary[f"ods_{key}"] for key in ("f", "precision", "recall", "threshold")]
     assert found == pytest.approx([f[best], precision[best], recall[best], thresholds[best]], abs=1e-9)
-    assert summary.bounds == {}
-    assert "floats:exact" in evaluate(gt, pred).signature
 
 
 def test_the_summary_does_not_depend_on_how_much_fits_in_memory(folders, monkeypatch):
@@ -138,13 +136,6 @@ class TestResultsFile:
         (again,) = load_results(file)
         assert dict(again.summary) == dict(result.summary)
         assert again.reduced == result.reduced
-
-
-def test_bins_are_named_in_the_signature(folders):
-    binned = evaluate(*folders[:2], Pixels(bins=True))
-    assert "floats:bins" in binned.signature
-    low, high = binned.summary.bounds["average_precision"]
-    assert low < evaluate(*folders[:2]).summary["average_precision"] < high
 
 
 def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, tmp_path):

@@ -144,7 +144,7 @@ class TestCodec:
             ScoreCounts(np.array([0.3, 0.1], np.float32), np.array([1, 2], np.int32), np.array([3, 4], np.int32)),
             ScoreCounts([2.0, -np.inf], [1, 1], [0, 5], 3, threshold_source="tuning set"),
             ScoreCounts.from_points([1, 2], [0, 1], 5, 9),
-            ScoreCounts(np.sort(rng.random(500))[::-1], *rng.integers(0, 9, (2, 500))).in_bins(),
+            ScoreCounts(np.sort(rng.random(500))[::-1], *rng.integers(0, 9, (2, 500))),
             ScoreCounts([0.5, 0.25], [1, 0], [0, 1]),
             ScoreCounts([1.0, 0.0], [1, 0], [0, 1], of_predictions=True),
             BoundaryCounts(np.arange(1, 100) / 100, *np.arange(4 * 99).reshape(4, 99)[[0, 1, 2, 3]]),

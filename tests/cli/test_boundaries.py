@@ -131,7 +131,7 @@ class TestRefused:
                 ("--void", "255"),
                 "No such option: --void; it is an option of segbench pixels, segbench labels, segbench regions",
             ),
-            (("--bins",), "No such option: --bins; it is an option of segbench pixels"),
+            (("--calibration",), "No such option: --calibration; it is an option of segbench pixels"),
             (("--nms", "1,5"), "radius,border,multiplier"),
             (("--nms", "1.5,5,1.01"), "radius is 1.5"),
             (("--nms", "a,b,c"), "is not a list of numbers"),

@@ -42,7 +42,7 @@ def test_void(segbench, folders):
 
 
 def test_options_of_others_are_refused(segbench, folders):
-    for option in (["--bins"], ["--no-thin"], ["--max-dist", "0.01"], ["--invert"], ["--positive", "1"], ["--human"]):
+    for option in (["--no-thin"], ["--max-dist", "0.01"], ["--invert"], ["--positive", "1"], ["--human"]):
         answer = segbench("regions", *folders, *REGIONS, *option)
         assert answer.code == 2, option
         assert option[0] in answer.err

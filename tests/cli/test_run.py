@@ -100,30 +100,17 @@ class TestRun:
         assert "NaN" not in answer.out
         assert "undefined (no positive" in segbench("pixels", *papers, "--positive", "7").out
 
-    def test_bounds_stand_in_json_and_table(self, segbench, tmp_path):
-        rng = np.random.default_rng(0)
-        truth = (rng.random((300, 300)) < 0.3).astype(np.uint8)
-        gt = write_folder(tmp_path / "gt", {"a.png": truth * 255})
-        pred = write_folder(tmp_path / "pred", {"a.npy": np.clip(rng.normal(0.4, 0.2, truth.shape) + truth / 5, 0, 1)})
-        (run,) = json.loads(segbench("pixels", gt, pred, "--format", "json", "--bins").out)["runs"]
-        low, high = run["bounds"]["auc_pr"]
-        (exact,) = json.loads(segbench("pixels", gt, pred, "--format", "json").out)["runs"]
-        assert low <= exact["summary"]["auc_pr"] <= high
-        assert low < high
-        assert exact["bounds"] == {}
-        assert "±" in segbench("pixels", gt, pred, "--bins").out
-
     def test_options_reach_the_protocol(self, segbench, papers, tmp_path):
         field = np.ones((4, 4), np.uint8)
         field[0] = 0
         masks = write_folder(tmp_path / "m", {"first_m.png": field, "second_m.png": field})
         answer = segbench(
             "pixels", *papers, "--positive", ">=128", "--void", "7,9", "--field", masks, "--field-pattern", "*_m",
-            "--invert", "--bins", "--format", "json",
+            "--invert", "--quantize", "8", "--format", "json",
         )  # fmt: skip
         (run,) = json.loads(answer.out)["runs"]
         assert run["settings"] == {
-            "positive": ">=128", "void": "7,9", "invert": "yes", "floats": "bins", "field": "yes",
+            "positive": ">=128", "void": "7,9", "invert": "yes", "quantize": "8", "field": "yes",
         }  # fmt: skip
         assert run["summary"]["ignored"] == 8
 

@@ -56,15 +56,6 @@ class TestTuningSet:
         assert "a (thresholds:none)" in text
         assert "a (thresholds:tuning set of 4 images, data" in text
 
-    def test_bins_are_tuned_at_their_edges(self, segbench, tmp_path):
-        tune = write_methods(tmp_path / "tune", {"a": 2}, images=2, levels=False)
-        test = write_methods(tmp_path / "test", {"a": 2}, images=1, levels=False, shape=(270, 270))
-        run = run_of(segbench("pixels", *test, "--bins", "--tuning-set", *tune, "--format", "json"))
-        assert (run["bounds"], run["notes"]) == ({}, [])
-        exact = run_of(segbench("pixels", *test, "--tuning-set", *tune, "--format", "json"))
-        assert exact["notes"] == []
-        assert exact["summary"]["auc_pr"] == pytest.approx(run["summary"]["auc_pr"], abs=0.01)
-
     def test_a_field_of_view_is_for_both_sets(self, segbench, sets, tmp_path):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         inside = np.arange(12 * 17).reshape(12, 17) % 3 > 0

@@ -157,7 +157,7 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
         (["show", "x", "--intervals"], "--intervals needs a value: --intervals PERCENT\n"),
         (["regions", "gt", "pred", "-j"], "-j needs a value: -j N\n"),
         (["boundaries", "gt", "pred", "--no-thin=3"], "'--no-thin' does not take a value.\n"),
-        (["pixels", "gt", "pred", "--bins", "64"], "--bins takes no value; leave out '64'\n"),
+        (["pixels", "gt", "pred", "--calibration", "64"], "--calibration takes no value; leave out '64'\n"),
         (["pixels", "--invert", "true", "gt", "pred"], "--invert takes no value; leave out 'true'\n"),
     ],
 )

@@ -1,12 +1,9 @@
-import itertools
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
 
 from segbench import ArgumentError, ScoreCounts, count_pixels
-from segbench.core.bins import bin_of
 
 any_score = st.floats(-1e6, 1e6, width=32)
 
@@ -43,16 +40,7 @@ class TestSum:
 
     def test_any_number_of_scores_stays_exact(self):
         total = many(0) + many(1)
-        assert not total.binned
         assert total.scores.size == np.union1d(many(0).scores, many(1).scores).size
-
-    def test_a_part_in_bins_puts_the_sum_in_bins_in_any_order(self):
-        parts = [many(0), many(1), counts_of([0.25, 0.5]), many(2).in_bins()]
-        assert not parts[0].binned
-        sums = [ScoreCounts.sum(order) for order in itertools.permutations(parts)]
-        nested = [(parts[0] + parts[1]) + (parts[2] + parts[3]), parts[0] + ((parts[1] + parts[2]) + parts[3])]
-        assert sums[0].binned
-        assert all(total == sums[0] for total in sums + nested)
 
     def test_more_than_a_batch_of_images(self):
         one = ScoreCounts([1.0, 0.0], [1, 2], [3, 4], 5)
@@ -80,41 +68,6 @@ def test_very_many_scores_add_up_like_few(kind):
         wanted = np.zeros(scores.size, np.int64)
         np.add.at(wanted, places, np.concatenate([getattr(part, name) for part in parts]))
         assert np.array_equal(getattr(total, name), wanted[::-1])
-
-
-class TestBins:
-    @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=20))
-    def test_a_higher_score_never_has_a_lower_bin(self, scores):
-        assert np.all(np.diff(bin_of(np.sort(scores))) >= 0)
-
-    def test_both_ends_are_fine_and_hold_themselves_alone(self):
-        scores = np.array([0.0, 1e-30, 1e-8, 1e-3, 0.5, 1 - 1e-3, 1 - 1e-8, 1 - 2**-53, 1.0])
-        assert np.unique(bin_of(scores)).size == scores.size
-        assert bin_of(np.array([0.0, 1.0])).tolist() == [0, 64_003]
-
-    def test_a_bin_is_at_most_one_in_256_wide_towards_its_end(self):
-        scores = np.linspace(0.001, 0.999, 200_001)
-        bins = bin_of(scores)
-        for distance in (scores, 1 - scores):
-            near = distance <= 0.5
-            order = np.argsort(distance[near])
-            starts = np.flatnonzero(np.diff(bins[near][order], prepend=-1) != 0)
-            widest = np.maximum.reduceat(distance[near][order], starts)
-            nearest = np.minimum.reduceat(distance[near][order], starts)
-            assert np.all(widest / nearest <= 1 + 1 / 256 + 1e-9)
-
-    def test_long_arrays_of_any_shape_are_binned_like_short_ones(self):
-        scores = np.linspace(-1, 2, 90_000)
-        apart = np.concatenate([bin_of(part) for part in np.split(scores, 900)])
-        assert np.array_equal(bin_of(scores.reshape(300, 300)), apart.reshape(300, 300))
-
-    @given(st.lists(any_score, min_size=1, max_size=50))
-    def test_bins_keep_totals_and_the_scores_seen(self, scores):
-        counts = counts_of(scores)
-        binned = counts.in_bins()
-        assert binned.total_positives == counts.total_positives
-        assert binned.total_negatives == counts.total_negatives
-        assert set(binned.scores) | set(binned.highest) <= set(counts.scores)
 
 
 class TestFromPoints:
@@ -156,12 +109,6 @@ class TestAt:
         assert test.negatives.tolist() == [0, 9, 6]
         assert (test.ignored, test.threshold_source) == (7, "tuning set")
 
-    def test_a_threshold_inside_a_bin_is_refused_and_at_its_edge_is_not(self):
-        binned = counts_of([0.3, 0.3001, 0.9]).in_bins()
-        assert binned.at([0.3]).positives.sum() == binned.total_positives
-        with pytest.raises(ArgumentError, match="inside a bin"):
-            binned.at([0.30005])
-
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
@@ -172,7 +119,6 @@ class TestAt:
         (([0.9], [-1], [1]), "not negative"),
         (([[0.9]], [1], [1]), "one dimension"),
         (([0.9], [1], [1], -1), "ignored is -1"),
-        (([0.9], [1], [1], 0, [0.8]), "at or above"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(arguments, message):

@@ -94,26 +94,6 @@ def test_figures_of_an_image_are_means_over_its_classes():
     assert figures["micro_f"] == pixel_image_summary(ABSENT.micro)["f"]
 
 
-def test_bounds_of_a_mean_hold_the_exact_one():
-    rng = np.random.default_rng(0)
-    truth, exact, binned = rng.random((2, 400)) < 0.4, [], []
-    for labels in truth:
-        scores = np.unique(rng.random(400).astype(np.float32))[::-1]
-        positives = labels[: scores.size].astype(int)
-        counts = ScoreCounts(scores, positives, 1 - positives)
-        exact.append(counts)
-        binned.append(ScoreCounts.sum([counts.in_bins()]))
-    sizes = {part.scores.size for part in exact}
-    assert len(sizes) == 1
-    names = ("a", "b")
-    fine, coarse = (class_summary({"x": ClassCounts(names, tuple(parts))}) for parts in (exact, binned))
-    for key in ("macro_auc_roc", "macro_average_precision", "micro_auc_roc"):
-        low, high = coarse.bounds[key]
-        assert low <= fine[key] <= high
-        assert low < high
-    assert not fine.bounds
-
-
 def many(quality, images=12):
     """Make images of two classes, found the better the higher the quality."""
     return {

@@ -130,10 +130,3 @@ def test_different_ground_truth_is_refused():
         dominates(ScoreCounts([1], [4], [9]), ScoreCounts([1], [4], [8]))
     with pytest.raises(ArgumentError, match="both are needed"):
         dominates(ScoreCounts([1], [4], [0]), ScoreCounts([1], [4], [0]))
-
-
-def test_bins_make_the_answer_uncertain():
-    exact = ScoreCounts([0.5, 0.1], [2, 2], [1, 3])
-    loose = ScoreCounts([0.5, 0.1], [2, 2], [1, 3], highest=[0.5001, 0.1])
-    assert dominates(exact, exact.in_bins()).certain
-    assert not dominates(exact, loose).certain

@@ -151,13 +151,6 @@ def test_masks_on_two_scales_are_soft_maps():
     assert not counts.two_valued
 
 
-def test_two_values_of_one_bin_are_not_told_apart():
-    close = count_pixels([0, 1], [0.1, 0.1 + 1e-9])
-    assert close.two_valued
-    assert not close.in_bins().two_valued
-    assert count_pixels([0, 1], [0.1, 0.9]).in_bins().two_valued
-
-
 def test_the_table_of_counts_gives_the_summary():
     truths, masks = drawn()
     images = counted(truths, masks)

@@ -190,12 +190,6 @@ class TestAThresholdGiven:
         point = OperatingPoint(0.5, large // 2, large // 2 + 1, large, large)
         assert point.mcc == pytest.approx(-1 / large, rel=1e-12)
 
-    def test_bins(self):
-        binned = ScoreCounts([0.300001, 0.3, 0.1], [1, 1, 0], [0, 0, 2]).in_bins()
-        assert binned.operating_point(0.2).tp == 2
-        with pytest.raises(ArgumentError, match="inside a bin"):
-            binned.operating_point(0.3000005)
-
     @pytest.mark.parametrize("threshold", [math.nan, "0.5", None, True, [0.5]])
     def test_what_is_no_threshold(self, threshold):
         with pytest.raises(ArgumentError, match=r"threshold is .*, expected a number"):

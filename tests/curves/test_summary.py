@@ -32,7 +32,7 @@ def test_two_images_by_hand():
     assert [summary[f"ois_{name}"] for name in ("f", "precision", "recall")] == [16 / 20, 0.8, 0.8]
     assert summary["mean_image_f"] == pytest.approx((2 / 3 + 6 / 7) / 2)
     assert summary["fpr_at_95_tpr"] == 1
-    assert summary.undefined == summary.bounds == {}
+    assert summary.undefined == {}
     assert summary.optimistic == ("auc_pr_achievable",)
 
 
@@ -64,7 +64,6 @@ def test_without_positives_every_figure_is_nan_with_its_reason(images, reason):
     for key in KEYS.split()[:-3]:
         assert np.isnan(summary[key])
         assert summary.undefined[key] == reason
-    assert summary.bounds == {}
 
 
 def test_without_negatives_only_false_positive_rates_are_undefined():
@@ -113,7 +112,7 @@ def test_the_source_of_thresholds_is_kept():
 
 
 def test_a_summary_is_a_mapping_of_its_figures():
-    summary = Summary({"ods_f": 0.5}, bounds={"ods_f": (0.4, 0.6)})
-    assert (dict(summary), len(summary), summary.bounds["ods_f"]) == ({"ods_f": 0.5}, 1, (0.4, 0.6))
+    summary = Summary({"ods_f": 0.5})
+    assert (dict(summary), len(summary)) == ({"ods_f": 0.5}, 1)
     with pytest.raises(KeyError):
         summary["ods_F"]

@@ -1,10 +1,7 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from measured import pixel_summary
 
-from segbench.core.bins import bin_floor, bin_of
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
@@ -36,30 +33,6 @@ def test_the_summary_keeps_the_source():
     tuning = ScoreCounts([0.9, 0.5, 0.1], [2, 1, 1], [0, 3, 1])
     images = {name: tuning.at(thresholds_from(tuning, source="validation")) for name in "ab"}
     assert pixel_summary(images).threshold_source == "validation"
-
-
-@given(st.lists(st.floats(0, 1) | st.floats(-4, 4) | st.floats(0.999, 1), min_size=1))
-def test_the_floor_of_a_bin_is_its_lowest_float(scores):
-    scores = np.array(scores)
-    floors = bin_floor(scores)
-    assert np.all(floors <= scores)
-    assert np.array_equal(bin_of(floors), bin_of(scores))
-    assert np.all(bin_of(np.nextafter(floors, -np.inf)) < bin_of(scores))
-
-
-def test_thresholds_of_binned_counts_cut_other_binned_counts():
-    rng = np.random.default_rng(0)
-    tuning, test = (
-        ScoreCounts(np.unique(rng.random(500))[::-1], rng.integers(0, 3, 500), rng.integers(0, 3, 500))
-        for _ in range(2)
-    )
-    thresholds = thresholds_from(tuning.in_bins())
-    binned = test.in_bins().at(thresholds)
-    assert binned == test.at(thresholds)
-    inside = test.in_bins()
-    k = int(np.argmax(inside.highest > inside.scores))
-    with pytest.raises(ArgumentError, match="in_bins"):
-        inside.at([inside.highest[k]])
 
 
 def test_a_tuning_set_without_a_class_or_scores_is_refused():

@@ -380,7 +380,7 @@ class TestOnesOwn:
         image(tmp_path / "root/truth/a.png")
         image(tmp_path / "pred/a.png", SOFT)
         file = tmp_path / "mine.toml"
-        file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\nbins = true\nno_check = true\n')
+        file.write_text('title = "Mine"\n[layout]\nground_truth = "truth"\n[options]\nquantize = 16\nno_check = true\n')
         for verb in ("run", "check"):
             ended = CliRunner().invoke(app, [verb, *map(str, (file, tmp_path / "root", tmp_path / "pred"))])
             assert ended.exit_code == 0, ended.output

@@ -132,7 +132,7 @@ def test_scikit_learn_agrees(classes):
     pairs = [(truth[truth != 255].astype(int), predicted[truth != 255].astype(int)) for truth, predicted in maps]
     counts = {f"{case:04}": count_labels(*pair, classes=classes) for case, pair in enumerate(maps)}
     table = Labels(classes=classes).table(counts)
-    ours = dict(zip((metric.key for metric in table.metrics), table.measure_images()[0].T, strict=True))
+    ours = dict(zip((metric.key for metric in table.metrics), table.measure_images().T, strict=True))
     true, found = (np.concatenate([case * classes + pair[k] for case, pair in enumerate(pairs)]) for k in (0, 1))
     by_class = {"labels": range(classes * len(maps)), "average": None, "zero_division": math.nan}
     with sklearn.config_context(skip_parameter_validation=True, assume_finite=True), warnings.catch_warnings():

@@ -107,15 +107,6 @@ class TestCountPixels:
         assert counts.scores.tolist() == np.unique(scores)[::-1].tolist()
         assert not np.signbit(counts.scores[counts.scores == 0]).any()
 
-    def test_floats_go_into_bins_on_request_alone(self):
-        rng = np.random.default_rng(0)
-        labels, scores = rng.random(75_000) < 0.5, rng.random(75_000, np.float32)
-        assert count_pixels(labels, scores, bins=True) == count_pixels(labels, scores).in_bins()
-        exact = count_pixels(labels, scores)
-        assert not exact.binned
-        assert exact.scores.size == np.unique(scores).size
-        assert exact.scores.dtype == np.float32
-
     @given(st.data(), st.sampled_from(["f2", "f4", "f8", "i1", "i2", "i4", "u4", "i8", "u8"]), images)
     def test_exact_counts_are_those_of_unique_for_each_class(self, data, dtype, rng):
         scores = data.draw(hnp.arrays(dtype, st.integers(0, 40), elements=numbers_of(np.dtype(dtype))))

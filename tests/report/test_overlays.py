@@ -208,7 +208,7 @@ def test_arrays_have_no_pictures(tmp_path):
 @pytest.mark.parametrize(
     "protocol",
     [
-        segbench.Pixels(positive="1,3", void=(255.0,), bins=True, annotators="each"),
+        segbench.Pixels(positive="1,3", void=(255.0,), quantize=16, annotators="each"),
         segbench.Boundaries(max_dist=0.01234567, thresholds=(0.1, 1 / 3), nms=(1, 5, 1.0123456789)),
         segbench.Regions(thresholds=(0.25, 0.5), void=(0,)),
     ],

@@ -286,9 +286,9 @@ class TestRanks:
         for plot in (plot_ranks, plot_significance):
             with pytest.raises(ArgumentError, match="'dice' is not compared"):
                 plot(comparison, metric="dice")
-        binned = [Result(name, "pixels", {}, "data:0", {"a": float_counts().in_bins()}) for name in "ab"]
-        with pytest.raises(ArgumentError, match="ods_f has no ranks: bins leave the order open"):
-            plot_ranks(compare_results(binned, replicates=5))
+        empty = [Result(name, "pixels", {}, "data:0", {"a": ScoreCounts([1], [0], [3])}) for name in "ab"]
+        with pytest.raises(ArgumentError, match="ods_f has no ranks: no positive pixels"):
+            plot_ranks(compare_results(empty, replicates=5))
 
 
 def text_boxes(ax):
@@ -576,64 +576,6 @@ class TestPoints:
         counts = count_pixels(labels, rng.normal(size=10**6) + labels)
         assert pr_curve(counts).line("pr")[0].size < 20_000
         assert roc_curve(counts).line("roc")[0].size < 20_000
-
-
-def float_counts(seed=0, size=20_000):
-    rng = np.random.default_rng(seed)
-    labels = rng.random(size) < 0.3
-    return count_pixels(labels, rng.random(size) * 0.3 + 0.1 * labels + 0.2)
-
-
-class TestEnvelope:
-    @pytest.mark.parametrize("seed", range(3))
-    def test_the_exact_curve_lies_inside(self, seed):
-        exact = float_counts(seed)
-        for make in (pr_curve, roc_curve):
-            curve, binned = make(exact), make(exact.in_bins())
-            bounds = binned.envelope(binned.space)
-            x, y = (curve.fpr, curve.tpr) if curve.space == "roc" else (curve.recall, curve.precision)
-            inside = np.isin(x, bounds.at)
-            assert inside.sum() > 50
-            places = np.searchsorted(bounds.at, x[inside])
-            assert np.all(y[inside] >= bounds.low[places] - 1e-12)
-            assert np.all(y[inside] <= bounds.high[places] + 1e-12)
-
-    def test_one_bin_by_hand(self):
-        # 2 positives and 2 negatives exactly at .9; then one bin of 2 positives and 4 negatives in unknown order.
-        counts = ScoreCounts([0.9, 0.5], [2, 2], [2, 4], highest=[0.9, 0.6])
-        bounds = pr_curve(counts).envelope("pr")
-        for recall, low, high in ((0.25, 1 / 2, 1 / 2), (0.75, 3 / 9, 3 / 5), (1.0, 4 / 10, 4 / 6)):
-            k = int(np.searchsorted(bounds.at, recall))
-            assert (bounds.at[k], bounds.low[k], bounds.high[k]) == pytest.approx((recall, low, high))
-        bounds = pr_curve(counts).envelope("roc")
-        k = int(np.searchsorted(bounds.at, 4 / 6))
-        assert (bounds.low[k], bounds.high[k]) == (0.5, 1)
-
-    @pytest.mark.parametrize(
-        "counts",
-        [
-            ScoreCounts([2, 1], [3, 1], [1, 4]),
-            ScoreCounts([2, 1], [3, 1], [1, 4], highest=[2, 1]),
-            ScoreCounts([2, 1], [3, 0], [0, 4], highest=[3, 1.5]),
-            ScoreCounts([2, 1], [3, 2], [0, 0], highest=[3, 1.5]),
-        ],
-    )
-    def test_nothing_is_shaded_where_nothing_is_open(self, counts):
-        assert pr_curve(counts).envelope("pr") is None
-        assert pr_curve(counts).envelope("roc") is None
-        assert not pr_curve(counts).plot().collections
-
-    def test_a_figure_is_shown_with_its_bound_and_shaded(self):
-        counts = float_counts().in_bins()
-        result = Result("binned", "pixels", {}, "data:0", {"a": counts})
-        ax = plot_pr([result])
-        (label, _) = labels_of(ax)
-        shown, bound = (float(part) for part in label[3 : label.index("]")].split(" ±"))
-        low, high = result.summary.bounds["ods_f"]
-        assert shown - bound <= low < high <= shown + bound
-        assert len(ax.collections) == 1
-        curve = roc_curve(counts)
-        assert "±" in labels_of(curve.plot())[0]
 
 
 class TestTheFrame:

@@ -56,15 +56,6 @@ def test_weights_are_copies_of_images(images, data):
     same(dict(zip(keys_of(table), found[1], strict=True)), pixel_summary(per_image))
 
 
-def test_bins_of_different_images_meet():
-    rng = np.random.default_rng(0)
-    images = {}
-    for k in range(4):
-        scores = np.unique(rng.choice([0.1, 0.5, 0.99], 30) * (1 + rng.random(30) / 300))[::-1]
-        images[str(k)] = ScoreCounts(scores, rng.integers(0, 4, 30), rng.integers(0, 9, 30)).in_bins()
-    same(intervals(images, replicates=10).estimates, pixel_summary(images))
-
-
 def test_many_images_of_many_scores_are_laid_out_sparsely():
     rng = np.random.default_rng(0)
     images = {

@@ -3,7 +3,7 @@
 Conventions
 -----------
 1. Scores are probabilities of the positive class, between 0 and 1; what rounding puts outside, by at most 1e-6, is
-   taken as 0 or 1. Of others, of masks of 0 and 1, and of scores kept in bins, the metrics are undefined.
+   taken as 0 or 1. Of others, and of masks of 0 and 1, the metrics are undefined.
 2. ``brier`` is the mean of (label - score)**2.
 3. ``ece`` and ``mce`` are over 15 bins of equal width: the gap between mean score and share of positives, averaged over
    pixels, and the largest. Bins are closed on the left, the last one on both sides. Their edges are k / 15, and 15
@@ -93,8 +93,6 @@ def reliability(counts: ScoreCounts) -> Reliability:
 
 def why_uncalibrated(counts: ScoreCounts) -> str:
     """Say why scores are not probabilities; empty where they may be, as where there are none."""
-    if counts.binned:
-        return "scores were kept in bins"
     if not counts.scores_known or (counts.scores.size and np.isneginf(counts.scores[-1])):
         return "scores are known at some thresholds only"
     if counts.scores.size and not -ROUNDING <= counts.scores[-1] <= counts.scores[0] <= 1 + ROUNDING:

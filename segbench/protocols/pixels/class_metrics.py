@@ -22,7 +22,7 @@ from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns, CountsTable, Interval
+from segbench.core.table import Columns, CountsTable
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
@@ -149,12 +149,10 @@ class ClassTable(CountsTable[ClassCounts]):
         classes = np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0)
         return np.hstack([classes, self._micro.shares])
 
-    def measure_images(self) -> tuple[FloatArray, FloatArray]:
+    def measure_images(self) -> FloatArray:
         """Measure each image alone, see `Table`."""
-        micro = self._micro.measure_images()
-        classes = [table.measure_images() for table in self._tables]
-        lowest, highest = (np.hstack([self._means(ends[k] for ends in classes), micro[k]]) for k in (0, 1))
-        return lowest, highest
+        classes = (table.measure_images() for table in self._tables)
+        return np.hstack([self._means(classes), self._micro.measure_images()])
 
     def _means(self, classes: Iterable[FloatArray]) -> FloatArray:
         """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
@@ -190,18 +188,6 @@ class ClassTable(CountsTable[ClassCounts]):
             "micro_positives": micro["positives"],
             "micro_negatives": micro["negatives"],
         }
-
-    @cached_property
-    def bounds(self) -> Mapping[str, Interval]:
-        """Bounds of what bins leave open, of a mean the means of the classes' bounds."""
-        bounds: dict[str, Interval] = {}
-        for place, metric in self._meant.items():
-            values = [(table, float(table.estimates[place])) for table in self._tables]
-            defined = [(table.bounds.get(metric.key), value) for table, value in values if not np.isnan(value)]
-            if any(pair for pair, _ in defined):
-                low, high = np.mean([pair or (value, value) for pair, value in defined], axis=0).tolist()
-                bounds[f"macro_{metric.key}"] = low, high
-        return bounds | {f"micro_{key}": pair for key, pair in self._micro.bounds.items()}
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""

@@ -5,7 +5,7 @@ Conventions
 1. Of each class the positives are the pixels with its label, the negatives all others that are not void; pixels of
    labels that are not classes are negatives in every class, and a note says so.
 2. Void pixels, and those outside the field of view, are ignored for all classes.
-3. Each class is counted as `segbench.Pixels` counts its map: its notes on scores and bins apply here.
+3. Each class is counted as `segbench.Pixels` counts its map: its notes on scores apply here.
 
 References
 ----------
@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_void, as_whole, check_flags, listed
+from segbench.core.arguments import Quantize, as_void, as_whole, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.interface import given, named
@@ -32,7 +32,7 @@ from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
-from segbench.protocols.pixels.settings import AT, BINS, CALIBRATION, INVERT, VOID, Pixels
+from segbench.protocols.pixels.settings import AT, CALIBRATION, INVERT, QUANTIZE, VOID, Pixels
 from segbench.protocols.stacks import ClassMapsError, Stack, is_one_map
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Classes(Protocol):
         What the classes are called, and their folders; by default by their labels.
     void : sequence of int
         Labels of pixels that are left out and counted as ignored; one, or several.
-    invert, bins, at, calibration
+    invert, quantize, at, calibration
         As in `segbench.Pixels`, of each class.
 
     Raises
@@ -97,7 +97,7 @@ class Classes(Protocol):
     names: Sequence[str] | None = None
     void: Sequence[int] = field(default=(255,), metadata=VOID | {"default": "255"})
     invert: bool = field(default=False, metadata=INVERT)
-    bins: bool = field(default=False, metadata=BINS)
+    quantize: Quantize | None = field(default=None, metadata=QUANTIZE)
     at: tuple[float, ...] = field(default=(), metadata=AT)
     calibration: bool = field(default=False, metadata=CALIBRATION)
 
@@ -109,12 +109,13 @@ class Classes(Protocol):
         object.__setattr__(self, "void", void)
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
-        object.__setattr__(self, "at", self._one.at)
+        for name in ("at", "quantize"):
+            object.__setattr__(self, name, getattr(self._one, name))
 
     @property
     def _one(self) -> Pixels:
         """How each class is measured."""
-        return Pixels(invert=self.invert, bins=self.bins, at=self.at, calibration=self.calibration)
+        return Pixels(invert=self.invert, quantize=self.quantize, at=self.at, calibration=self.calibration)
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -178,7 +179,7 @@ class Classes(Protocol):
         """Make the protocol from the fields of a signature: the classes decide what is measured."""
         labels, names = read_classes(fields["classes"])
         one = Pixels.from_fields(fields)
-        return cls(labels=labels, names=names, void=(), at=one.at, calibration=one.calibration)
+        return cls(labels=labels, names=names, void=(), at=one.at, calibration=one.calibration, quantize=one.quantize)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Classes:
@@ -208,7 +209,13 @@ class Classes(Protocol):
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        return Expected(reads=self.reads, void=tuple(map(float, self.void)), invert=self.invert, classes=self)
+        return Expected(
+            reads=self.reads,
+            void=tuple(map(float, self.void)),
+            invert=self.invert,
+            unit_range=self.quantize is not None,
+            classes=self,
+        )
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.interface import named, setting
+from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import zero_or_one
 
@@ -21,7 +24,7 @@ class BeyondLimitError(ValueError):
 
 
 def count_labelled(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None, *, bins: bool
+    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None
 ) -> ScoreCounts:
     """Count one image; `name` is what errors call its scores, see `segbench.count_pixels`."""
     classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
@@ -34,8 +37,7 @@ def count_labelled(
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
-    counts = _count_numbers(name, classes, scores)
-    return counts.in_bins() if bins else counts
+    return _count_numbers(name, classes, scores)
 
 
 def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
@@ -124,3 +126,22 @@ def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
             f"{nan} NaN and {infinite} infinite scores, expected finite ones",
             "fix the prediction, or leave those pixels out with a mask",
         )
+
+
+def refuse_outside(name: str, lowest: float, highest: float) -> None:
+    """Refuse scores that cannot be rounded to levels, given their range."""
+    if lowest >= -ROUNDING and highest <= 1 + ROUNDING:
+        return
+    what = f"scores from {lowest:g} to {highest:g}, but {named('quantize')} rounds scores from 0 to 1"
+    arrays = "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
+    scale = how_to_scale(lowest, highest)
+    raise DataError(name, what, setting(f"use {scale}", f"{arrays}, or of files use {scale}"))
+
+
+def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:
+    """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
+    masks = [valid for valid in valids if valid is not None]
+    among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
+    if among.size:
+        refuse_not_finite(name, int(np.isnan(among).sum()), int(np.isinf(among).sum()))
+        refuse_outside(name, float(among.min()), float(among.max()))

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from segbench.core.arguments import Quantize
 from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
+from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import column_sums
@@ -66,11 +68,11 @@ class _Points(NamedTuple):
 
 
 class FixedThresholds(Block):
-    """Metrics at some thresholds, of counts of exact scores."""
+    """Metrics at some thresholds, rounded as scores are."""
 
-    def __init__(self, images: ImageSet, at: Sequence[float]) -> None:
+    def __init__(self, images: ImageSet, at: Sequence[float], quantize: Quantize | None) -> None:
         super().__init__(images)
-        self._at = np.asarray(at, np.float64)
+        self._at = rounded(at, quantize)
         self.metrics = metrics_at(at)
 
     def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:

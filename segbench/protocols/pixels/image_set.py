@@ -16,7 +16,6 @@ from segbench.core.pooling import Ranged
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import inexact
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
@@ -102,13 +101,12 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     @cached_property
     def alone(self) -> AtOds:
-        """Each image by itself, at all of its own scores, in sorted order of names; not for counts in bins."""
+        """Each image by itself, at all of its own scores, in sorted order of names."""
         best, areas = np.empty((len(self), 5), np.int64), np.empty((len(self), len(AREAS) + 1))
         for k, name in enumerate(sorted(self)):
             counts = self[name]
             best[k], areas[k] = (
-                part[0]
-                for part in measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
+                part[0] for part in measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
             )
         return at_ods(self.best.thresholds, best, areas)
 
@@ -131,8 +129,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
-        many = self.pool.scores > RESAMPLED_ABOVE and not self.pool.counts.binned
-        if many and self._counted[1] is not None:
+        if self.pool.scores > RESAMPLED_ABOVE and self._counted[1] is not None:
             positives, negatives = self._counted[1]
             return positives, negatives
         return count_images((self[name] for name in sorted(self)), len(self), scores)
@@ -157,17 +154,19 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
 
 def measured_curves(
-    loose: NDArray[np.bool_], positives: NDArray[Any], negatives: NDArray[Any], *, chosen: bool = False
+    positives: NDArray[Any], negatives: NDArray[Any], several: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.int64], FloatArray]:
     """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`.
 
-    Between `chosen` thresholds, average precision follows from the area, which is much quicker than adding steps.
+    `several` marks the thresholds that several scores are counted at, None where each is a score. Between such
+    thresholds average precision follows from the area, which is much quicker than adding steps.
     """
     from segbench.protocols.pixels import metric_kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
     areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
-    metric_kernels.pooled_curves(positives, negatives, (loose, chosen), best, areas)
+    marks = np.empty(0, np.bool_) if several is None else several
+    metric_kernels.pooled_curves(positives, negatives, marks, best, areas)
     return best, areas
 
 

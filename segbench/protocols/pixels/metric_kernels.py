@@ -49,22 +49,22 @@ def count_at(
 
 @_compiled
 def pooled_curves(
-    positives: Counts, negatives: Counts, bins: tuple[NDArray[np.bool_], bool], best: IntArray, areas: FloatArray
+    positives: Counts, negatives: Counts, several: NDArray[np.bool_], best: IntArray, areas: FloatArray
 ) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
     `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
-    auc_pr_achievable, average_precision and the false positives at 95 % recall. `bins` says which are loose,
-    and whether they lie between chosen thresholds (`areas_between_chosen`).
+    auc_pr_achievable, average_precision and the false positives at 95 % recall. `several` marks the
+    thresholds that several scores are counted at (`areas_between_chosen`); it is empty where each is a score.
     """
     longest = positives.shape[1] + 1
-    loose, chosen = bins
+    chosen = several.size > 0
     # Few of these are written to where most scores are without positives; zeros would be written to all.
     points = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     chain = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    loose_points, short = np.empty(longest, np.bool_), np.empty(longest if chosen else 0)
+    several_points, short = np.zeros(longest, np.bool_), np.empty(longest if chosen else 0)
     for r in range(positives.shape[0]):
-        size = turning_points(positives[r], negatives[r], loose, points, loose_points)
+        size = turning_points(positives[r], negatives[r], several, points, several_points)
         tp, fp, places = points[0][:size], points[1][:size], points[2]
         P, N = tp[-1], fp[-1]
         best[r, 3], best[r, 4] = P, N
@@ -73,24 +73,24 @@ def pooled_curves(
         at = best_point(tp, fp, P)
         best[r, 0], best[r, 1], best[r, 2] = places[at], tp[at], fp[at]
         if chosen:
-            area, steps = areas_between_chosen(tp, fp, loose_points, short)
+            area, steps = areas_between_chosen(tp, fp, several_points, short)
         else:
-            area, steps = pr_area_exact(tp, fp), precision_steps(tp, fp, loose_points)
+            area, steps = pr_area_exact(tp, fp), precision_steps(tp, fp)
         areas[r, 1], areas[r, 3] = area_share(area, P), area_share(steps, P)
         vertices = hull_into(chain, tp, fp)
         areas[r, 2] = area_share(pr_area_exact(chain[0][:vertices], chain[1][:vertices]), P)
         if N > 0:
             areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
-            areas[r, 4] = false_positives_at(tp, fp, loose_points, (95 * P + 99) // 100)
+            areas[r, 4] = false_positives_at(tp, fp, several_points, (95 * P + 99) // 100)
 
 
 @_compiled
 def turning_points(
     positives: Counts,
     negatives: Counts,
-    loose: NDArray[np.bool_],
+    several: NDArray[np.bool_],
     points: tuple[IntArray, IntArray, IntArray],
-    loose_points: NDArray[np.bool_],
+    several_points: NDArray[np.bool_],
 ) -> int:
     """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
 
@@ -113,17 +113,19 @@ def turning_points(
         if gained == 0 and (level or negatives[k] == 0):
             fp[size - 1] = f
             continue
-        tp[size], fp[size], places[size], loose_points[size - 1] = t, f, k + 1, loose[k]
+        tp[size], fp[size], places[size] = t, f, k + 1
+        if several.size > 0:
+            several_points[size - 1] = several[k]
         size += 1
         level = gained == 0 and joined
     return size
 
 
 @_compiled
-def areas_between_chosen(tp: Counts, fp: Counts, loose: NDArray[np.bool_], short: FloatArray) -> tuple[float, float]:
-    """Give `pr_area_exact`, and `precision_steps` by the same areas, to first order where many scores are in one bin.
+def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], short: FloatArray) -> tuple[float, float]:
+    """Give `pr_area_exact`, and `precision_steps` by the same areas, to first order where many scores are at one point.
 
-    The sum of precision over the positives of a loose bin differs from the area by half a step of the precision
+    The sum of precision over the positives of such a point differs from the area by half a step of the precision
     (Euler-Maclaurin), and by what the false positives that a random order puts below the last of them take.
     """
     short_segment_areas(tp, fp, short)
@@ -134,7 +136,7 @@ def areas_between_chosen(tp: Counts, fp: Counts, loose: NDArray[np.bool_], short
         if gained > 0.0:
             part = unless_long(short[k], a, f, b, g)
             area += part
-            if loose[k - 1]:
+            if several[k - 1]:
                 first = above if a + f > 0.0 else gained / (gained + false)
                 steps += part + (precision - first + precision * false / (b + g)) / 2
             else:

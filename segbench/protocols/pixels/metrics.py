@@ -30,12 +30,10 @@ from segbench.core.integers import FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
-from segbench.core.table import Columns, CountsTable, Interval, column_sums
-from segbench.curves.bounds import image_bounds, score_bounds
+from segbench.core.table import Columns, CountsTable, column_sums
 from segbench.curves.curve import Curve
 from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
-from segbench.curves.points import inexact
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
 from segbench.protocols.pixels.blocks import Block, ByScore
 from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
@@ -82,7 +80,6 @@ _OIS = ("ois_f", "ois_precision", "ois_recall")
 OVER_IMAGES = ("ois_", "mean_image_")
 """How the keys of metrics begin that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
-_AT_ODS = {key: f"ods_{key}" for key in ("f", "precision", "recall", "threshold")}
 _SINGLE = 2**24
 """Whole numbers below it are exact in single precision."""
 _MANY_IMAGES = 2**12
@@ -158,9 +155,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Compute its own metrics."""
         if self._is_mask:
             return self._scored(self._at_the_mask(images), images)
-        layout = self._layout
-        chosen = not (layout.whole or self._pool.counts.binned)
-        measured, areas = measured_curves(layout.loose, curves.positives, curves.negatives, chosen=chosen)
+        measured, areas = measured_curves(curves.positives, curves.negatives, self._layout.several)
         return self._scored(at_ods(np.append(np.nan, curves.scores)[measured[:, 0]], measured, areas), images)
 
     def _at_the_mask(self, images: OverImages) -> AtOds:
@@ -185,7 +180,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         counts = pool.counts
         if self._is_mask:
             return self._at_the_mask(OverImages(*column_sums(_of_images(mask_points([counts], self._mask))).T))
-        measured, areas = measured_curves(inexact(counts), counts.positives[np.newaxis], counts.negatives[np.newaxis])
+        measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
@@ -234,27 +229,13 @@ class PixelTable(CountsTable[ScoreCounts]):
         own = np.where([metric.key.startswith("mean_image_") for metric in self._own], pixels > 0, pixels)
         return np.hstack([own, *(block.shares for block in self._blocks)])
 
-    def measure_images(self) -> tuple[FloatArray, FloatArray]:
+    def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        if self._pool.counts.binned:
-            ends = self._one_by_one()
-        elif self._layout.whole or self._is_mask:
-            ends = super().measure_images()
+        if self._layout.several is None:
+            values = super().measure_images()[:, : len(self._own)]
         else:
-            ends = (self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T)),) * 2
-        blocks = [block.measure_images() for block in self._blocks]
-        lowest, highest = (np.hstack([values[:, : len(self._own)], *blocks]) for values in ends)
-        return lowest, highest
-
-    def _one_by_one(self) -> tuple[FloatArray, FloatArray]:
-        """Give the lowest and the highest value of each metric of each image, by tables of single images."""
-        ends = []
-        for name in self.names:
-            alone = type(self)({name: self.per_image[name]}, self._of_set or self._pool.counts)
-            values = dict(zip((metric.key for metric in self._own), alone.estimates.tolist(), strict=True))
-            ends.append([alone.bounds.get(key, (value, value)) for key, value in values.items()])
-        lowest, highest = np.moveaxis(np.array(ends), 2, 0)
-        return lowest, highest
+            values = self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T))
+        return np.hstack([values, *(block.measure_images() for block in self._blocks)])
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -265,17 +246,6 @@ class PixelTable(CountsTable[ScoreCounts]):
             "negatives": counts.total_negatives,
             "ignored": counts.ignored,
         }
-
-    @cached_property
-    def bounds(self) -> Mapping[str, Interval]:
-        """Bounds of what bins leave open; none at the mask, and of images only where their pixels are distinguished."""
-        counts = self._pool.counts
-        if self._is_mask or not counts.binned:
-            return {}
-        bounds = {_AT_ODS.get(key, key): pair for key, pair in score_bounds(counts).items()}
-        if self.image_set.rest is None:
-            bounds |= image_bounds(self.ordered, self._chosen)
-        return bounds
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
@@ -343,7 +313,7 @@ class PixelTable(CountsTable[ScoreCounts]):
     def resampled_at(self) -> str:
         """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
         kept = self._layout.scores.size
-        return "" if self._layout.whole or self._pool.counts.binned else _RESAMPLED_AT.format(int(float(f"{kept:.2g}")))
+        return "" if self._layout.several is None else _RESAMPLED_AT.format(int(float(f"{kept:.2g}")))
 
     @property
     def worth_keeping(self) -> bool:
@@ -384,29 +354,27 @@ class PixelTable(CountsTable[ScoreCounts]):
     def _layout(self) -> _Layout:
         if self._is_mask:
             none = np.empty((self.images, 0))
-            return _Layout(np.empty(0), none, none, np.empty(0, np.bool_), whole=True)
+            return _Layout(np.empty(0), none, none, None)
         images = self.image_set
         pooled = images.for_resamples
         scores = pooled.scores.astype(np.float64)
         positives, negatives = images.counted_at(scores)
-        whole = not pooled.binned and pooled is images.pool.counts
-        loose = inexact(pooled) if whole or pooled.binned else images.several_at(scores)
-        return _Layout(scores, _single(positives, "positives"), _single(negatives, "negatives"), loose, whole=whole)
+        several = None if pooled is images.pool.counts else images.several_at(scores)
+        return _Layout(scores, _single(positives, "positives"), _single(negatives, "negatives"), several)
 
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
     """Images by falling pooled scores, sparse where images have few of many scores; masks have none.
 
-    `loose` marks bins that hold more than one score, and chosen thresholds that several are counted at. `whole` says
-    whether `scores` holds every distinct score, so that the metrics of a single image can be read off, too.
+    `several` marks chosen thresholds that several scores are counted at; None where `scores` holds every distinct
+    score, so that the metrics of a single image can be read off, too.
     """
 
     scores: FloatArray
     positives: Any
     negatives: Any
-    loose: NDArray[np.bool_]
-    whole: bool
+    several: NDArray[np.bool_] | None
 
 
 def _of_images(chosen: BestFs) -> FloatArray:

@@ -5,8 +5,8 @@ Conventions
 1. ``score >= threshold`` is positive; equal scores enter together.
 2. Integer predictions are levels: score = value / maximum of the type (255, 65535); bool is 0 or 1. Floats are scores
    as they are, of any range. Nothing is stretched to a minimum or maximum.
-3. Every distinct score is counted. With ``bins=True`` float scores are kept in 64 004 bins instead, for sets so large
-   that their counts would not fit; every metric that bins can move then has certain bounds.
+3. Every distinct score is counted. With ``quantize=16`` float scores in [0, 1] are first rounded to levels of 16 bits,
+   as image files hold them: score = rint(65535 score) / 65535, after scaling and inverting; likewise with 8.
 4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
 5. Several annotators are counted together by a rule that has to be named (`segbench.protocols.annotators`); without one
    an image with several is refused.
@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import as_real, as_void, check_flags, listed
+from segbench.core.arguments import Quantize, as_quantize, as_real, as_void, check_flags, listed
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
@@ -65,7 +65,9 @@ VOID = option(
     read=read_void,
 )
 INVERT = option("Treat low predictions as positive, for black edges on white.")
-BINS = option("Count float scores in bins: constant memory per image, and bounds instead of exact metrics.")
+QUANTIZE = option(
+    "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.", read=int
+)
 AT = option(
     "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
     metavar="SCORES",
@@ -89,8 +91,10 @@ class Pixels(Protocol):
         Ground-truth values of pixels that are left out and counted as ignored; one, or several.
     invert : bool
         Low predictions mean positive (black on white): levels become 255 - value (65535 - value), floats 1 - value.
-    bins : bool
-        Keep float scores in bins: constant memory per image, and certain bounds instead of exact metrics.
+    quantize : {8, 16}, optional
+        Round float scores in [0, 1] to levels of 8 or 16 bits, half to even, after `invert`: results files are small,
+        and memory does not grow with the number of pixels. Levels and masks stay as they are. The thresholds of `at`
+        and of a tuning set are rounded likewise. None: every distinct score is counted.
     annotators : {"any", "all", "majority", "each"}, optional
         How several ground truths of an image count together. ``"any"``: positive where at least one annotator says so;
         ``"all"``: where all do; ``"majority"``: where more than half do, a tie being negative; ``"each"``: every pixel
@@ -106,7 +110,7 @@ class Pixels(Protocol):
     Raises
     ------
     ArgumentError
-        If `positive` or `annotators` is not a rule.
+        If `positive` or `annotators` is not a rule, or `quantize` is neither 8 nor 16.
 
     Examples
     --------
@@ -119,7 +123,7 @@ class Pixels(Protocol):
     counts = counts_in("segbench.core.scores", "ScoreCounts")
     takes_thresholds: ClassVar[bool] = True
     by_set: ClassVar[bool] = True
-    may_differ: ClassVar[frozenset[str]] = frozenset({"floats", "invert"})  # values of binned counts carry bounds
+    may_differ: ClassVar[frozenset[str]] = frozenset({"invert", "quantize"})
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
     examples: ClassVar[tuple[str, ...]] = (
@@ -140,7 +144,7 @@ class Pixels(Protocol):
     )
     void: tuple[float, ...] = field(default=(), metadata=VOID | {"default": "none"})
     invert: bool = field(default=False, metadata=INVERT)
-    bins: bool = field(default=False, metadata=BINS)
+    quantize: Quantize | None = field(default=None, metadata=QUANTIZE)
     annotators: AnnotatorRule | None = field(
         default=None,
         metadata=option(
@@ -158,8 +162,7 @@ class Pixels(Protocol):
             for value in listed(self.at, "at", "(0.5,)")
         ]
         object.__setattr__(self, "at", tuple(sorted(set(at))))
-        if self.at and self.bins:
-            raise ArgumentError(f"{given('at')} needs exact scores; leave out {given('bins', True)}")
+        object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
         void = as_void(
             self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
         )
@@ -176,8 +179,9 @@ class Pixels(Protocol):
             "positive": "larger" if self.positive is None else str(self.positive).replace(" ", ""),
             "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
-            "floats": "bins" if self.bins else "exact",
         }
+        if self.quantize:
+            fields["quantize"] = str(self.quantize)
         if self.at:
             fields["at"] = written(self.at)
         if self.calibration:
@@ -187,7 +191,11 @@ class Pixels(Protocol):
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
         """Make the protocol from the fields of a signature, as far as they decide what is measured."""
-        return cls(at=read_numbers(fields["at"]) if "at" in fields else (), calibration="calibration" in fields)
+        return cls(
+            at=read_numbers(fields["at"]) if "at" in fields else (),
+            calibration="calibration" in fields,
+            quantize=cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None,
+        )
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
@@ -218,7 +226,7 @@ class Pixels(Protocol):
         from segbench.protocols.pixels.calibration import Calibration
         from segbench.protocols.pixels.fixed_thresholds import FixedThresholds
 
-        found: list[Block] = [FixedThresholds(images, self.at)] if self.at else []
+        found: list[Block] = [FixedThresholds(images, self.at, self.quantize)] if self.at else []
         return [*found, Calibration(images, of_set)] if self.calibration else found
 
     def settle(
@@ -230,19 +238,21 @@ class Pixels(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
-        from segbench.core.levels import INVERTED
+        from segbench.core.levels import INVERTED, as_shares
         from segbench.core.scores import ScoreCounts
-        from segbench.protocols.pixels.counting import count_labelled
+        from segbench.protocols.pixels.counting import count_labelled, refuse_unfit_to_round
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
             hint = f"choose {given('annotators', 'majority')}, any, all or each; or {take_one()}"
             raise DataError(sample.name, what, hint)
-        prediction = self.soft_map(sample)
         drawn, values = self.labelled(sample)
         file = sample.predicted_file
+        if self._rounds(sample):
+            refuse_unfit_to_round(file, as_shares(sample.predictions[0]), [valid for _, valid in drawn])
+        prediction = self.soft_map(sample)
         counts = [
-            count_labelled(file, labels, prediction, valid, bins=self.bins)
+            count_labelled(file, labels, prediction, valid)
             for labels, valid in brought_together(drawn, self.annotators)
         ]
         return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
@@ -252,7 +262,14 @@ class Pixels(Protocol):
         """What files may hold under these settings."""
         rule = None if self.positive is None else LabelRule.parse(self.positive)
         alone = self.annotators is None
-        return Expected(reads=self.reads, rule=rule, void=self.void, invert=self.invert, one_annotator=alone)
+        return Expected(
+            reads=self.reads,
+            rule=rule,
+            void=self.void,
+            invert=self.invert,
+            unit_range=self.quantize is not None,
+            one_annotator=alone,
+        )
 
     @property
     def why_not_arrays(self) -> str:  # type: ignore[override]  # here it depends on the settings
@@ -275,7 +292,7 @@ class Pixels(Protocol):
             labelled=self.labelled,
             void=bool(self.void),
             invert=self.invert,
-            bins=self.bins,
+            quantize=self.quantize,
             of=of,
         )
 
@@ -307,22 +324,32 @@ class Pixels(Protocol):
         """Distinguish true, false and missed pixels at a threshold; under ``annotators="each"`` by their majority."""
         import numpy as np
 
+        from segbench.core.levels import rounded
+
         drawn, _ = self.labelled(sample)
         ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
         prediction = self.soft_map(sample)
+        threshold = float(rounded(threshold, self.quantize if self._rounds(sample) else None))
         full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
         all_positive = counts is not None and not counts.negatives.any()
         return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
 
     def soft_map(self, sample: Sample) -> NDArray[Any]:
-        """Give levels or scores that are high where positive."""
-        from segbench.core.levels import as_shares, mirrored
+        """Give levels or scores that are high where positive, rounded where the settings say so."""
+        from segbench.core.levels import as_shares, mirrored, quantized
 
         prediction = as_shares(sample.predictions[0])
         if self.invert:
             # In double precision: float32 makes equal what lies close to 0, the highest scores of all once turned.
             prediction = mirrored(prediction if prediction.dtype.kind in "bu" else prediction.astype("float64"))
-        return prediction
+        return quantized(prediction, self.quantize) if self.quantize and self._rounds(sample) else prediction
+
+    def _rounds(self, sample: Sample) -> bool:
+        """Whether the prediction holds scores that are rounded; those of types without numbers are refused later."""
+        from segbench.core.levels import are_levels
+
+        dtype = sample.predictions[0].dtype
+        return self.quantize is not None and dtype.kind in "iuf" and not are_levels(dtype)
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
@@ -378,7 +405,7 @@ def count_pixels(
     valid: ArrayLike | None = None,
     *,
     positive: Positive | None = None,
-    bins: bool = False,
+    quantize: Quantize | None = None,
     annotators: AnnotatorRule | None = None,
 ) -> ScoreCounts:
     """Count how many positive and negative pixels have each score.
@@ -395,8 +422,8 @@ def count_pixels(
         True where a pixel counts; the others are counted as ignored, whatever they hold.
     positive : str, float or sequence of float, optional
         Which values of `labels` are positive, as in `Pixels`: ``255``, ``(1, 3)``, ``">=128"``.
-    bins : bool
-        Keep float scores in bins, see `Pixels`.
+    quantize : {8, 16}, optional
+        Round float scores in [0, 1] to levels of 8 or 16 bits, see `Pixels`.
     annotators : {"any", "all", "majority", "each"}, optional
         How several annotators count together, as in `Pixels`.
 
@@ -408,10 +435,10 @@ def count_pixels(
     ------
     ArgumentError
         If shapes differ, valid labels hold anything but 0 and 1 and `positive` is not given, or `positive` or
-        `annotators` is not a rule.
+        `annotators` is not a rule, or `quantize` is neither 8 nor 16.
     DataError
         If labels hold NaN beside `positive`, or a valid score is NaN or infinite, or an integer of 2**53 or more, which
-        float64 may not hold exactly.
+        float64 may not hold exactly; with `quantize` also one outside [0, 1].
 
     Examples
     --------
@@ -426,8 +453,9 @@ def count_pixels(
     import numpy as np
 
     from segbench.core.arrays import as_array, split_mask, where_counted
+    from segbench.core.levels import are_levels, quantized
     from segbench.core.scores import ScoreCounts
-    from segbench.protocols.pixels.counting import count_labelled
+    from segbench.protocols.pixels.counting import count_labelled, refuse_unfit_to_round
 
     (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     if unlabelled is not None:
@@ -441,11 +469,15 @@ def count_pixels(
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected {expected}")
     counted = where_counted(valid, (truth.shape, values.shape), (unlabelled, unscored))
     truth = _positives(truth, counted, positive)
+    shared = counted is None or counted.shape == values.shape
+    valids = [counted] * (len(truth) if several else 1) if counted is None or shared else list(counted)
+    if (bits := as_quantize(quantize, "quantize")) and values.dtype.kind in "iuf" and not are_levels(values.dtype):
+        refuse_unfit_to_round("scores", values, valids)
+        values = quantized(values, bits)
     if not several:
-        return count_labelled("scores", truth, values, counted, bins=bins)
-    valids = [counted] * len(truth) if counted is None or counted.shape == values.shape else list(counted)
+        return count_labelled("scores", truth, values, counted)
     drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
-    return ScoreCounts.sum(count_labelled("scores", truth, values, counted, bins=bins) for truth, counted in drawn)
+    return ScoreCounts.sum(count_labelled("scores", truth, values, counted) for truth, counted in drawn)
 
 
 def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """The pixel protocol on PyTorch tensors, where they lie: only the counts come to the host.
 
-The same counts as `Pixels.count` gives for the same numbers, to the last bit: integers are counted, scores are compared
-and binned in float64, and nothing is rounded on the way. PyTorch is never imported here; whoever has a tensor has it.
+The same counts as `Pixels.count` gives for the same numbers, to the last bit: integers are counted, and scores are
+rounded in float64, only on request. PyTorch is never imported here; whoever has a tensor has it.
 Tested on the CPU, where PyTorch runs the same calls; not run on a GPU so far.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.bins import bins_by
+from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
@@ -27,6 +27,7 @@ from segbench.protocols.pixels.counting import (
     counts_of_levels,
     refuse_nan,
     refuse_not_finite,
+    refuse_outside,
 )
 
 Tensor = Any
@@ -47,7 +48,7 @@ def count_tensors(
     labelled: Callable[[Sample], tuple[list[Labelled], tuple[float, ...]]],
     void: bool,
     invert: bool,
-    bins: bool,
+    quantize: Quantize | None,
     of: str,
 ) -> Counted:
     """Count the pixels of tensors that lie on one device, as `segbench.Pixels.count` counts arrays."""
@@ -76,9 +77,15 @@ def count_tensors(
         negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
         return Counted(counts_of_levels(negatives, positives, ignored), label_values)
     numbers = _as_floats(torch, f"scores{of}", scores)
+    if quantize and pixels > ignored:
+        refuse_outside(f"scores{of}", float(numbers.min()), float(numbers.max()))
     numbers = (1 - numbers.to(torch.float64) if invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
-    counts = _count_numbers(torch, numbers, positive, ignored, pixels, bins=bins)
-    return Counted(counts, label_values)
+    if quantize:
+        full = 2**quantize - 1
+        levels = torch.round(numbers.to(torch.float64) * full).to(torch.int64)
+        negatives, positives = _by_class(torch, levels, positive, full + 1).cpu().numpy()
+        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
+    return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[NDArray[Any], Tensor]:  # noqa: ANN401  a module
@@ -116,22 +123,13 @@ def _count_numbers(
     positive: Tensor,
     ignored: int,
     pixels: int,
-    *,
-    bins: bool,
 ) -> ScoreCounts:
     values, index = torch.unique(scores, return_inverse=True)
     table = _by_class(torch, index, positive, values.numel())
-    highest = None
-    if bins:
-        _, sizes = torch.unique_consecutive(bins_by(torch, values.to(torch.float64)), return_counts=True)
-        stops = sizes.cumsum(0)
-        running = torch.nn.functional.pad(table.cumsum(1), (1, 0))
-        table = running[:, stops] - running[:, stops - sizes]
-        values, highest = values[stops - sizes], _falling(values[stops - 1])
     negatives, positives = (_falling(counts) for counts in table)
-    if highest is None and pixels < 2**31:
+    if pixels < 2**31:
         negatives, positives = negatives.astype(np.int32), positives.astype(np.int32)
-    return ScoreCounts(_falling(values), positives, negatives, ignored, highest, of_predictions=True)
+    return ScoreCounts(_falling(values), positives, negatives, ignored, of_predictions=True)
 
 
 def _falling(rising: Tensor) -> NDArray[Any]:

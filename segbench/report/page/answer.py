@@ -116,7 +116,7 @@ def _value(method: Method, metric: Metric) -> float:
 
 
 def _written(method: Method, metric: Metric) -> str:
-    return number(_value(method, metric), method.result.summary.bounds.get(metric.key))
+    return number(_value(method, metric))
 
 
 def _best(methods: Sequence[Method], metric: Metric) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,25 +155,22 @@ def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
         parts += [line(x.start, at, x.end, at, css="chance") for at in y.at(sorted(rates)).tolist()]
     else:
         parts.append(line(x.start, y.start, x.end, y.end, css="chance"))
-    shaded: dict[str, None] = {}
+    note = ""
     for k, curve in reversed(curves):
-        areas = _areas(curve, space, methods[k], x, y)
-        shaded |= dict.fromkeys(_said_of(methods[k], bins=curve.envelope(space) is not None) if areas else ())
+        band = _band(space, methods[k], x, y)
+        note = _band_note(methods[k]) if band else note
         dots = _best_points(methods[k], x, y) if space == "pr" else []
-        parts.append(_layer(methods, k, [*areas, *_line(*drawn_line(curve, space), x, y), *dots]))
-    note = f"Shaded: {'; '.join(shaded)}" if shaded else ""
+        parts.append(_layer(methods, k, [*band, *_line(*drawn_line(curve, space), x, y), *dots]))
     return Chart(space, _CAPTIONS[space], _readable(parts, methods, _CAPTIONS[space], x, y, columns=RATES[space]), note)
 
 
-def _said_of(method: Method, *, bins: bool) -> list[str]:
-    """Say what the areas around a curve are."""
-    said = ["what bins of scores leave open"] if bins else []
-    if method.intervals is not None and method.intervals.images > 1:
-        level, drawn = 100 * method.intervals.level, method.intervals.replicates
-        said.append(
-            f"pointwise {level:g} % bootstrap band of the best method or those chosen, {drawn} resamples of images"
-        )
-    return said
+def _band_note(method: Method) -> str:
+    """Say what the area around a curve is; nothing without intervals."""
+    drawn = method.intervals
+    if drawn is None:
+        return ""
+    band = f"pointwise {100 * drawn.level:g} % bootstrap band of the best method or those chosen"
+    return f"Shaded: {band}, {drawn.replicates} resamples of images"
 
 
 def _equal_f(x: Axis, y: Axis, beta2: float) -> list[Markup]:
@@ -206,21 +202,19 @@ def _best_points(method: Method, x: Axis, y: Axis) -> list[Markup]:
     return [element("circle", css="dot", cx=float(x.at(best[0])), cy=float(y.at(best[1])), r=4.5)]
 
 
-def _areas(curve: Series, space: Space, method: Method, x: Axis, y: Axis) -> list[Markup]:
-    """Draw what bins leave open around a curve, and the band over images."""
-    bounds, drawn = curve.envelope(space), method.intervals
-    outlines = [] if bounds is None else [("bins", bounds.at, bounds.low, bounds.high)]
-    if drawn and len(method.result.counts) > 1:
-        level, replicates, seed = drawn.level, drawn.replicates, drawn.seed
-        with suppress(ArgumentError):  # of a table without `heights`
-            band = curve_band(method.result.table, space=space, level=level, replicates=replicates, seed=seed)
-            outlines.append(("band", band.at, band.low, band.high))
-    areas = []
-    for css, at, low, high in outlines:
-        known = np.isfinite(low) & np.isfinite(high)
-        if known.any():
-            areas.append(between(x.at(at[known]), y.at(low[known]), y.at(high[known]), css=css))
-    return areas
+def _band(space: Space, method: Method, x: Axis, y: Axis) -> list[Markup]:
+    """Draw the band over images around a curve."""
+    drawn = method.intervals
+    if not drawn or len(method.result.counts) < 2:
+        return []
+    level, replicates, seed = drawn.level, drawn.replicates, drawn.seed
+    try:
+        band = curve_band(method.result.table, space=space, level=level, replicates=replicates, seed=seed)
+    except ArgumentError:  # of a table without `heights`
+        return []
+    known = np.isfinite(band.low) & np.isfinite(band.high)
+    ends = x.at(band.at[known]), y.at(band.low[known]), y.at(band.high[known])
+    return [between(*ends, css="band")] if known.any() else []
 
 
 def _against_thresholds(methods: Sequence[Method]) -> list[Chart]:

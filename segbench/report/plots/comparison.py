@@ -58,9 +58,9 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
-        Dots are differences, bars their intervals over images, wide light bars the certain bounds of differences where
-        scores were counted in bins. The p-values on the right are corrected by Holm for all pairs that were compared;
-        intervals are those of each pair by itself, not corrected. A pair without a defined difference has an empty row.
+        Dots are differences, bars their intervals over images. The p-values on the right are corrected by Holm for
+        all pairs that were compared; intervals are those of each pair by itself, not corrected. A pair
+        without a defined difference has an empty row.
 
     Raises
     ------
@@ -160,16 +160,12 @@ def _minus(row: Difference, reference: str) -> Difference:
         high=-row.low,
         wins=row.losses,
         losses=row.wins,
-        bounds_a=row.bounds_b,
-        bounds_b=row.bounds_a,
     )
 
 
 def _draw_row(ax: Axes, place: int, row: Difference) -> None:
     if math.isnan(row.difference):
         return
-    if row.bounds:
-        ax.hlines(place, *row.bounds, color=COLOURS[0], alpha=0.3, linewidth=12 * guide_width(), zorder=2)
     if not math.isnan(row.low):
         ax.hlines(place, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
     ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
@@ -189,5 +185,4 @@ def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequenc
         said = f"{100 * comparison.level:g} % intervals over {many(comparison.images, 'image')}"
         if len(comparison.methods) > 2 and not reason:
             said += "; p-values are corrected for the number of pairs, intervals are not"
-    light = "light: what bins leave open" if any(row.bounds for row in rows) else ""
-    return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, reason, light, shown_of(comparison))))])
+    return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, reason, shown_of(comparison))))])

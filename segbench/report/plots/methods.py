@@ -102,7 +102,7 @@ def styles_of(results: Sequence[Result]) -> list[LineStyle]:
 
 def in_legend(result: Result, key: str) -> str:
     """Write a metric for a legend."""
-    return number(result.summary.get(key, math.nan), result.summary.bounds.get(key), digits=3)
+    return number(result.summary.get(key, math.nan), digits=3)
 
 
 class Resampling(TypedDict, total=False):

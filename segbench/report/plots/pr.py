@@ -23,8 +23,7 @@ def plot_pr(
     """Draw the pooled precision-recall curves of several methods, the best F first in the legend.
 
     Behind the curves lie lines of equal F, of saliency with its weight of precision; a dot marks the best F (ODS) of
-    each, and a dotted line the prevalence, the precision of random scores. Where scores were kept in bins, what that
-    leaves open is a light area around the curve, and the legend's F has its bound: the exact one lies within.
+    each, and a dotted line the prevalence, the precision of random scores.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def plot_ranks(
     Raises
     ------
     ArgumentError
-        For a metric that was not compared or has no ranks, since it is undefined or bins leave the order open.
+        For a metric that was not compared or has no ranks, since it is undefined.
 
     References
     ----------
@@ -80,7 +80,7 @@ def _draw_ranks(
     chosen = compared_metric(comparison, metric)
     shares = comparison.rank_shares[chosen.key]
     if any(np.isnan(row).any() for row in shares.values()):
-        reason = comparison.undefined.get(chosen.key, "bins leave the order open; count without bins")
+        reason = comparison.undefined.get(chosen.key, "no resample defines it for every method")
         raise ArgumentError(f"{chosen.key} has no ranks: {reason}")
     methods = list(shares)
     colours = colours or [line_style(place).colour for place in range(len(methods))]
