@@ -29,7 +29,6 @@ from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
 _MOST_DIGITS = 12
-_SEVERAL = 3
 
 
 @dataclass(frozen=True, eq=False)

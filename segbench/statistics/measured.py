@@ -126,6 +126,10 @@ class Measured:
             return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
         return "" if metric.spread == "jumps" else self.undefined_without(place)
 
+    def why_untested(self, place: int) -> str:
+        """Say why no difference of this smooth or biased metric can be tested; empty where it can."""
+        return self.undefined_without(place) or self.hardly_above_0(place)
+
     def hardly_above_0(self, place: int) -> str:
         """Say that a metric that is biased upwards may be all bias; empty where it is not, or has no such bias."""
         least = _ABOVE_ZERO * self.jackknife.standard_errors[place]

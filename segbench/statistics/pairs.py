@@ -156,15 +156,7 @@ class Pairs:
         if self.reason and self.metric.spread == "jumps":
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        lost = self.reason or next(
-            (
-                text
-                for each in (one, other)
-                for text in (each.undefined_without(self.place), each.hardly_above_0(self.place))
-                if text
-            ),
-            "",
-        )
+        lost = self.reason or one.why_untested(self.place) or other.why_untested(self.place)
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}

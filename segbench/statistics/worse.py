@@ -73,20 +73,21 @@ def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Diffe
     by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
     worse = f"worse than {row.b} {by}"
     of_class = f"{class_name}: " if class_name else ""
-    known = None if math.isnan(row.difference) else row.difference
+    outcome: Literal["worse", "undecided", "not worse"] = "undecided"
+    interval, reason = None, ""
     if math.isnan(row.low):
         reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
-        text = f"{of_class}whether {row.a} is {worse} is undefined: {reason}"
-        return Outcome(class_name, metric.key, row.a, "undecided", known, None, reason, text)
-    ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
-    found = f"difference {signed(row.difference)}, {ends}"
-    least, greatest = sorted(metric.direction * end for end in (row.low, row.high))
-    ends_of = (row.low, row.high)
-    if greatest < -margin:
-        text = f"{of_class}{row.a} is {worse} ({found})"
-        return Outcome(class_name, metric.key, row.a, "worse", known, ends_of, "", text)
-    if least >= -margin:
-        text = f"{of_class}{row.a} is not {worse} ({found})"
-        return Outcome(class_name, metric.key, row.a, "not worse", known, ends_of, "", text)
-    text = f"{of_class}it is open whether {row.a} is {worse} ({found})"
-    return Outcome(class_name, metric.key, row.a, "undecided", known, ends_of, "", text)
+        said = f"whether {row.a} is {worse} is undefined: {reason}"
+    else:
+        interval = row.low, row.high
+        least, greatest = sorted(metric.direction * end for end in interval)
+        if greatest < -margin:
+            outcome, said = "worse", f"{row.a} is {worse}"
+        elif least >= -margin:
+            outcome, said = "not worse", f"{row.a} is not {worse}"
+        else:
+            said = f"it is open whether {row.a} is {worse}"
+        ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
+        said += f" (difference {signed(row.difference)}, {ends})"
+    known = None if math.isnan(row.difference) else row.difference
+    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{of_class}{said}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from segbench.aggregator.comparing import compare_results
@@ -83,9 +82,9 @@ def _draw_pairs(
     shown = {*best[:SHOWN], reference}
     rows = [row for row in comparison.rows(chosen.key) if row.a in shown and row.b in shown]
     if reference is not None:
-        rows = [_minus(row, reference) for row in rows if reference in (row.a, row.b)]
+        rows = [row.turned() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
     else:
-        rows = [_minus(row, row.a) if row.difference < 0 else row for row in rows]
+        rows = [row.turned() if row.difference < 0 else row for row in rows]
     rows.sort(key=lambda row: (math.isnan(row.difference), -row.difference, row.a, row.b))
     short = dict(zip(best, short_names(best), strict=True))
     ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)
@@ -143,24 +142,6 @@ def shown_of(comparison: Comparison) -> str:
     """Say that the best are shown where not all are."""
     methods = len(comparison.methods)
     return f"the best {SHOWN} of {methods} methods" if methods > SHOWN else ""
-
-
-def _minus(row: Difference, reference: str) -> Difference:
-    """Turn a pair around where the reference comes first."""
-    if row.b == reference:
-        return row
-    return replace(
-        row,
-        a=row.b,
-        b=row.a,
-        estimate_a=row.estimate_b,
-        estimate_b=row.estimate_a,
-        difference=-row.difference,
-        low=-row.high,
-        high=-row.low,
-        wins=row.losses,
-        losses=row.wins,
-    )
 
 
 def _draw_row(ax: Axes, place: int, row: Difference) -> None:
