@@ -9,7 +9,7 @@ from pathlib import Path
 from segbench.aggregator.result import Result, as_results
 from segbench.report.bsds import file_names, write_files
 from segbench.report.documents import csv_table, document
-from segbench.report.tables import threshold_table
+from segbench.report.tables import Listing, threshold_table
 
 _IMAGES, _THRESHOLDS, _CLASSES = "_images", "_thresholds", "_classes"
 
@@ -44,9 +44,9 @@ def export_csv(results: Result | Sequence[Result], folder: str | PathLike[str]) 
     for result, name in zip(results, _names(results), strict=True):
         files[f"{name}.csv"] = document([result], "csv")
         if not result.published:
-            files[f"{name}{_IMAGES}.csv"] = document([result], "csv", rows="image")
+            files[f"{name}{_IMAGES}.csv"] = document([result], "csv", Listing(rows="image"))
         if result.classes:
-            files[f"{name}{_CLASSES}.csv"] = document([result], "csv", rows="class")
+            files[f"{name}{_CLASSES}.csv"] = document([result], "csv", Listing(rows="class"))
         if (result.counts or result.unnamed or result.published) and result.drawn is not None:
             files[f"{name}{_THRESHOLDS}.csv"] = csv_table(threshold_table([result], every=True, named=False).exact())
     write_files(Path(folder), files)
