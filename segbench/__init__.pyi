@@ -108,7 +108,6 @@ from .report.plots.ranks import plot_ranks as plot_ranks
 from .report.plots.reliability import plot_reliability as plot_reliability
 from .report.plots.roc import plot_roc as plot_roc
 from .report.plots.significance import plot_significance as plot_significance
-from .report.regions import plot_regions as plot_regions
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison
