@@ -92,7 +92,6 @@ from .protocols.saliency.curve import SaliencyCurve as SaliencyCurve
 from .protocols.saliency.curve import saliency_curve as saliency_curve
 from .protocols.saliency.settings import Saliency as Saliency
 from .report.bsds import export_bsds as export_bsds
-from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report

@@ -525,7 +525,7 @@ def threshold_table(
 
 def _every() -> str:
     """Say what lists every threshold."""
-    return setting("--format csv and json list", "export_csv lists")
+    return setting("--format csv and json list", "result.curve lists")
 
 
 def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:
