@@ -28,6 +28,7 @@ import segbench
 from segbench import Boundaries, Classes, Labels, Pixels, Regions, Repairs, SegbenchError, check, evaluate
 from segbench.cli.commands import _VERBS
 from segbench.core.interface import carried, given, named, naming_options, setting
+from segbench.loaders.reading import LABEL_MAPS
 from segbench.protocols.registry import verbs
 
 PACKAGE = Path(segbench.__file__).parent
@@ -147,7 +148,7 @@ def test_no_error_in_python_names_an_option(tmp_path):
         lambda: Repairs(resize="odd"),
         lambda: Repairs(resize="nearest", crop=True),
         lambda: Repairs(scale="odd"),
-        lambda: Repairs(scale=2).check("labels"),
+        lambda: LABEL_MAPS.check_repairs(Repairs(scale=2)),
         lambda: evaluate(gt, pred, Classes(labels=[0, 1]), repairs=Repairs(scale=2)),
         lambda: evaluate(gt, pred, gt_pattern="x"),
         lambda: evaluate(gt, pred, images=["nothing"]),
