@@ -12,7 +12,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
+from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.signature import data_digest, signature, with_version
@@ -85,15 +85,8 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
 
 def _cut(counted: Mapping[str, Outcome], thresholds: Thresholds) -> dict[str, Outcome]:
     """Count at thresholds."""
-    packed = Column[bytes](counted, "counts")
-    return {name: replace(counted[name], counts=encode(_scores_of(packed[name]).at(thresholds))) for name in counted}
-
-
-def _scores_of(data: bytes) -> ScoreCounts:
-    counts = decode(data)
-    if not isinstance(counts, ScoreCounts):
-        raise DataError("packed counts", "are not counts of scores", count_afresh())
-    return counts
+    scores = ((name, decode(data, ScoreCounts)) for name, data in Column[bytes](counted, "counts").items())
+    return {name: replace(counted[name], counts=encode(each.at(thresholds))) for name, each in scores}
 
 
 def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
