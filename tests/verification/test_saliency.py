@@ -14,7 +14,7 @@ from segbench.verification.saliency import saliency_part
 SOD = Path(os.environ.get("SEGBENCH_SOD", "nowhere"))
 FILE = "official_per_image.csv"
 HALF = {"method": "net", "image": "a", "mae": 0.125, "s_measure": 0.8112, "adaptive_f": 1.3 * 0.5 / 0.8}
-"""The drawing of `tests/protocols/test_saliency.py`, with S to four digits only."""
+"""The drawing of `tests/protocols/saliency/test_saliency.py`, with S to four digits only."""
 
 
 def write(folder, *rows, curves=None):

@@ -582,7 +582,7 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
 
 
 def test_means_over_the_set_and_over_images_rank_the_methods_that_ship_differently():
-    folder = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
+    folder = Path(__file__).resolve().parents[3] / "datasets/demo/labels"
     protocol = Labels(classes=str(folder / "classes.txt"))
     assert protocol.names == ("background", "person", "animal", "vehicle", "building", "object")
     walker, watershed = (
