@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segbench.core.compiling import compiled
 
 Counts = NDArray[Any]
-Integer = np.signedinteger[Any]
+Integer = np.signedinteger[Any] | int
 
 _compiled = compiled(error_model="numpy")
 
@@ -206,7 +206,7 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
 
 
 @_compiled
-def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer | int) -> float:
+def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer) -> float:
     """Give the false positives where as many true positives as needed are reached; among several scores, linear in TP.
 
     `several` marks the points that several scores are counted at.
@@ -243,7 +243,7 @@ def roc_area(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def not_steeper(rise: Any, run: Any, next_rise: Any, next_run: Any) -> bool:
+def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool:
     """Decide whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
 
     A run of 0 means a vertical line, steeper than all others.
@@ -262,7 +262,7 @@ def not_steeper(rise: Any, run: Any, next_rise: Any, next_run: Any) -> bool:
 
 
 @_compiled
-def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
+def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
     """Number the point with the best TP / (P + TP + FP), to which F is proportional, from 1; the first of equals."""
     best, at = 0.0, 1
     for k in range(1, tp.size):
