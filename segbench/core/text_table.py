@@ -40,6 +40,12 @@ class TextTable:
     latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column
     raised: Mapping[tuple[int, int], str] = field(default_factory=dict)  # superscripts in Markdown and LaTeX
 
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, str]], *, names: int = 1, notes: Sequence[str] = ()) -> TextTable:
+        """Make a table of rows by title; without a row it has no columns."""
+        header = list(rows[0]) if rows else []
+        return cls(header, [list(row.values()) for row in rows], names, notes=tuple(notes))
+
     def headings(self, *, latex: bool = False) -> list[Heading]:
         """Give what is above each column, in LaTeX where wanted."""
         if latex and self.latex:
