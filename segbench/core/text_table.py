@@ -1,4 +1,4 @@
-"""Tables of text: what terminals, notebooks, Markdown and LaTeX show, and `print` without colours."""
+"""Tables of text: what terminals, notebooks, Markdown and LaTeX show, and `print` without colours; and for pandas."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from segbench.core.errors import ArgumentError
 from segbench.core.names import latex_name, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Mark = Literal["best", "second", ""]
 
@@ -135,3 +139,14 @@ def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def data_frame(
+    rows: Sequence[Mapping[str, Any]], index: str, names: Sequence[str], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Give one row per name for pandas, which segbench does not install, under an index of this name, if any."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
+    return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)
