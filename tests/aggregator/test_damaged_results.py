@@ -49,7 +49,6 @@ VERBS = {
     "compare": lambda file, _: ("compare", file, "--replicates", 5),
     "plot": lambda file, folder: ("plot", file, "-o", folder / "pr.svg"),
     "report": lambda file, folder: ("report", file, "-o", folder / "page.html", "--replicates", 5),
-    "export": lambda file, folder: ("export", file, "--csv", folder / "csv"),
     "merge": lambda file, folder: ("merge", file, "-o", folder / "merged.segbench"),
 }
 

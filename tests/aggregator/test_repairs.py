@@ -20,6 +20,7 @@ from segbench import (
     load_results,
 )
 from segbench.report.documents import json_document
+from segbench.report.tables import Listing
 
 RNG = np.random.default_rng(5)
 MASKS = {f"{name}.png": (RNG.random((40, 60)) < 0.3) * np.uint8(255) for name in "abc"}
@@ -157,7 +158,7 @@ def test_repairs_without_meaning_are_refused_before_a_file_is_read(tmp_path, pro
 
 def test_json_tells_image_by_image(run):
     result = run(lambda scores: scores[:-1], repairs=Repairs(crop=True))
-    (document,) = json.loads(json_document([result], rows="image"))["runs"]
+    (document,) = json.loads(json_document([result], Listing(rows="image")))["runs"]
     assert document["image_notes"] == {
         name: ["ground truth cropped at the lower right [40 x 60 to 39 x 60]"] for name in ("b", "c")
     }

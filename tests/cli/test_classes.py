@@ -69,8 +69,6 @@ def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
     assert segbench("plot", kept, "-o", tmp_path / "all.svg").code == 0
     assert "stacks, classes added up" in (tmp_path / "all.svg").read_text()
     assert segbench("plot", kept, "--class", "car", "--kind", "roc", "-o", tmp_path / "car.png").code == 0
-    assert segbench("export", kept, "--csv", tmp_path / "csv").code == 0
-    assert (tmp_path / "csv" / "maps_classes.csv").read_text().count("\n") == 4
 
 
 @pytest.mark.parametrize(

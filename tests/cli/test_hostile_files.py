@@ -137,7 +137,6 @@ def test_names_that_hold_anything_stay_names(segbench, tmp_path):
     assert "\x1b[2J" not in shown.out
     for words in (
         ["overlay", file, "-o", out / "pictures"],
-        ["export", file, "--csv", out / "csv"],
         ["report", file, "-o", out / "r.html", "--replicates", "20"],
         ["plot", file, "-o", out / "r.svg"],
     ):

@@ -121,10 +121,7 @@ def test_overlays_are_drawn_at_the_mask(segbench, results, tmp_path):
         np.testing.assert_array_equal(np.isin(picture, (1, 2)), mask_of("horse"))
 
 
-def test_export_and_report_take_masks(segbench, results, tmp_path):
-    assert segbench("export", results, "--csv", tmp_path / "csv").code == 0
-    rows = (tmp_path / "csv/bool_thresholds.csv").read_text().splitlines()
-    assert len(rows) == 2
+def test_the_report_takes_masks(segbench, results, tmp_path):
     page = tmp_path / "report.html"
     assert segbench("report", results, "-o", page, "--images", OBJECTS.parent / "images").code == 0
     text = page.read_text()

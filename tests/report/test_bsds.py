@@ -16,7 +16,6 @@ from segbench import (
     Result,
     evaluate,
     export_bsds,
-    export_csv,
     import_bsds,
 )
 from segbench.loaders.bsds_text import as_file_name, from_file_name
@@ -153,34 +152,6 @@ class TestPublished:
         assert again.published.best_only == published.best_only
         for key, figure in result.summary.items():
             assert again.summary[key] == pytest.approx(figure, abs=2e-6, nan_ok=True)
-
-
-class TestCsv:
-    def test_every_table_keeps_all_digits(self, tmp_path):
-        files = export_csv([result_of({"b": SECOND, "a": FIRST})], tmp_path)
-        assert [path.name for path in files] == ["mine.csv", "mine_images.csv", "mine_thresholds.csv"]
-        summary, images, thresholds = (table(path) for path in files)
-        assert float(summary[0]["ois_f"]) == 2 * 0.35 * 0.5 / 0.85
-        assert {row["image"]: float(row["f"]) for row in images} == {"a": 2 / 3, "b": pytest.approx(2 / 9)}
-        assert [row["total_pred"] for row in thresholds] == ["10", "4"]
-        assert [float(row["recall"]) for row in thresholds] == [0.5, 0.3]
-
-    def test_pixels_too(self, tmp_path):
-        files = export_csv([evaluate(*write_papers(tmp_path))], tmp_path)
-        rows = table(files[2])
-        assert rows[0]["threshold"] == "inf"
-        assert rows[-1]["tp"] == "9"
-
-    def test_a_published_curve_has_no_table_of_images(self, tmp_path):
-        result = Result("m", "boundaries", {}, "data:0", {}, published=PublishedCurve(TestPublished.rows))
-        summary, thresholds = export_csv([result], tmp_path)
-        assert table(summary)[0]["ois_f"] == ""
-        assert "total_gt" not in thresholds.read_text()
-
-    def test_no_file_of_one_method_is_that_of_another(self, tmp_path):
-        names = ["a", "a_images", "a_thresholds", "A"]
-        files = export_csv([result_of({"x": FIRST}, name) for name in names], tmp_path)
-        assert len({path.name.casefold() for path in files}) == 12
 
 
 class TestFileNames:
