@@ -221,7 +221,7 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
     """Compare every count of these images at every threshold that has a file."""
     if result is None:
         return
-    counts = [one for name in names if isinstance(one := result.counts[name], BoundaryCounts)]
+    counts: list[Any] = [result.counts[name] for name in names]
     thresholds = {round(threshold, 9): place for place, threshold in enumerate(counts[0].thresholds.tolist())}
     read = {path: read_rows(path, (7,))[:, 3:] for path in sorted(folder.glob(f"{_PREFIX}*.txt"))}
     for path, rows in read.items():
