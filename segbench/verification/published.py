@@ -21,7 +21,7 @@ _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
 
 def published_part(folder: Path) -> Part:
     """Find the methods in a folder, and read them."""
-    evaluations = find_evaluations(folder)
+    evaluations, _ = find_evaluations(folder)
     if not any(one.best and (one.rows or one.counts) for one in evaluations):
         raise DataError(
             shown(folder),
