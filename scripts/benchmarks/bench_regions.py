@@ -26,7 +26,7 @@ from scipy.io import loadmat
 from skimage.metrics import contingency_table
 
 from segbench.protocols.regions.counting import count_regions
-from segbench.protocols.regions.curve import region_curve
+from segbench.protocols.regions.metrics import region_curve
 from segbench.protocols.regions.settings import compile_kernels
 
 

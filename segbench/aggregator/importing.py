@@ -32,7 +32,7 @@ from segbench.loaders.decoded import listed
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
-from segbench.protocols.boundaries.published import PublishedCurve
+from segbench.protocols.boundaries.metrics import PublishedCurve
 from segbench.protocols.boundaries.settings import Boundaries
 
 _HUMAN = re.compile(r"human(-\d+)?")

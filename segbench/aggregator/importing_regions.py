@@ -27,7 +27,7 @@ from segbench.loaders.bsds_text import (
     read_rows,
 )
 from segbench.loaders.decoded import shown
-from segbench.protocols.regions.published import PublishedRegions
+from segbench.protocols.regions.metrics import PublishedRegions
 from segbench.protocols.regions.settings import Regions
 
 

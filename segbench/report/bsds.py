@@ -6,7 +6,7 @@ Conventions
    digits, and 0 where a denominator is 0. Images are in sorted order of names.
 2. Metrics are computed from what is printed, as the official code does, which reads its own files again: thresholds of
    boundaries; and of regions each image's areas and means in six digits, so that areas lose digits from a million on,
-   and metrics can differ from those of `segbench.protocols.regions.curve` by 1e-5. Files of boundaries that are read
+   and metrics can differ from those of `segbench.protocols.regions.metrics` by 1e-5. Files of boundaries that are read
    and written once more are the same, byte for byte.
 3. A name becomes one part of a path whatever it holds: ``train/8049`` is written to ``train%2F8049_ev1.txt``.
 
@@ -37,7 +37,7 @@ from segbench.core.integers import MEAN_UNITS
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, REGION_KEYS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
-from segbench.protocols.boundaries.published import PublishedCurve
+from segbench.protocols.boundaries.metrics import PublishedCurve
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 _OFFICIAL = (BoundaryCounts, RegionCounts)  # the official files hold these counts

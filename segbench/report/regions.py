@@ -14,9 +14,8 @@ from segbench.core.arrays import as_array
 from segbench.core.errors import ArgumentError
 from segbench.core.pictures import outline
 from segbench.drawing.palette import GUIDE
-from segbench.protocols.regions.counting import count_regions
+from segbench.protocols.regions.counting import count_regions, dense, hierarchies_of, regions_at
 from segbench.protocols.regions.counts import COVERED_UNITS
-from segbench.protocols.regions.hierarchy import dense, hierarchies_of, regions_at
 from segbench.protocols.regions.inputs import as_label_maps
 
 _LONGER_SIDE_INCHES = 4.5

@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
-from segbench.protocols.boundaries.published import PublishedCurve
+from segbench.protocols.boundaries.metrics import PublishedCurve
 from segbench.verification.checks import Check, Group, Part, Progress, metric_name
 
 _ALLOWED = 1e-6  # what six printed digits leave open

@@ -12,13 +12,13 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Expected, Kept, Protocol, Published
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +57,7 @@ class _OfBoundaries(Protocol):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
-        from segbench.protocols.boundaries.published import PublishedCurve
+        from segbench.protocols.boundaries.metrics import PublishedCurve
 
         return PublishedCurve.from_json(text)
 
