@@ -70,38 +70,20 @@ def print_results(
 
     Where `sets` names the data set of each result, these are groups of columns. By `sort`, the worst images come first.
     """
+    from segbench.report.tables import Listing
+
     places = shown_digits(digits, form)
+    how = Listing(rows=lines.value, intervals=intervals, digits=places, zeros=zeros, keys=keys, sets=sets, sort=sort)
     if form is Form.TABLE:
         from rich.console import Console
 
         from segbench.report.terminal import show
 
-        show(
-            results,
-            Console(),
-            rows=lines.value,
-            intervals=intervals,
-            digits=places,
-            zeros=zeros,
-            keys=keys,
-            sets=sets,
-            sort=sort,
-        )
+        show(results, Console(), how)
     else:
         from segbench.report.documents import document
 
-        text = document(
-            results,
-            form.value,
-            rows=lines.value,
-            intervals=intervals,
-            digits=places,
-            zeros=zeros,
-            keys=keys,
-            sets=sets,
-            sort=sort,
-        )
-        typer.echo(text, nl=False)
+        typer.echo(document(results, form.value, how), nl=False)
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:

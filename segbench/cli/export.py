@@ -8,35 +8,25 @@ from typing import Annotated
 import typer
 
 from segbench.cli.selection import ONLY, ResultsFile, chosen_results
-from segbench.core.errors import ArgumentError
 
 
 def export(
     results: ResultsFile,
     bsds: Annotated[
-        Path | None,
+        Path,
         typer.Option(
             metavar="DIR",
             help="Write official files to this folder: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
         ),
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Write CSV files to this folder: metrics, per image, per threshold."),
-    ] = None,
+    ],
     only: Annotated[str | None, ONLY] = None,
 ) -> None:
-    """Write results as the official text files, or as CSV."""
+    """Write results as the text files of the official benchmark."""
     from segbench.report.bsds import export_bsds
-    from segbench.report.csv_files import export_csv
 
-    if bsds is None and csv is None:
-        raise ArgumentError("say what to write, and where: --bsds DIR or --csv DIR")
     loaded = chosen_results(results, only)
     for result in loaded:
         if result.failed and not result.counts:
             typer.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
-    for folder, write in ((bsds, export_bsds), (csv, export_csv)):
-        if folder is not None:
-            for path in write(loaded, folder):
-                typer.echo(f"written: {path}", err=True)
+    for path in export_bsds(loaded, bsds):
+        typer.echo(f"written: {path}", err=True)

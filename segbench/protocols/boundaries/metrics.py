@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.capabilities import Published
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import verb
-from segbench.core.protocol import Published
 from segbench.core.series import Space
 from segbench.core.summary import Summary
 from segbench.core.table import CountsTable, column_sums

@@ -31,12 +31,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.capabilities import Published
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import Brief, number
-from segbench.core.protocol import Published
 from segbench.core.series import Series
 from segbench.core.summary import Summary
 from segbench.core.table import CountsTable
