@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of, partial_text
+from segbench.core.capabilities import Parts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -26,7 +27,7 @@ from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
-from segbench.protocols.registry import has_parts, protocols_of, verbs
+from segbench.protocols.registry import protocols_of, verb_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import few_names, images_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
@@ -51,32 +52,15 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of metrics.
+    """Rows of metrics."""
 
-    Parameters
-    ----------
-    labels : tuple of str
-        Titles of the leading columns, which hold names.
-    columns : tuple of Metric
-        Of these metrics.
-    rows : list of Row
-    texts : tuple of str
-        Titles of the trailing columns, which hold texts.
-    sets : list of list of int
-        Rows that compete with each other for the best value of a column.
-    best : set of (int, str)
-        Rows and keys that are best whatever the others are.
-    notes : tuple of str
-        What belongs below the table wherever it goes.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # titles of the leading columns, which hold names
     columns: tuple[Metric, ...]
     rows: Sequence[Row]
-    texts: tuple[str, ...] = ()
-    sets: Sequence[Sequence[int]] = ()
-    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)
-    notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # titles of the trailing columns, which hold texts
+    sets: Sequence[Sequence[int]] = ()  # rows that compete with each other for the best value of a column
+    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)  # rows and keys that are best in any case
+    notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
@@ -157,32 +141,14 @@ def _latex_heading(metric: Metric) -> Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """How results are listed.
-
-    Parameters
-    ----------
-    rows : {"method", "image", "class", "threshold"}
-        What a row is.
-    intervals : sequence of Intervals
-        One per result, or none.
-    keys : sequence of str, optional
-        The metrics, in this order; by default all that have a column.
-    sets : sequence of str
-        The data set of each result: methods are rows, and sets are groups of columns; empty for a single set.
-    sort : str, optional
-        The metric of single images by which the worst come first.
-    digits : int
-        Decimal places, for readers.
-    zeros : bool
-        Whether numbers have their leading zeros, for readers.
-    """
+    """How results are listed."""
 
     rows: RowKind = "method"
-    intervals: Sequence[Intervals] = ()
-    keys: Sequence[str] | None = None
-    sets: Sequence[str] = ()
-    sort: str | None = None
-    digits: int = DIGITS
+    intervals: Sequence[Intervals] = ()  # one per result, or none
+    keys: Sequence[str] | None = None  # the metrics, in this order; None for all that have a column
+    sets: Sequence[str] = ()  # the data set of each result, a group of columns; empty for a single set
+    sort: str | None = None  # the metric of single images by which the worst come first
+    digits: int = DIGITS  # for readers, as `zeros`: whether numbers have their leading zeros
     zeros: bool = False
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
@@ -413,14 +379,14 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
 
 def how_to_get_classes(results: Sequence[Result]) -> str:
     """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
-    asked = dict.fromkeys(result.rules.variant_of or result.protocol for result in results)
-    with_classes = [verb for verb in asked if verb in verbs() and any(map(has_parts, protocols_of(verb)))]
-    if not with_classes:
+    asked = dict.fromkeys(verb_of(type(result.rules)) for result in results)
+    kinds = [
+        (verb, kind) for verb in asked if verb in verbs() for kind in protocols_of(verb) if issubclass(kind, Parts)
+    ]
+    if not kinds:
         return ""
-    kind = next(filter(has_parts, protocols_of(with_classes[0])))
-    return "; " + setting(
-        f"run segbench {with_classes[0]} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)"
-    )
+    verb, kind = kinds[0]
+    return "; " + setting(f"run segbench {verb} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)")
 
 
 def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, every: bool) -> Table:

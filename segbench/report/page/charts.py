@@ -15,7 +15,9 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
+from segbench.core.capabilities import competes
 from segbench.core.integers import FloatArray
+from segbench.core.metric import headline, image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import many, number, point_first
 from segbench.core.series import RATES
@@ -145,7 +147,7 @@ def rows(
 
 def _by_image(methods: Sequence[Method]) -> Figure | None:
     """Draw a dot for each image in a row for each method, at the same height in each row."""
-    metric = methods[0].result.rules.image_headline
+    metric = image_headline(methods[0].result.rules.metrics())
     values = {k: list(method.values.values()) for k, method in enumerate(methods) if method.values}
     if not values:
         return None
@@ -183,12 +185,12 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
 
 def _scatter(methods: Sequence[Method]) -> Figure | None:
     """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
-    counted = [k for k, method in enumerate(methods) if method.values and method.result.rules.competes]
+    counted = [k for k, method in enumerate(methods) if method.values and competes(method.result.rules)]
     if len(counted) < 2:
         return None
     a, b = (methods[k] for k in counted[:2])
     every = [value for k in counted for value in methods[k].values.values()]
-    metric = a.result.rules.image_headline
+    metric = image_headline(a.result.rules.metrics())
     ends = fitted(every, metric.range)
     x, y = Scale(*ends, _LEFT, _RIGHT), Scale(*ends, _BOTTOM, _TOP)
     images = sorted({name for k in counted for name in methods[k].values})
@@ -216,7 +218,7 @@ def _scatter(methods: Sequence[Method]) -> Figure | None:
 
 def _tally(a: Method, b: Method) -> str:
     both = a.values.keys() & b.values.keys()
-    direction = a.result.rules.image_headline.direction
+    direction = image_headline(a.result.rules.metrics()).direction
     signs = [direction * np.sign(a.values[name] - b.values[name]) for name in both]
     return f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
 
@@ -233,7 +235,7 @@ def _by_class(methods: Sequence[Method]) -> list[Figure]:
 
 
 def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str]) -> Figure:
-    metric = next(iter(methods[0].result.classes.values())).rules.headline
+    metric = headline(next(iter(methods[0].result.classes.values())).rules.metrics())
     thick = 9.0 if len(alike) < 5 else 5.0
     high, top = 22.0 + thick * len(alike), 12.0
     x = Scale(0, 1, 14.0, WIDTH - 14.0)

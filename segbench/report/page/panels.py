@@ -14,8 +14,10 @@ import numpy as np
 from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
+from segbench.core.capabilities import competes
 from segbench.core.errors import SegbenchError
 from segbench.core.integers import FloatArray
+from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
@@ -146,7 +148,7 @@ def _in_order(methods: Sequence[Method]) -> list[str]:
 
     Images for which no method has a defined metric, having nothing to find, come last.
     """
-    sign = methods[0].result.rules.image_headline.direction
+    sign = image_headline(methods[0].result.rules.metrics()).direction
     worst: dict[str, float] = {}
     for method in methods:
         for name in method.result.counts:
@@ -197,7 +199,7 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
-    threshold = result.rules.best_threshold
+    threshold = best_threshold(result.rules.metrics())
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
@@ -253,8 +255,8 @@ class Gallery:
 
 def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
-    competing = [method for method in methods if method.result.rules.competes] or list(methods)
-    metric, title = methods[0].result.rules.image_headline, _ranking_title(methods[0])
+    competing = [method for method in methods if competes(method.result.rules)] or list(methods)
+    metric, title = image_headline(methods[0].result.rules.metrics()), _ranking_title(methods[0])
     values = {
         name: [method.values[name] for method in competing if name in method.values]
         for name in sorted({name for method in competing for name in method.values})
@@ -276,7 +278,7 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
 def _ranking_title(method: Method) -> str:
     """Call the metric that images are ranked by."""
     rules = method.result.rules
-    return f"{'best ' * rules.images_at_their_best}{rules.image_headline.name_for_images}"
+    return f"{'best ' * images_at_their_best(rules.metrics())}{image_headline(rules.metrics()).name_for_images}"
 
 
 def _said(title: str, known: Sequence[float], reason: str) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
+from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
@@ -287,11 +288,11 @@ def _plot_thresholds(results: Result | Sequence[Result], measure: str, ax: Axes 
     if measure and (known is None or measure not in known.columns):
         instead = f"F against the threshold: {setting('--kind f', 'plot_f_threshold')}"
         raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
-    title, key = rules.image_headline.name_for_images, rules.headline.key
+    title, key = image_headline(rules.metrics()).name_for_images, headline(rules.metrics()).key
     drawn = measure or (known.measure if known else "")
     if known is not None and drawn in known.best:
         title, key = drawn.upper(), known.best[drawn]
-    threshold = "" if rules.best_threshold is None or measure else rules.best_threshold.key
+    threshold = metric.key if (metric := best_threshold(rules.metrics())) else ""
     methods = methods_in(results, None, "curve", key=key, title=title)
     best = {}
     for k, method in enumerate(methods):
