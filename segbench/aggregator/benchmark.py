@@ -244,8 +244,8 @@ def evaluate_pairing(
 
 
 def _protocol_to_json(protocol: Protocol) -> str:
-    """Write which protocol it is and, where there are pictures of it, all its settings."""
-    settings = {} if protocol.without_pictures else asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
+    """Write which protocol it is, and all its settings."""
+    settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 

@@ -91,6 +91,7 @@ class Classes(Protocol):
             flag="--classes",
             metavar="CLASSES",
             read=classes_of,
+            write=written_classes,
             also=("names",),
         )
     )
