@@ -129,7 +129,7 @@ def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any]
 
 
 def read_run(row: Sequence[Any], path: str) -> Run:
-    """Read a row of runs, in the order of `segbench.aggregator.database`."""
+    """Read a row of runs, in the order of `segbench.aggregator.store`."""
     protocol = row[2]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
         known = ", ".join(protocols())

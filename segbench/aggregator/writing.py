@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from segbench.aggregator.database import is_results_file
+from segbench.aggregator.store import is_results_file
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import LocalFile, Source

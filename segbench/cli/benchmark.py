@@ -138,7 +138,7 @@ def count(
     if run.fresh and run.output is None:
         raise ArgumentError("--fresh recounts images of a results file; name the file with -o")
     if run.output is not None:
-        from segbench.aggregator.database import require_results_name
+        from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
     resampling = None if run.intervals is None else interval_settings(run.intervals)
@@ -178,7 +178,7 @@ def count(
 def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import quick_check as checked
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
     from segbench.report.findings import refusal, warnings_of
 
     reports = checked(pairings, protocol, repairs)
@@ -210,7 +210,7 @@ def print_saved(output: Path) -> None:
 def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
-    from segbench.aggregator.database import is_results_file
+    from segbench.aggregator.store import is_results_file
 
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
     if not is_results_file(output):

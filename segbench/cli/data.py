@@ -160,8 +160,8 @@ class Data:
 
     def _inputs(self, context: typer.Context) -> dict[str, Inputs]:
         """Say where the images of each method are."""
+        from segbench.loaders.file_list import as_images
         from segbench.loaders.inputs import Inputs
-        from segbench.loaders.subset import as_images
 
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
@@ -239,7 +239,7 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
     """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
     from segbench.loaders.archives import method_name
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_url, masked
 
     methods: dict[str, str] = {}
     for text in predictions:
@@ -256,7 +256,7 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
 
 def _require_new(methods: Mapping[str, object], method: str, place: str) -> None:
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
 
     if method in methods:
         raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")

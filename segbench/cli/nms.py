@@ -42,7 +42,7 @@ def nms(
     """
     from segbench.aggregator.writing import refuse_inputs, write_file
     from segbench.loaders.listing import list_place
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_url, masked
 
     if bits not in (8, 16):
         raise ArgumentError(f"--bits is {bits}, expected 8 or 16")

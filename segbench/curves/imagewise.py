@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.curves.imagewise import BestFs, best_fs

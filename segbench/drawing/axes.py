@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.names import PART, latex_name, one_line, shortened
 from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT
 

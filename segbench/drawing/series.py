@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.series import Line, Series, Space
 from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, frame_pr, frame_roc, new_axes, open_frame
 from segbench.drawing.legends import place_legend

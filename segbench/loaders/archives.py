@@ -32,8 +32,7 @@ from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, listed, shown
 from segbench.loaders.entries import KNOWN, Entry, Listing, inner_name, listing_of, split_extension
 from segbench.loaders.images import not_readable
-from segbench.loaders.source import Source
-from segbench.loaders.urls import is_url, last_name
+from segbench.loaders.source import Source, is_url, last_name
 
 try:
     import fcntl

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from segbench.loaders.decoded import Header, Role
-from segbench.loaders.images import BY_EXTENSION, empty, not_readable
-from segbench.loaders.quiet import quiet
+from segbench.loaders.images import BY_EXTENSION, empty, not_readable, quiet
 from segbench.loaders.remote import Remote
 from segbench.loaders.source import LocalFile, Source, refuse_endless
 

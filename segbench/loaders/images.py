@@ -7,8 +7,12 @@ says how a file is read, upper or lower case. Any damage ends in a `DataError` t
 from __future__ import annotations
 
 import errno
+import logging
 import os
-from collections.abc import Callable
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 
 from numpy.typing import NDArray
@@ -16,8 +20,40 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.loaders import matlab, netpbm, numpy_files, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Role, shown
-from segbench.loaders.quiet import quiet
 from segbench.loaders.source import LocalFile, Source
+
+_lock = threading.Lock()
+_stack = ExitStack()
+_inside = 0
+
+
+def _drop(_record: logging.LogRecord) -> bool:
+    return False
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence warnings, and what tifffile logs, for the block; the first thread in sets filters, the last resets them.
+
+    ``warnings.catch_warnings`` alone leaves its filters behind where threads leave it in another order.
+    """
+    global _inside  # noqa: PLW0603  the filters are the process's, so the count of their users is too
+    with _lock:
+        if not _inside:
+            _stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+            logger = logging.getLogger("tifffile")
+            logger.addFilter(_drop)
+            _stack.callback(logger.removeFilter, _drop)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                _stack.close()
+
 
 FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,

@@ -19,8 +19,7 @@ from segbench.loaders.entries import KNOWN, Listing, is_clutter, listing_of, spl
 from segbench.loaders.images import empty, not_readable, read_bytes
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.side_files import read_bounded
-from segbench.loaders.source import LocalFile, Source, refuse_endless
-from segbench.loaders.urls import is_url, masked, url_path
+from segbench.loaders.source import LocalFile, Source, is_url, masked, refuse_endless, url_path
 
 LARGEST_LIST = 2**28
 """Bytes of a file list, or of a list of names: enough for a million images."""

@@ -25,14 +25,12 @@ from segbench.core.numbers import many, of_all, verb
 from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import listed, shown
 from segbench.loaders.entries import Entry, split_extension
-from segbench.loaders.file_list import leave_out_missing, read_list
+from segbench.loaders.file_list import leave_out_missing, read_list, select
 from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.source import LocalFile, Source
-from segbench.loaders.subset import select
-from segbench.loaders.urls import is_url, masked
+from segbench.loaders.source import LocalFile, Source, is_url, masked
 
 _NAMED = 5
 _NEARLY_ALL = 4

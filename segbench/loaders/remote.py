@@ -19,8 +19,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given
 from segbench.loaders.decoded import shown
 from segbench.loaders.entries import Listing, inner_name, listing_of, split_extension
-from segbench.loaders.source import Source
-from segbench.loaders.urls import masked, url_path
+from segbench.loaders.source import Source, masked, url_path
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,42 @@
-"""Where the bytes of one file are, so that nothing else knows folders from archives and URLs."""
+"""Where the bytes of one file are, and which places are URLs; nothing else knows folders from archives and URLs."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol
+from urllib.parse import unquote
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:::[A-Za-z][A-Za-z0-9+.-]+)*://")
+_USER = re.compile(r"(?<=://)[^/?#\s'\"]*@")
+_QUERY = re.compile(r"(://[^\s?#'\"]*)[?#][^\s'\")]*")
+
+
+def is_url(place: str) -> bool:
+    """Whether a place is a URL (``s3://bucket/gt``, or ``zip://::https://host/gt.zip``), not a path."""
+    return bool(_SCHEME.match(place))
+
+
+def masked(text: str) -> str:
+    """Hide user, password, query and fragment of every URL in a text: they may be keys to it."""
+    return _QUERY.sub(r"\1?***", _USER.sub("***@", text))
+
+
+def url_path(url: str) -> str:
+    """Give the path of a URL, of a chain that of its last part, without query."""
+    return unquote(re.split(r"[?#]", url.rpartition("://")[2], maxsplit=1)[0])
+
+
+def last_name(place: str) -> str:
+    """Give the last part of a path or URL."""
+    return url_path(place).rstrip("/").rpartition("/")[2] if is_url(place) else Path(place).absolute().name
 
 
 class Source(Protocol):

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import write_file
+from segbench.core.arrays import MEAN_UNITS
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.integers import MEAN_UNITS
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, REGION_KEYS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured

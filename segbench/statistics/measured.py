@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.numbers import many
 from segbench.core.table import Table
 from segbench.statistics.jackknife import Jackknife, jackknife, logit_ends, t_value

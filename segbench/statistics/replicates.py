@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.interface import named
 from segbench.core.table import CELLS_AT_ONCE, Table
 

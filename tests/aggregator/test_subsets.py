@@ -18,7 +18,7 @@ from segbench import (
     load_results,
     merge_results,
 )
-from segbench.aggregator import counting
+from segbench.aggregator import executors
 from segbench.report.ranking import image_sets
 
 
@@ -32,8 +32,8 @@ def folders(tmp_path):
 def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
-    whole = counting.decode_sample
-    monkeypatch.setattr(counting, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    whole = executors.decode_sample
+    monkeypatch.setattr(executors, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
     return names
 
 

@@ -23,7 +23,7 @@ from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
 from segbench.loaders.pairing import pair
-from segbench.loaders.urls import masked
+from segbench.loaders.source import masked
 
 NAMES = ["1.npy", "sub dir/2.npy", "ünï #3%.npy"]
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.pixels.image_set import ImageSet

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray, IntArray
 from segbench.protocols.regions.inputs import as_label_maps, is_ucm2, ucm2_levels
 from segbench.protocols.regions.kernels import merge_upward
 from segbench.protocols.states import State

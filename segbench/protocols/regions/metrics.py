@@ -27,7 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import MEAN_UNITS, FloatArray
+from segbench.core.arrays import MEAN_UNITS, FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.table import CountsTable
 from segbench.protocols.common_thresholds import in_order

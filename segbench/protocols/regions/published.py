@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.protocol import Published
 from segbench.core.summary import Summary
 from segbench.protocols.regions.curve import RegionCurve

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief, number
 from segbench.core.series import Series, Space
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts

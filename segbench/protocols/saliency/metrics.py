@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.series import Space
 from segbench.core.table import CountsTable

@@ -16,8 +16,8 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from segbench.aggregator.result import Result
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.names import shortened
 from segbench.core.numbers import many, number
 from segbench.core.series import AXES, RATES, Series, Space

@@ -14,8 +14,8 @@ import numpy as np
 from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import SegbenchError
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import of_all
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK

@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.names import shortened
 from segbench.core.numbers import point_first
 
