@@ -23,9 +23,9 @@ from segbench.aggregator.records import Outcome, Run, joined
 from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
+from segbench.core.capabilities import Published
 from segbench.core.errors import LISTED, ArgumentError, DataError
 from segbench.core.names import first_names
-from segbench.core.protocol import Published
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import (
     BEST_KEYS,
