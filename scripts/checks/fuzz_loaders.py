@@ -129,7 +129,7 @@ def archive(extension: str, data: bytes) -> None:
     """List an archive and read what it holds."""
     from segbench.loaders.archives import list_archive
     from segbench.loaders.headers import read_header
-    from segbench.loaders.images import read_bytes
+    from segbench.loaders.source import read_bytes
 
     path = Path.cwd() / f"a{extension}"
     path.write_bytes(data)

@@ -77,7 +77,7 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
     decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")
     return {
-        name: replace(counted[name], counts=encode(decided[known](decode(packed[name], protocol.counts))))
+        name: counted[name]._replace(counts=encode(decided[known](decode(packed[name], protocol.counts))))
         for name, known in facts.items()
         if known in decided
     }
@@ -86,7 +86,7 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
 def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Thresholds) -> dict[str, Outcome]:
     """Count at thresholds."""
     scores = ((name, decode(data, ScoreCounts)) for name, data in Column[bytes](counted, "counts").items())
-    return {name: replace(counted[name], counts=encode(pooling.counts_at(each, thresholds))) for name, each in scores}
+    return {name: counted[name]._replace(counts=encode(pooling.counts_at(each, thresholds))) for name, each in scores}
 
 
 def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:

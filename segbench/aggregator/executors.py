@@ -14,7 +14,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -172,7 +171,7 @@ def count_all(
     names = {one.name: one.name for one in files}  # once in memory
     for batch in answers(executor, partial(count_images, protocol, repairs), _batched(tasks, size), lost=_worker_died):
         yield [
-            replace(outcome, name=names[outcome.name]) if outcome.counts or outcome.failure else known[outcome.name]
+            outcome._replace(name=names[outcome.name]) if outcome.counts or outcome.failure else known[outcome.name]
             for outcome in batch
         ]
 
@@ -194,7 +193,7 @@ def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) ->
     with np.errstate(invalid="ignore"):  # a signalling NaN would warn wherever it is read, and is found like any other
         outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
     same: dict[tuple[float, ...], tuple[float, ...]] = {}  # once in the answer, and in the memory of the parent
-    return [replace(one, facts=same.setdefault(one.facts, one.facts)) for one in outcomes]
+    return [one._replace(facts=same.setdefault(one.facts, one.facts)) for one in outcomes]
 
 
 def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known: str | None) -> Outcome:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from segbench.aggregator.signature import parts_of
 from segbench.core.capabilities import read_published
@@ -35,8 +35,7 @@ def joined(digest: str, ground_truth_digest: str) -> Digests:
     return bytes.fromhex("".join(both)) if all(map(_SHA256.fullmatch, both)) else both
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of one image: a worker returns it, and the results file holds it as a row."""
 
     name: str

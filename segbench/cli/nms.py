@@ -12,7 +12,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
 
 if TYPE_CHECKING:
-    from segbench.loaders.source import Source
+    from segbench.loaders.decoded import Source
 
 
 def nms(
@@ -78,7 +78,8 @@ def _suppressed(
     import numpy as np
 
     from segbench.core.levels import as_shares, mirrored, note_on_levels
-    from segbench.loaders.images import decode, read_bytes
+    from segbench.loaders.images import decode
+    from segbench.loaders.source import read_bytes
     from segbench.protocols.boundaries.suppression import nms as suppress
 
     decoded = decode(read_bytes(source), source, role="prediction")

@@ -75,9 +75,8 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
 
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
-    from segbench.loaders.archives import is_archive
     from segbench.loaders.presets import load_preset
-    from segbench.loaders.source import is_url, masked
+    from segbench.loaders.source import is_archive, is_url, masked
 
     preset = load_preset(name)
     if is_url(root) or (is_archive(root) and not Path(root).is_dir()):

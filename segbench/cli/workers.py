@@ -13,7 +13,7 @@ import typer
 from segbench.core.errors import ArgumentError, SegbenchError
 
 if TYPE_CHECKING:
-    from segbench.loaders.source import Source
+    from segbench.loaders.decoded import Source
 
 Jobs = Annotated[
     int | None,

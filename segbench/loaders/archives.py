@@ -25,14 +25,24 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, listed, shown
-from segbench.loaders.entries import KNOWN, Entry, Listing, inner_name, listing_of, split_extension
-from segbench.loaders.images import not_readable
-from segbench.loaders.source import Source, is_url, last_name
+from segbench.loaders.decoded import MAX_PIXELS, Source, listed, shown
+from segbench.loaders.source import (
+    ARCHIVES,
+    KNOWN,
+    Entry,
+    Listing,
+    inner_name,
+    is_url,
+    last_name,
+    listing_of,
+    not_readable,
+    split_extension,
+)
 
 try:
     import fcntl
@@ -41,7 +51,6 @@ try:
 except ImportError:
     _CAN_LOCK = False  # on Windows
 
-EXTENSIONS = (".zip", ".tar", ".tar.gz", ".tgz")
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
 """What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
@@ -141,16 +150,11 @@ class ZipMember(TarMember):
         return data
 
 
-def is_archive(name: str) -> bool:
-    """Whether a file name is that of an archive."""
-    return name.lower().endswith(EXTENSIONS)
-
-
 def method_name(place: str) -> str:
     """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
     name = last_name(place)
-    ending = next((ending for ending in EXTENSIONS if name.lower().endswith(ending)), split_extension(name)[1])
-    is_folder = ending not in (*EXTENSIONS, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
+    ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
+    is_folder = ending not in (*ARCHIVES, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
     return shown(name if is_folder else name[: len(name) - len(ending)])
 
 
@@ -177,7 +181,7 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
             notes += listing.notes
     if wrong:
         raise DataError(place, f"{len(wrong)} of {len(paths)} archives cannot be used:" + listed(wrong))
-    entries.sort(key=lambda entry: (entry.stem, entry.extension))
+    entries.sort(key=itemgetter(0, 1))
     return Listing(tuple(entries), tuple(notes))
 
 

@@ -32,10 +32,9 @@ from typing import NamedTuple
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
 from segbench.core.numbers import many
-from segbench.loaders.decoded import listed, shown
-from segbench.loaders.entries import KNOWN, split_extension
+from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import read_text, source_of
-from segbench.loaders.source import Source, is_url, masked, url_path
+from segbench.loaders.source import KNOWN, is_url, masked, split_extension, url_path
 
 Images = Iterable[str] | str | PathLike[str] | None
 

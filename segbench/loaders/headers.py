@@ -6,10 +6,10 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
-from segbench.loaders.decoded import Header, Role
-from segbench.loaders.images import BY_EXTENSION, empty, not_readable, quiet
+from segbench.loaders.decoded import Header, Role, Source
+from segbench.loaders.images import BY_EXTENSION, quiet
 from segbench.loaders.remote import Remote
-from segbench.loaders.source import LocalFile, Source, refuse_endless
+from segbench.loaders.source import LocalFile, empty, not_readable, refuse_endless
 
 
 def read_header(path: Source, role: Role) -> Header:
@@ -36,5 +36,5 @@ def opened(source: Source) -> io.BufferedReader | io.BytesIO:
     """Open a local file, or the bytes of a member of an archive."""
     if not isinstance(source, LocalFile):
         return io.BytesIO(source.read_bytes())
-    refuse_endless(source.path)
+    refuse_endless(source)
     return Path(source).open("rb")

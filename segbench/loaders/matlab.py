@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import Decoded, Format, Header, Role, shown, size, variable_of
+from segbench.loaders.decoded import Decoded, Format, Header, Role, Source, shown, size, variable_of
 from segbench.loaders.maps import as_map
 from segbench.loaders.mat5 import BadMatError, Value, outline, read_variables
-from segbench.loaders.source import Source
 
 _HDF5 = (b"MATLAB 7.3", b"\x89HDF")
 """How files of version 7.3 begin."""

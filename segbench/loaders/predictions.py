@@ -12,10 +12,9 @@ from segbench.core.interface import given
 from segbench.core.levels import note_on_levels
 from segbench.core.sample import Reads
 from segbench.loaders import matlab
-from segbench.loaders.decoded import Role, shown
+from segbench.loaders.decoded import Role, Source, shown
 from segbench.loaders.images import STACKS, decode, decode_stack
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import Source
 
 Maps: TypeAlias = tuple[NDArray[Any], ...]
 

@@ -19,7 +19,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
-from segbench.loaders.side_files import read_bounded
+from segbench.loaders.source import read_bounded
 
 Source = Literal["files", "documents", "memory"]
 _SOURCES = {

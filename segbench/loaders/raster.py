@@ -10,7 +10,6 @@ import io
 import struct
 import zlib
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -79,7 +78,7 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     exif = _check_png(data, path) if form == "PNG" else False
     notes = _notes_on_frame(image)
     decoded = _pixels(image, data, form, path, role)
-    return replace(decoded, notes=(*decoded.notes, *notes, *notes_on_orientation(_orientation(image, whole=exif))))
+    return decoded._replace(notes=(*decoded.notes, *notes, *notes_on_orientation(_orientation(image, whole=exif))))
 
 
 def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:

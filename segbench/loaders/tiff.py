@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import math
 import zlib
-from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO, Literal
 
@@ -64,7 +63,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
         photometric = int(page.photometric)
         colormap = page.colormap if photometric == PALETTE else None
     decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
-    return replace(decoded, notes=(*decoded.notes, *notes_on_orientation(orientation)))
+    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(orientation)))
 
 
 def _header(file: BinaryIO, _role: Role) -> Header:

@@ -17,8 +17,8 @@ from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.pictures import Pictures
+from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import Source
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.page.charts import rounded
 from segbench.report.page.pictures import block_side, photograph, picked, png, read_photograph, tint

@@ -20,8 +20,8 @@ from segbench.core.metric import best_threshold, image_headline
 from segbench.core.numbers import of_all
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
+from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import Source
 from segbench.report.page.charts import Method
 from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
 from segbench.report.page.places import Places

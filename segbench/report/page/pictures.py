@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, shown, size
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.decoded import MAX_PIXELS, Source, shown, size
+from segbench.loaders.images import decode
 from segbench.loaders.listing import list_place
 from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import Source
+from segbench.loaders.source import read_bytes
 from segbench.protocols.states import State
 from segbench.report.overlays import COLOURS
 
