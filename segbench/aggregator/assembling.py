@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 
@@ -40,7 +41,7 @@ class ReplacedRun(UserWarning):
 
 def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file: str = "") -> Result:
     """Put together what came of each image, in sorted order of names; errors name the results file, if any."""
-    by_name = sorted(outcomes, key=lambda outcome: outcome.name)
+    by_name = sorted(outcomes, key=attrgetter("name"))
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
     truths = Column[str](counted, "ground_truth_digest")
     notes, settings = run.notes, run.settings
@@ -71,8 +72,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
 def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, part: bool) -> dict[str, Outcome]:
     """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
-    left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
-    left_out_by += [given("field", field)] * (field is not None)
+    left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
+    left_out_by += [] if field is None else [given("field", field)]
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
     decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")

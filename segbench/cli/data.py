@@ -238,9 +238,8 @@ def without_meaning(protocol: type[Protocol]) -> set[str]:
 
 def methods_of(predictions: list[str]) -> dict[str, str]:
     """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
-    from segbench.loaders.archives import method_name
     from segbench.loaders.decoded import shown
-    from segbench.loaders.source import is_url, masked
+    from segbench.loaders.source import is_url, masked, method_name
 
     methods: dict[str, str] = {}
     for text in predictions:

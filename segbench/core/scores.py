@@ -104,12 +104,12 @@ class ScoreCounts(Counts):
     @property
     def total_positives(self) -> int:
         """Positive pixels in all, P."""
-        return total_of(self.positives)
+        return int(self.positives.sum(dtype=np.int64))
 
     @property
     def total_negatives(self) -> int:
         """Negative pixels in all, N."""
-        return total_of(self.negatives)
+        return int(self.negatives.sum(dtype=np.int64))
 
     @property
     def scores_known(self) -> bool:

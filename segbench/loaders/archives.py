@@ -32,14 +32,12 @@ from threading import Lock
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, Source, listed, shown
 from segbench.loaders.source import (
-    ARCHIVES,
     KNOWN,
     Entry,
     Listing,
     inner_name,
-    is_url,
-    last_name,
     listing_of,
+    method_name,
     not_readable,
     split_extension,
 )
@@ -148,14 +146,6 @@ class ZipMember(TarMember):
         if len(data) != self.size or zlib.crc32(data) != self.checksum:
             raise DataError(shown(self), "damaged in the archive: length or checksum differs", _REPACK)
         return data
-
-
-def method_name(place: str) -> str:
-    """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
-    name = last_name(place)
-    ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
-    is_folder = ending not in (*ARCHIVES, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
-    return shown(name if is_folder else name[: len(name) - len(ending)])
 
 
 def list_archive(path: str) -> Listing:

@@ -60,16 +60,6 @@ def variable_of(role: Role) -> str:
     return other.get(role, role.replace(" ", "_"))
 
 
-def orientation_of(tag: object) -> int:
-    """Give the value of an orientation tag, and 1 for whatever has no meaning."""
-    return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
-
-
-def notes_on_orientation(value: int) -> tuple[str, ...]:
-    """Say that an EXIF orientation, which viewers apply, was not applied."""
-    return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
-
-
 def shown(name: object) -> str:
     r"""Give a file's name fit for one line of a terminal, whatever it holds."""
     text = str(name)

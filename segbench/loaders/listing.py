@@ -85,7 +85,7 @@ def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
     known = _LISTED.get()
     if known is None:
         return read(place)
-    key = (kind, place if is_url(place) else os.path.abspath(place))  # noqa: PTH100  a str is enough
+    key = (kind, place if "://" in place else os.path.abspath(place))  # noqa: PTH100  a str is enough
     if key not in known:
         known[key] = read(place)
     answer: Answer = known[key]
@@ -131,7 +131,7 @@ def list_folder(folder: Path) -> Listing:
     """List a folder and its sub-folders; where these hold archives but no image, what the archives hold."""
     others: Counter[str] = Counter()
     found = list(_walk(str(folder), others))
-    shards = [path for inside, path in found if is_archive(inside)]
+    shards = [path for inside, path in found if inside.lower().endswith(ARCHIVES)]
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
         listing = list_shards(shown(folder), sorted(os.path.abspath(path) for path in shards))  # noqa: PTH100  as above
         beside = others.total() + len(found) - len(shards)

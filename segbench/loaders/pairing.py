@@ -22,14 +22,13 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb
-from segbench.loaders.archives import method_name
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.file_list import leave_out_missing, read_list, select
 from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.source import Entry, LocalFile, is_url, masked, split_extension
+from segbench.loaders.source import Entry, LocalFile, is_url, masked, method_name, split_extension
 
 _NAMED = 5
 _NEARLY_ALL = 4

@@ -17,19 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import (
-    LABEL_MAPS,
-    MAX_PIXELS,
-    ORIENTATION,
-    UPRIGHT,
-    Decoded,
-    Format,
-    Header,
-    Role,
-    notes_on_orientation,
-    orientation_of,
-    size,
-)
+from segbench.loaders.decoded import LABEL_MAPS, MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
 from segbench.loaders.maps import OPAQUE_HINT, one_channel, through_palette
 
 if TYPE_CHECKING:
@@ -226,3 +214,13 @@ FORMATS = tuple(
     )
     for form, (extensions, magic) in _KINDS.items()
 )
+
+
+def orientation_of(tag: object) -> int:
+    """Give the value of an orientation tag, and 1 for whatever has no meaning."""
+    return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
+
+
+def notes_on_orientation(value: int) -> tuple[str, ...]:
+    """Say that an EXIF orientation, which viewers apply, was not applied."""
+    return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)

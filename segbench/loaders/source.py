@@ -159,8 +159,7 @@ def listing_of(place: str, files: Iterable[tuple[str, Source]], others: Counter[
         what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
         raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
     entries.sort(key=itemgetter(0, 1))
-    files_left = many(others.total(), "other file")
-    notes = (f"{place}: {files_left} left out: {left_out}",) if others else ()
+    notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
     return Listing(tuple(entries), notes)
 
 
@@ -232,3 +231,11 @@ def _first_byte(pipe: int, name: str) -> bytes:
         time.sleep(_PAUSE)
     what = f"is a pipe to which nothing was written for {_PATIENCE:g} s"
     raise DataError(name, what, "start the program that writes to it, or give a file")
+
+
+def method_name(place: str) -> str:
+    """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
+    name = last_name(place)
+    ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
+    is_folder = ending not in (*ARCHIVES, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
+    return shown(name if is_folder else name[: len(name) - len(ending)])

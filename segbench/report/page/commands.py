@@ -13,7 +13,7 @@ from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
 from segbench.core.options import typed_options
-from segbench.loaders.archives import method_name
+from segbench.loaders.source import method_name
 from segbench.protocols.registry import verb_of
 from segbench.report.page.places import Places
 from segbench.statistics.comparison import Comparison
