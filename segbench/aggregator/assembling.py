@@ -14,9 +14,8 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
-from segbench.aggregator.records import Column, Outcome, Run, StoredPool
+from segbench.aggregator.records import Column, Outcome, Run, StoredPool, data_digest, signature, with_version
 from segbench.aggregator.result import Result, partial_images, partial_text
-from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.arrays import as_floats

@@ -34,13 +34,12 @@ from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
-from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
 from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.loaders.sizes import SizeError
-from segbench.loaders.source import LocalFile
+from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol

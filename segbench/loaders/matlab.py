@@ -111,10 +111,6 @@ def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decod
     return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
 
 
-def _decode(data: bytes, path: str, role: Role) -> Decoded:
-    return one_map(read_mat(data, path), path, role)
-
-
 def _header(file: BinaryIO, role: Role) -> Header:
     """Give the size of the map that would be read, from the heads of the variables."""
     found = {variable.name: variable for variable in outline(file)}
@@ -141,4 +137,10 @@ def _lacks(wanted: str, contents: dict[str, Value], path: Source | str) -> DataE
     return DataError(shown(path), f"has no {wanted}, only {names}", "check that this is the file meant")
 
 
-FORMAT = Format("MAT", (".mat",), (b"MATLAB 5.0",), _decode, _header)
+FORMAT = Format(
+    "MAT",
+    (".mat",),
+    (b"MATLAB 5.0",),
+    lambda data, path, role: one_map(read_mat(data, path), path, role),
+    _header,
+)

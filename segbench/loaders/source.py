@@ -6,6 +6,7 @@ No file beside images, such as a list, a preset or a palette, is read without a 
 from __future__ import annotations
 
 import errno
+import io
 import os
 import re
 import stat
@@ -13,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from operator import itemgetter
 from os import PathLike, fspath
 from pathlib import Path, PurePath
@@ -21,8 +23,8 @@ from urllib.parse import unquote
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.images import EXTENSIONS
+from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:::[A-Za-z][A-Za-z0-9+.-]+)*://")
 _USER = re.compile(r"(?<=://)[^/?#\s'\"]*@")
@@ -239,3 +241,31 @@ def method_name(place: str) -> str:
     ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
     is_folder = ending not in (*ARCHIVES, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
     return shown(name if is_folder else name[: len(name) - len(ending)])
+
+
+def read_header(path: Source, role: Role) -> Header:
+    """Read the header of an image or array file; that of a file at a URL is left open."""
+    if is_url(str(path)):
+        return Header()
+    try:
+        with opened(path) as file:
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            if not size:
+                raise empty(path)
+            try:
+                with quiet():
+                    header = BY_EXTENSION[path.suffix.lower()].header(file, role)
+            except Exception:  # noqa: BLE001  whatever a library makes of damaged bytes
+                header = Header(odd=True)
+            return replace(header, size=size)
+    except (OSError, ValueError) as error:
+        raise not_readable(path, error) from None
+
+
+def opened(source: Source) -> io.BufferedReader | io.BytesIO:
+    """Open a local file, or the bytes of a member of an archive."""
+    if not isinstance(source, LocalFile):
+        return io.BytesIO(source.read_bytes())
+    refuse_endless(source)
+    return Path(source).open("rb")

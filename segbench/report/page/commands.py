@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from segbench._version import __version__
+from segbench.aggregator.records import SELECTION, version_of, without_selection
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.signature import SELECTION, version_of, without_selection
 from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
