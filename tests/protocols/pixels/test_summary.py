@@ -34,6 +34,13 @@ def test_two_images_by_hand():
     assert summary.optimistic == ("auc_pr_achievable",)
 
 
+@pytest.mark.parametrize("positives", [10, 19, 20, 21, 39])
+def test_fpr95_is_at_the_first_threshold_with_no_less_than_95_percent(positives):
+    image = ScoreCounts(range(positives, 0, -1), np.ones(positives, int), np.ones(positives, int))
+    needed = next(found for found in range(positives + 1) if 100 * found >= 95 * positives)
+    assert pixel_summary({"a": image})["fpr_at_95_tpr"] == needed / positives
+
+
 def test_an_image_without_positives_pools_the_false_positives_of_its_highest_score():
     with_some, without = ScoreCounts([2, 1], [4, 0], [0, 9]), ScoreCounts([5, 3], [0, 0], [3, 90])
     summary = pixel_summary({"a": with_some, "b": without})
