@@ -9,7 +9,7 @@ from measured import pixel_image_summary, pixel_summary
 from sets import pixel_methods
 
 from segbench import compare, count_pixels
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.scores import ScoreCounts
 from segbench.statistics.jackknife import holm
 
@@ -147,18 +147,6 @@ def test_different_images_are_refused_with_their_names():
     b["extra"] = b.pop("00")
     with pytest.raises(DataError, match=r"a has 00, 03, b has not; b has extra, a has not"):
         compare({"a": a, "b": b})
-
-
-def test_different_ground_truth_is_refused():
-    a, b = method(3, 0, 5), method(3, 1, 4)
-    b["01"] = ScoreCounts([1], [1], [2])
-    with pytest.raises(DataError, match=r"01 has .* positives .* in a, 1 positives and 2 negatives in b"):
-        compare({"a": a, "b": b})
-
-
-def test_one_method_is_refused():
-    with pytest.raises(ArgumentError, match="at least two"):
-        compare({"a": method(3, 0, 5)})
 
 
 @pytest.mark.parametrize("images", [1, 5])
