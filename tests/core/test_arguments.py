@@ -162,12 +162,6 @@ class TestNumPyNumbers:
         assert type(settings.nms[0]) is int
         assert Regions(thresholds=np.int64(9)).thresholds == 9
 
-    def test_of_settings_are_written_to_signatures(self):
-        edges = Boundaries(thresholds=np.int64(3), max_dist=np.float64(0.01), nms=(np.int8(1), 0, np.float32(1.5)))
-        accumulator = segbench.Accumulator(edges)
-        accumulator.update(TRUTH, SOFT, name="a")
-        assert "max_dist:0.01|" in accumulator.compute().signature
-
     def test_an_extreme_beta(self):
         assert segbench.best_f(COUNTS, beta=1e100).recall == 1
         assert segbench.best_f(COUNTS, beta=1e-100).precision == 1

@@ -272,16 +272,6 @@ class TestAnswer:
         assert found.verdict.startswith("one and two share the best ODS F, ")
 
 
-def test_of_many_methods_the_best_are_printed():
-    methods = {
-        f"{k:02}": images for k, images in enumerate(pixel_methods(8, gaps=[k / 30 for k in range(25)]).values())
-    }
-    text = str(compare(methods))
-    assert "the best 20 of 25 methods" in text
-    assert "the best 12 methods: " in text
-    assert len(text.splitlines()) <= 60
-
-
 def test_rank_shares_of_equals_share_the_better_rank():
     images = method(8, 0, 5)
     ranks = compare({"a": images, "b": dict(images), "c": method(8, 3, 1)}).rank_shares["auc_roc"]
