@@ -6,14 +6,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_papers
 
-from segbench import (
-    ArgumentError,
-    Boundaries,
-    Pixels,
-    Repairs,
-    Thresholds,
-    evaluate,
-)
+from segbench import ArgumentError, Boundaries, Pixels, Repairs, Thresholds, evaluate
 
 PAPERS = {"first": (FIRST_TRUTH * 255, FIRST_SCORES), "second": (SECOND_TRUTH * 255, SECOND_SCORES)}
 

@@ -68,10 +68,7 @@ REAL = {
     "precision": ("precision", lambda v: segbench.recall_at_precision(COUNTS, precision=v)),
     "level": ("level", lambda v: segbench.intervals(IMAGES, **FEW, level=v)),
     "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
-    "tolerance": (
-        "tolerance",
-        lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4).counts(tolerance=v),
-    ),
+    "tolerance": ("tolerance", lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4).counts(tolerance=v)),
     "max_dist": ("max_dist", lambda v: segbench.count_boundaries(SOFT, TRUTH, max_dist=v)),
     "max_dist of Boundaries": ("max_dist", lambda v: Boundaries(max_dist=v)),
     "max_dist_px": ("max_dist_px", lambda v: segbench.match_boundaries(TRUTH, TRUTH, v)),
@@ -229,10 +226,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]),
-            "prediction is .* one path",
-        ),
+        (lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]), "prediction is .* one path"),
         (lambda: segbench.load_results(["a.segbench", "b.segbench"]), "path is .* one path"),
         (lambda: segbench.evaluate(TRUTHS, f"{DEMO}/predictions/soft_otsu", results=True), "results is True, .* path$"),
         (lambda: segbench.export_report([RESULT], ["page.html"]), "path is .* one path"),

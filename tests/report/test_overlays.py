@@ -62,11 +62,7 @@ def run(tmp_path):
 
 @pytest.mark.parametrize(
     "protocol",
-    [
-        segbench.Pixels(),
-        segbench.Pixels(positive="255", void=(7,), invert=True),
-        segbench.Pixels(positive=">=128"),
-    ],
+    [segbench.Pixels(), segbench.Pixels(positive="255", void=(7,), invert=True), segbench.Pixels(positive=">=128")],
     ids=["two values", "void, inverted", "rule"],
 )
 def test_pixels_are_those_counted(run, tmp_path, protocol):

@@ -113,12 +113,7 @@ def test_ranks_of_three_methods():
 
 @pytest.mark.parametrize(
     ("p_values", "expected"),
-    [
-        ([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]),
-        ([0.5, 0.6], [1, 1]),
-        ([0.02], [0.02]),
-        ([], []),
-    ],
+    [([0.01, 0.04, 0.03, 0.005], [0.03, 0.06, 0.06, 0.02]), ([0.5, 0.6], [1, 1]), ([0.02], [0.02]), ([], [])],
 )
 def test_holm(p_values, expected):
     assert holm(np.array(p_values)) == pytest.approx(expected)
