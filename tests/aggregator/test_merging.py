@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import (
-    DataError,
-    FailedImages,
-    evaluate,
-    export_overlays,
-    import_bsds,
-    load_results,
-    merge_results,
-)
+from segbench import DataError, FailedImages, evaluate, export_overlays, import_bsds, load_results, merge_results
 from segbench.aggregator.store import ResultsFile
 
 

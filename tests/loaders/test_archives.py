@@ -117,14 +117,6 @@ def test_shards_are_one_folder(tmp_path):
         list_folder(folder)
 
 
-def test_archives_beside_images_are_left_out_with_a_note(tmp_path):
-    zipped(tmp_path / "a.zip", {"b.png": b"b"})
-    (tmp_path / "c.png").write_bytes(b"c")
-    listing = list_folder(tmp_path)
-    assert [entry.stem for entry in listing.entries] == ["c"]
-    assert ".zip (1)" in listing.notes[0]
-
-
 @pytest.mark.parametrize(
     ("member", "stem"),
     [
