@@ -26,6 +26,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +116,7 @@ def files_of(result: Result) -> dict[str, str]:
 
 def _of_boundaries(result: Result) -> dict[str, str]:
     counted = sorted(result.counts.items())
-    images = {name: _printed(counts) for name, counts in counted if isinstance(counts, BoundaryCounts)}
+    images = {name: _printed(cast("BoundaryCounts", counts)) for name, counts in counted}
     pool = BoundaryCounts.sum(images.values())
     rows = _curve_rows(boundary_curve(pool))
     best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
@@ -190,7 +191,7 @@ def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
 
 
 def _of_regions(result: Result) -> dict[str, str]:
-    images = [counts for _, counts in sorted(result.counts.items()) if isinstance(counts, RegionCounts)]
+    images = [cast("RegionCounts", result.counts[name]) for name in sorted(result.counts)]
     thresholds = _rounded(images[0].thresholds)
     covered, covered_pred = (
         _rounded(np.array([getattr(image, name) for image in images]) / COVERED_UNITS)

@@ -19,7 +19,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -173,7 +173,7 @@ def _compare_example(kind: str, folder: Path, missing: str, result: Result | Non
     for check in _compare_best(kind, folder, result, {**table["allowed"], "regions": 0}):
         yield replace(check, note=table["note"]) if check.what == "ods_f" else check
     ours = files_of(result)
-    differ, what = (_worst_row, "its worst row") if kind == "boundaries" else (_lines, "lines that differ")
+    differ, what = {"boundaries": (_worst_row, "its worst row"), "regions": (_lines, "lines that differ")}[kind]
     for name, allowed in files.items():
         if (folder / name).is_file():
             got = differ(ours[name], folder / name)
@@ -221,7 +221,7 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
     """Compare every count of these images at every threshold that has a file."""
     if result is None:
         return
-    counts = [one for name in names if isinstance(one := result.counts[name], BoundaryCounts)]
+    counts = [cast("BoundaryCounts", result.counts[name]) for name in names]
     thresholds = {round(threshold, 9): place for place, threshold in enumerate(counts[0].thresholds.tolist())}
     read = {path: read_rows(path, (7,))[:, 3:] for path in sorted(folder.glob(f"{_PREFIX}*.txt"))}
     for path, rows in read.items():

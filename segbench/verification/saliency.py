@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +167,7 @@ def _compare_table(known: _Known, rows: Rows, ours: Rows) -> Iterator[Check]:
 
 def _compare_curves(theirs: Mapping[str, NDArray[np.float64]], result: Result) -> Iterator[Check]:
     """Compare precision and recall at every threshold."""
-    counts = {name: one for name, one in result.counts.items() if name in theirs and isinstance(one, SaliencyCounts)}
+    counts = {name: cast("SaliencyCounts", one) for name, one in result.counts.items() if name in theirs}
     if counts:
         off = [np.abs(np.stack([one.precision, one.recall]) / UNITS - theirs[name]) for name, one in counts.items()]
         for what, worst in zip(("precision", "recall"), np.max(off, axis=(0, 2)).tolist(), strict=True):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -79,9 +79,7 @@ def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float
 
 def _pixels(folder: Path, predictions: str) -> tuple[ScoreCounts, Mapping[str, float]]:
     result = counted(folder / "ground_truth", folder / predictions)
-    return ScoreCounts.sum(
-        counts for counts in result.counts.values() if isinstance(counts, ScoreCounts)
-    ), result.summary
+    return ScoreCounts.sum(cast("Mapping[str, ScoreCounts]", result.counts).values()), result.summary
 
 
 @dataclass(frozen=True, kw_only=True)

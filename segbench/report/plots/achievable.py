@@ -10,7 +10,6 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import CURVE_LAYER, draw_to_the_frame, guide_width, new_axes
@@ -54,7 +53,8 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     frame(ax, "pr")
     for method in methods:
         result, colour = method.result, method.style.colour
-        if result.summary.undefined.get("auc_pr") == TWO_VALUED or not isinstance(result.reduced, ScoreCounts):
+        scores = result.scores
+        if scores is None or result.summary.undefined.get("auc_pr") == TWO_VALUED:
             draw_in_space(ax, method.curve, "pr", method.style, method.label)
             continue
         achievable = in_legend(result, "auc_pr_achievable")
@@ -62,7 +62,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
         recall, precision = draw_in_space(ax, method.curve, "pr", method.style, both)
         if not recall.size:
             continue
-        hull_recall, hull_precision = achievable_pr_curve(result.reduced).line("pr")
+        hull_recall, hull_precision = achievable_pr_curve(scores).line("pr")
         hull = ax.plot(hull_recall, hull_precision, color=colour, linewidth=guide_width(), zorder=CURVE_LAYER)
         draw_to_the_frame(ax, *hull)
         at = np.linspace(0, 1, _PLACES)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from segbench.aggregator.result import Result
+from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.drawing.axes import new_axes, short_names, wrapped
@@ -42,8 +43,8 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ArgumentError
         If the result is not one of the labels protocol.
     """
-    counts = result.pooled
-    if not isinstance(counts, LabelCounts):
+    counts = cast("LabelCounts", result.pooled)
+    if result.rules.capability(Confusing) is None:
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
     matrix = counts.matrix if counts.matrix[:, -1].any() else counts.matrix[:, :-1]
     names = short_names(list(counts.names))

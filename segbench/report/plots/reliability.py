@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from segbench.aggregator.result import Result, names_of
+from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.numbers import number
@@ -67,8 +68,8 @@ def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = No
 
 def _counts(result: Result) -> ScoreCounts:
     """Give the pooled counts of a result, if they have a reliability."""
-    counts = result.pooled
-    if not isinstance(counts, ScoreCounts):
+    counts = cast("ScoreCounts", result.pooled)
+    if result.rules.capability(Pooling) is None:
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; reliability is that of soft maps")
     reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
     if not reason and not counts.scores.size:
