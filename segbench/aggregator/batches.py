@@ -154,7 +154,7 @@ def _check_shapes(batch: Batch) -> None:
     labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
     if labels != scores:
         hint = "nothing is resized"
-        for name, longer, shorter, several in (
+        for name, longer, shorter, hints in (
             ("scores", scores, labels, _CLASSES),
             ("labels", labels, scores, _DRAWN),
         ):

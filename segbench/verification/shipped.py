@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -79,7 +79,8 @@ def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float
 
 def _pixels(folder: Path, predictions: str) -> tuple[ScoreCounts, Mapping[str, float]]:
     result = counted(folder / "ground_truth", folder / predictions)
-    return ScoreCounts.sum(cast("Mapping[str, ScoreCounts]", result.counts).values()), result.summary
+    pooled: Any = result.pooled
+    return pooled, result.summary
 
 
 @dataclass(frozen=True, kw_only=True)

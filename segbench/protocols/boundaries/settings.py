@@ -13,17 +13,20 @@ from segbench.core.capabilities import (
     Checked,
     FromFiles,
     Importable,
+    Official,
     Pictured,
     Prepared,
     Published,
     Reference,
     Verb,
+    competes,
 )
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
@@ -31,7 +34,6 @@ from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +56,7 @@ def _read_nms(text: str) -> tuple[float, ...]:
     return values
 
 
-class _OfBoundaries(Protocol, Importable):
+class _OfBoundaries(Protocol, Importable, Official):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -70,9 +72,15 @@ class _OfBoundaries(Protocol, Importable):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
-        from segbench.protocols.boundaries.published import PublishedCurve
+        from segbench.protocols.boundaries.official import PublishedCurve
 
         return PublishedCurve.from_json(text)
+
+    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        from segbench.protocols.boundaries.official import official_files
+
+        return official_files(per_image, competes=competes(self))
 
 
 @dataclass(frozen=True, kw_only=True)
