@@ -18,7 +18,7 @@ from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pictured, Pooling
+from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
@@ -244,8 +244,8 @@ def evaluate_pairing(
 
 
 def _protocol_to_json(protocol: Protocol) -> str:
-    """Write which protocol it is and, where there are pictures of it, all its settings."""
-    settings = asdict(protocol) if protocol.capability(Pictured) else {}  # type: ignore[call-overload]  # protocols are dataclasses
+    """Write which protocol it is, and all its settings."""
+    settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
-from typer.testing import CliRunner
 
 import segbench
 from segbench.cli.commands import app

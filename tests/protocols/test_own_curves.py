@@ -12,15 +12,17 @@ from cases import write_folder
 from pages import embedded, write_page
 
 from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
-from segbench.cli.choices import Form, Lines, print_results
+from segbench.cli.printing import print_results
 from segbench.core.capabilities import Published
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Reading
 from segbench.core.series import Series
 from segbench.core.summary import Summary
 from segbench.core.table import Table
+from segbench.loaders.reading import MASKS
 from segbench.protocols import registry
 from segbench.report.documents import json_document
 from segbench.report.plots.saving import save_plot
@@ -94,7 +96,7 @@ class AccuracyTable(Table):
 @dataclass(frozen=True)
 class Accuracy(Protocol):
     name: ClassVar[str] = "accuracy"
-    reads: ClassVar[str] = "masks"
+    reads: ClassVar[Reading] = MASKS
     counts: ClassVar[type] = Hits
     title: ClassVar[str] = "The share of pixels that are right."
 
@@ -191,7 +193,7 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
     table = threshold_table([result]).text()
     assert table.header == ["method", "threshold", "accuracy"]
     assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
-    print_results([result], Form.CSV, lines=Lines.THRESHOLD)
+    print_results([result], "csv", lines="threshold")
     assert capsys.readouterr().out.startswith("method,threshold,accuracy\n")
     ax = plot_f_threshold(result)
     assert (ax.get_ylabel(), ax.lines[0].get_xdata().tolist()) == ("ACC", CUTS.tolist())

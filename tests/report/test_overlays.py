@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from cases import write_folder
 from checks.state_colours import DARK, VISION, WHITE, contrast, difference, from_grey
+from click.testing import CliRunner
 from PIL import Image
-from typer.testing import CliRunner
 
 import segbench
 from segbench.aggregator.rereading import full_protocol

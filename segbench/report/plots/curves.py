@@ -37,7 +37,7 @@ from segbench.drawing.charts import (
 from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
 from segbench.report.plots.methods import Kind, Method, Resampling, in_legend, methods_in, of_one_protocol, styles_of
 from segbench.statistics.bands import curve_band
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import as_draws, as_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
