@@ -170,11 +170,6 @@ class Table(ABC):
         return ""
 
     @property
-    def resampled_at(self) -> str:
-        """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
-        return ""
-
-    @property
     def worth_keeping(self) -> bool:
         """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
         return False

@@ -70,10 +70,6 @@ METRICS = shares(
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
-_RESAMPLED_AT = (
-    "resampled at some {} thresholds: ends of intervals of P and threshold of the ODS, which jump from one threshold "
-    "to another, may be off by a few 1e-3"
-)
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
@@ -227,10 +223,8 @@ class PixelTable(CountsTable[ScoreCounts]):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        if self._layout.several is None:
-            values = super().measure_images()[:, : len(self._own)]
-        else:
-            values = self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T))
+        images = OverImages(*_of_images(self._chosen).T)
+        values = self._scored(self._at_the_mask(images) if self._is_mask else self.image_set.alone, images)
         return np.hstack([values, *(block.measure_images() for block in self._blocks)])
 
     @property
@@ -304,12 +298,6 @@ class PixelTable(CountsTable[ScoreCounts]):
     def chosen_points(self) -> str:
         """How many of the scores `reduced` has, in words; empty where it has all."""
         return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
-
-    @property
-    def resampled_at(self) -> str:
-        """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
-        kept = self._layout.scores.size
-        return "" if self._layout.several is None else _RESAMPLED_AT.format(int(float(f"{kept:.2g}")))
 
     @property
     def worth_keeping(self) -> bool:
