@@ -87,15 +87,7 @@ TOTALS = (
 
 
 class ClassTable(CountsTable[ClassCounts]):
-    """A table of each class, and one of all classes added up, over the same images; `one` is how a class is measured.
-
-    Examples
-    --------
-    >>> one = ClassCounts(("cat", "dog"), (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [2], [4])))
-    >>> summary = ClassTable({"a": one}).summary()
-    >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
-    (0.625, 6)
-    """
+    """A table of each class, and one of all classes added up, over the same images; `one` measures a class."""
 
     counts = ClassCounts
 

@@ -83,34 +83,14 @@ _MANY_IMAGES = 2**12
 
 @dataclass(frozen=True, eq=False)
 class OverImages(Confusion):
-    """Sums over images, each at the threshold of its own best F, one entry per row of weights.
-
-    `defined` is the number of images that have an F.
-    """
+    """Sums over images, each at the threshold of its own best F, one entry per row of weights."""
 
     sum_of_f: FloatArray
-    defined: FloatArray
+    defined: FloatArray  # how many images have an F
 
 
 class PixelTable(CountsTable[ScoreCounts]):
-    """Pixel counts of the images of one method.
-
-    Parameters
-    ----------
-    per_image : ImageSet or mapping of str to ScoreCounts
-        Counts by image name; rows come in sorted order of the names.
-    of_set : ScoreCounts, optional
-        The pooled counts that decide whether predictions are two-valued; by default those of the images.
-    blocks : sequence of Block
-        Further metrics of the same images, which follow its own.
-
-    Examples
-    --------
-    >>> image = ScoreCounts([0.9, 0.1], [3, 1], [1, 5])
-    >>> summary = PixelTable({"a": image, "b": image}).summary()
-    >>> summary["positives"], summary["ods_f"], summary["ods_threshold"]
-    (8, 0.75, 0.9)
-    """
+    """Pixel counts of the images of one method; `of_set`, else the images, decides whether they are masks."""
 
     metrics: tuple[Metric, ...] = METRICS
     counts = ScoreCounts
@@ -349,16 +329,12 @@ class PixelTable(CountsTable[ScoreCounts]):
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Images by falling pooled scores, sparse where images have few of many scores; masks have none.
-
-    `several` marks chosen thresholds that several scores are counted at; None where `scores` holds every distinct
-    score, so that the metrics of a single image can be read off, too.
-    """
+    """Images by falling pooled scores, sparse where images have few of many scores; masks have none."""
 
     scores: FloatArray
     positives: Any
     negatives: Any
-    several: NDArray[np.bool_] | None
+    several: NDArray[np.bool_] | None  # marks chosen thresholds with several scores; None where `scores` holds all
 
 
 def _of_images(chosen: BestFs) -> FloatArray:

@@ -230,14 +230,7 @@ def weighted_errors(
     The error of a negative is weighed by its distance to the nearest positive. Positives have the lower of their error
     and of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
 
-    Parameters
-    ----------
-    labels, values : array, shape (H, W)
-        Labels 0 and 1, values in [0, 1].
-    weights : array of float64
-        Of negatives, by squared distance to the nearest positive; the last for all farther ones. The first is 0.
-    gauss : array of float64, shape (7,)
-        The symmetric filter along one axis.
+    `weights` are those of negatives by squared distance, the last for all farther ones; `gauss` filters along an axis.
     """
     height, width = labels.shape
     nearest = nearest_rows(labels)
