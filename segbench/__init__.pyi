@@ -69,7 +69,7 @@ from .protocols.boundaries.label_maps import label_boundaries as label_boundarie
 from .protocols.boundaries.label_maps import sample_ucm2 as sample_ucm2
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
-from .protocols.boundaries.metrics import PublishedCurve as PublishedCurve
+from .protocols.boundaries.official import PublishedCurve as PublishedCurve
 from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.capabilities import Importable, Pictured, Prepared, Published, Verb
+from segbench.core.capabilities import Importable, Official, Pictured, Prepared, Published, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import REGIONS
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, Verb, Importable, Prepared, Pictured):
+class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -50,7 +51,7 @@ class Regions(Protocol, Verb, Importable, Prepared, Pictured):
     """
 
     name: ClassVar[str] = "regions"
-    reads: ClassVar[Reads] = "regions"
+    reads: ClassVar[Reading] = REGIONS
     counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
@@ -113,9 +114,15 @@ class Regions(Protocol, Verb, Importable, Prepared, Pictured):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read published metrics from JSON."""
-        from segbench.protocols.regions.metrics import PublishedRegions
+        from segbench.protocols.regions.official import PublishedRegions
 
         return PublishedRegions.from_json(text)
+
+    def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        from segbench.protocols.regions.official import official_files
+
+        return official_files(per_image)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
