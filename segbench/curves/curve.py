@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief, many, number
 from segbench.core.operating_point import f_of, share
 from segbench.core.scores import ScoreCounts
@@ -31,7 +31,7 @@ from segbench.core.series import Line, Series, Space
 from segbench.core.thresholds import Thresholds
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate, hull_vertices
-from segbench.drawing.series import thinned
+from segbench.drawing.charts import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ class Drawn(Brief, Series):
         -------
         matplotlib Axes
         """
-        from segbench.drawing.series import plot_series
+        from segbench.drawing.charts import plot_series
 
         return plot_series(self, ax=ax, label=label)
 
