@@ -42,6 +42,7 @@ from .curves.curve import achievable_pr_curve as achievable_pr_curve
 from .curves.curve import pr_curve as pr_curve
 from .curves.curve import roc_curve as roc_curve
 from .curves.curve import roc_hull as roc_hull
+from .curves.curve import thresholds_from as thresholds_from
 from .curves.dominance import Dominance as Dominance
 from .curves.dominance import RecallRange as RecallRange
 from .curves.dominance import dominates as dominates
@@ -54,7 +55,6 @@ from .curves.operating import best_iou as best_iou
 from .curves.operating import fpr_at_tpr as fpr_at_tpr
 from .curves.operating import precision_at_recall as precision_at_recall
 from .curves.operating import recall_at_precision as recall_at_precision
-from .curves.tuning import thresholds_from as thresholds_from
 from .loaders.inputs import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
@@ -69,7 +69,7 @@ from .protocols.boundaries.label_maps import label_boundaries as label_boundarie
 from .protocols.boundaries.label_maps import sample_ucm2 as sample_ucm2
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
-from .protocols.boundaries.published import PublishedCurve as PublishedCurve
+from .protocols.boundaries.official import PublishedCurve as PublishedCurve
 from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
@@ -83,13 +83,13 @@ from .protocols.pixels.settings import Pixels as Pixels
 from .protocols.pixels.settings import count_pixels as count_pixels
 from .protocols.regions.counting import count_regions as count_regions
 from .protocols.regions.counts import RegionCounts as RegionCounts
-from .protocols.regions.curve import RegionCurve as RegionCurve
-from .protocols.regions.curve import region_curve as region_curve
+from .protocols.regions.metrics import RegionCurve as RegionCurve
+from .protocols.regions.metrics import region_curve as region_curve
 from .protocols.regions.settings import Regions as Regions
 from .protocols.saliency.counting import count_saliency as count_saliency
 from .protocols.saliency.counts import SaliencyCounts as SaliencyCounts
-from .protocols.saliency.curve import SaliencyCurve as SaliencyCurve
-from .protocols.saliency.curve import saliency_curve as saliency_curve
+from .protocols.saliency.metrics import SaliencyCurve as SaliencyCurve
+from .protocols.saliency.metrics import saliency_curve as saliency_curve
 from .protocols.saliency.settings import Saliency as Saliency
 from .report.bsds import export_bsds as export_bsds
 from .report.matches import plot_matches as plot_matches

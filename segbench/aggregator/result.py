@@ -27,8 +27,7 @@ from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
 from segbench.statistics.intervals import Intervals, intervals_of
-from segbench.statistics.measured import Measured
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import Measured, as_draws, as_level
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -48,7 +48,7 @@ from segbench.report.tables import Row, Table, by_protocol, image_table, method_
 from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import as_draws, as_level
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -27,7 +27,7 @@ from segbench.drawing.palette import GUIDE, LineStyle, free_places, line_style
 from segbench.drawing.series import draw_in_space, frame, legend_in_space
 from segbench.report.ranking import best_first
 from segbench.statistics.bands import curve_band
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import as_draws, as_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
