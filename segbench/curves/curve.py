@@ -31,7 +31,7 @@ from segbench.core.series import Line, Series, Space
 from segbench.core.thresholds import Thresholds
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate, hull_vertices
-from segbench.drawing.series import thinned
+from segbench.drawing.charts import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -212,7 +212,7 @@ class Curve(Brief, Series):
         -------
         matplotlib Axes
         """
-        from segbench.drawing.series import plot_series
+        from segbench.drawing.charts import plot_series
 
         return plot_series(self, ax=ax, label=label)
 

@@ -225,7 +225,7 @@ class RegionCurve(Brief, Series):
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw covering against threshold."""
-        from segbench.drawing.series import plot_series
+        from segbench.drawing.charts import plot_series
 
         return plot_series(self, ax=ax, label=label)
 

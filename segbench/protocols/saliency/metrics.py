@@ -202,7 +202,7 @@ class SaliencyCurve(Brief, Series):
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw mean precision against mean recall; as `Curve.plot`."""
-        from segbench.drawing.series import plot_series
+        from segbench.drawing.charts import plot_series
 
         return plot_series(self, ax=ax, label=label)
 

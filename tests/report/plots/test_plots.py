@@ -2,6 +2,7 @@ import gc
 import itertools
 import re
 import weakref
+from contextlib import suppress
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -41,7 +42,7 @@ from segbench import (
 )
 from segbench.drawing.axes import names_in_lines, short_names
 from segbench.drawing.palette import HUMAN, line_style
-from segbench.report.plots import roc
+from segbench.report.plots import curves
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of
 from segbench.report.plots.saving import save_plot
@@ -371,6 +372,18 @@ class TestAgainstTheThreshold:
         assert dot[0].tolist() in line.tolist()
         assert dot[0, 1] == line[:, 1].max()
 
+    def test_the_legend_covers_no_corner_of_a_step(self):
+        levels = np.array([1.0, 0.6, 0.0])
+        for height in range(20, 60):  # of the long step beside the legend
+            counts = ScoreCounts(levels, [height, 20, 80 - height], [0, 900, 100])
+            ax = plot_f_threshold(Result("m", "pixels", {}, "data:0", {"a": counts}))
+            ax.figure.draw_without_rendering()
+            box, (line, _) = ax.get_legend().get_window_extent(), ax.lines
+            corners = line.get_transform().transform(line.get_xydata())
+            assert not box.count_contains(corners)
+            assert line.get_drawstyle() == "default", "its corners are points, so that the legend finds them"
+            plt.close(ax.figure)
+
     def test_unknown_thresholds_are_named_and_not_drawn(self):
         curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
         ax = plot_f_threshold([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
@@ -492,11 +505,11 @@ class TestCurvePlot:
 class TestSavePlot:
     @pytest.mark.parametrize("kind", KINDS)
     def test_draws_every_kind_of_one_size(self, tmp_path, kind):
-        results = label_results(1) if kind in ("confusion", "classes") else pixel_results(2, images=4)
-        if kind == "e":
-            maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
-            results = [segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))]
-        save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
+        maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
+        saliency = segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))
+        for results in (pixel_results(2, images=4), [saliency], label_results(1)):
+            with suppress(ArgumentError):  # of another protocol
+                save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
 
     @pytest.mark.parametrize("kind", ["roc", "reliability"])
@@ -517,7 +530,7 @@ class TestSavePlot:
             assert letters((13, 7)) == 11
 
     def test_a_metric_that_is_lacking_is_named(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(roc, "KIND", Kind(lambda results, **_: results[0].summary["covering"]))
+        monkeypatch.setattr(curves, "ROC", Kind(lambda results, **_: results[0].summary["covering"]))
         with pytest.raises(ArgumentError, match="no metric 'covering' here; expected one of ods_f"):
             save_plot(pixel_results(1), tmp_path / "a.png", kind="roc")
 
