@@ -91,6 +91,7 @@ class Classes(Protocol, Verb, FromCounts, MeasuredBySet, AddedUp, ByClass):
             flag="--classes",
             metavar="CLASSES",
             read=classes_of,
+            write=written_classes,
             also=("names",),
         )
     )
