@@ -119,8 +119,8 @@ class Data:
 
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
+        from segbench.loaders.file_list import as_images
         from segbench.loaders.inputs import Inputs
-        from segbench.loaders.subset import as_images
 
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
@@ -212,9 +212,8 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
 
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
-    from segbench.loaders.archives import is_archive
     from segbench.loaders.presets import load_preset
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_archive, is_url, masked
 
     preset = load_preset(name)
     if is_url(root) or (is_archive(root) and not Path(root).is_dir()):
@@ -233,9 +232,8 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
 
 def methods_of(predictions: Sequence[str]) -> dict[str, str]:
     """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
-    from segbench.loaders.archives import method_name
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_url, masked, method_name
 
     methods: dict[str, str] = {}
     for text in predictions:
@@ -252,7 +250,7 @@ def methods_of(predictions: Sequence[str]) -> dict[str, str]:
 
 def _require_new(methods: Mapping[str, object], method: str, place: str) -> None:
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
 
     if method in methods:
         raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")

@@ -12,7 +12,7 @@ from segbench.cli.options import given
 from segbench.core.errors import ArgumentError, SegbenchError
 
 if TYPE_CHECKING:
-    from segbench.loaders.source import Source
+    from segbench.loaders.decoded import Source
 
 
 @dataclass(frozen=True, kw_only=True)

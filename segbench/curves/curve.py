@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief, many, number
 from segbench.core.operating_point import f_of, share
 from segbench.core.scores import ScoreCounts

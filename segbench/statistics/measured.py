@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.interface import named
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE, Table

@@ -188,7 +188,7 @@ class TestPipesAndDevices:
         for folder, array in (("gt", truth * np.uint8(255)), ("pred", found)):
             write(tmp_path / folder, "a.png", pillow(array, "PNG"))
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("segbench.loaders.side_files._PATIENCE", 0.1)
+        monkeypatch.setattr("segbench.loaders.source._PATIENCE", 0.1)
         monkeypatch.setattr("segbench.loaders.listing.LARGEST_LIST", 2**20)
 
     @pytest.mark.parametrize("command", SIDE_FILES, ids=" ".join)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged

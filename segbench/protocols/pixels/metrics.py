@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray, within_total
+from segbench.core.arrays import FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import MEAN_UNITS, FloatArray
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import Brief, number
 from segbench.core.series import Series

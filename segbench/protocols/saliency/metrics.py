@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import Brief, number
 from segbench.core.series import Series, Space

@@ -15,8 +15,8 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import competes
-from segbench.core.integers import FloatArray
 from segbench.core.metric import headline, image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import many, number, point_first

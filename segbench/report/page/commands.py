@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from segbench._version import __version__
+from segbench.aggregator.records import version_of
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.signature import version_of
 from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
 from segbench.core.options import words_of
-from segbench.loaders.archives import method_name
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.source import method_name
 from segbench.protocols.registry import verb_of
 from segbench.statistics.comparison import Comparison
 
