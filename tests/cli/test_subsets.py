@@ -1,4 +1,4 @@
-"""Some of the images, images without a prediction, several methods in a folder, and runs that stopped early."""
+"""Some of the images of a set, and folders that hold several methods."""
 
 import json
 import shutil
