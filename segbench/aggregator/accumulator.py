@@ -19,9 +19,8 @@ import numpy as np
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.aggregator.records import Outcome, Run
+from segbench.aggregator.records import Outcome, Run, signature
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
+from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.core.names import first_names

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.codec import encode
-from segbench.aggregator.records import Outcome, Run, joined
+from segbench.aggregator.records import Outcome, Run, joined, signature
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
 from segbench.core.capabilities import Published
 from segbench.core.errors import LISTED, ArgumentError, DataError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from segbench.aggregator.signature import parts_of, resigned
+from segbench.aggregator.records import parts_of, resigned
 from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError

@@ -42,15 +42,14 @@ from segbench.core.errors import DataError
 from segbench.core.interface import carried
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
-from segbench.loaders.decoded import Header, Role, shown
-from segbench.loaders.headers import read_header
+from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.file_list import Images
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
 from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.loaders.sizes import SizeError, fixable
-from segbench.loaders.source import LocalFile, Source
-from segbench.loaders.subset import Images
+from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol

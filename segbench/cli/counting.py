@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from segbench.cli.command import Stopped
 from segbench.cli.progress import Progress, Tally, progress_of
@@ -35,7 +35,7 @@ def count_methods(
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = Workers(),
-    progress: Progress = Progress.AUTO,
+    progress: Progress = "auto",
     human: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
@@ -62,7 +62,7 @@ def count_methods(
         work.append(("human", find_files(alone, annotators), annotators, Repairs()))
     forget_listings()  # of very many files they take as much memory as the counts
     if prepared := protocol.capability(Prepared):  # before workers start, each of which would do it
-        prepared.prepare(lambda message: typer.echo(message, err=True))
+        prepared.prepare(lambda message: click.echo(message, err=True))
     with (
         workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
@@ -93,7 +93,7 @@ def count_methods(
 def _told_plainly(kind: type[Warning]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", kind)
-        warnings.showwarning = lambda message, *_, **__: typer.secho(str(message), fg="yellow", err=True)
+        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
         yield
 
 
@@ -109,8 +109,8 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
 def _tell_time(seconds: float, images: int, reused: int) -> None:
     counted = images - reused
     if reused and counted:
-        typer.echo(f"{many(images, 'image')}: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
+        click.echo(f"{many(images, 'image')}: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
     elif reused:
-        typer.echo(f"{many(images, 'image')}: all already counted with the same settings", err=True)
+        click.echo(f"{many(images, 'image')}: all already counted with the same settings", err=True)
     elif seconds >= _WORTH_TELLING:
-        typer.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)
+        click.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from segbench.cli.options import given
 from segbench.cli.progress import Progress
 from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
@@ -25,24 +24,13 @@ if TYPE_CHECKING:
 class Tuning:
     """The tuning set, as given on the command line."""
 
-    tuning_set: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            metavar="GT PRED",
-            help="Take the thresholds from the hull of this set instead of every score; for one method.",
-        ),
-    ] = None
-    tuning_field: Annotated[
-        str | None,
-        typer.Option(metavar="FOLDER", help="Leave out pixels of the tuning set where these masks are 0."),
-    ] = None
-    tuning_results: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Take the thresholds of several methods from a results file with a run of each on the tuning set.",
-        ),
-    ] = None
+    tuning_set: tuple[str, str] | None = given(
+        "Take the thresholds from the hull of this set instead of every score; for one method.", metavar="GT PRED"
+    )
+    tuning_field: str | None = given("Leave out pixels of the tuning set where these masks are 0.", metavar="FOLDER")
+    tuning_results: Path | None = given(
+        "Take the thresholds of several methods from a results file with a run of each on the tuning set."
+    )
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -6,30 +6,30 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
+from segbench.cli.options import given
 from segbench.core.errors import ArgumentError, SegbenchError
 
 if TYPE_CHECKING:
-    from segbench.loaders.source import Source
-
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "-j",
-        "--jobs",
-        min=1,
-        help="Set the number of worker processes.",
-        show_default="as many as are useful",
-        rich_help_panel="Workers",
-    ),
-]
+    from segbench.loaders.decoded import Source
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workers:
+class Jobs:
+    """How many processes work."""
+
+    jobs: int | None = given(
+        "Set the number of worker processes.",
+        flag="-j --jobs",
+        least=1,
+        panel="Workers",
+        shown="as many as are useful",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(Jobs):
     """Where images are counted, as given on the command line.
 
     Raises
@@ -38,18 +38,10 @@ class Workers:
         If options contradict each other.
     """
 
-    jobs: Jobs = None
-    threads: Annotated[
-        bool,
-        typer.Option("--threads", help="Use threads instead of processes."),
-    ] = False
-    dask: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here.",
-        ),
-    ] = None
+    threads: bool = given("Use threads instead of processes.", False)
+    dask: str | None = given(
+        "Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here.", metavar="ADDRESS"
+    )
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.threads:

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.html import drawing_html
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import many
 
 Space = Literal["roc", "pr"]

@@ -18,15 +18,15 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
 Interval = tuple[float, float]
-Kind = TypeVar("Kind", bound=Counts)
+Held = TypeVar("Held", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
@@ -174,19 +174,17 @@ class Reducing(ABC):
     def chosen_points(self) -> str:
         """How many of the thresholds they are, in words; empty where they are all."""
 
-    resampled_at: str = ""
-    """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
     worth_keeping: bool = False
     """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
 
 
-class CountsTable(Table, Generic[Kind]):
+class CountsTable(Table, Generic[Held]):
     """A table of counts by image name; rows come in sorted order of the names."""
 
-    counts: type[Kind]
+    counts: type[Held]
     """What it holds of an image."""
 
-    def __init__(self, per_image: Mapping[str, Kind]) -> None:
+    def __init__(self, per_image: Mapping[str, Held]) -> None:
         self.per_image = per_image
 
     @property
@@ -200,12 +198,12 @@ class CountsTable(Table, Generic[Kind]):
         return sorted(self.per_image)
 
     @property
-    def ordered(self) -> Iterator[Kind]:
+    def ordered(self) -> Iterator[Held]:
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
 
     @property
-    def pooled(self) -> Kind:
+    def pooled(self) -> Held:
         """The counts of all images added up."""
         return self.counts.sum(self.ordered)
 

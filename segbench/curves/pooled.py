@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Line, Series, Space
 from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, fitted, guide_width, new_axes, open_frame

@@ -13,10 +13,8 @@ from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import given
 from segbench.core.sample import Reading
-from segbench.loaders.archives import method_name
-from segbench.loaders.file_list import column_of, has_fields
-from segbench.loaders.subset import Images, as_images
-from segbench.loaders.urls import is_url, masked
+from segbench.loaders.file_list import Images, as_images, column_of, has_fields
+from segbench.loaders.source import is_url, masked, method_name
 
 Place = str | PathLike[str] | None
 

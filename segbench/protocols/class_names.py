@@ -8,7 +8,7 @@ from pathlib import Path
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
-from segbench.loaders.side_files import read_bounded
+from segbench.loaders.source import read_bounded
 
 RESERVED = "|,=\n\r"
 """What no name of a class may hold, for it parts names from each other."""

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.interface import named
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE, Table
@@ -49,22 +49,12 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The metrics of one method, with what their intervals and comparisons take.
+    """The metrics of one method, with what their intervals and comparisons take."""
 
-    Parameters
-    ----------
-    table : Table
-        Its counts, of at least one image.
-    level : float
-        Confidence level.
-    replicates, seed : int
-        Of the resamples; methods over the same images have the same images in each.
-    """
-
-    table: Table
-    level: float
+    table: Table  # of at least one image
+    level: float  # of confidence
     replicates: int
-    seed: int
+    seed: int  # methods over the same images have the same images in each resample
 
     @property
     def images(self) -> int:

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts

@@ -90,6 +90,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             flag="--classes",
             metavar="CLASSES",
             read=classes_of,
+            write=written_classes,
             also=("names",),
         )
     )

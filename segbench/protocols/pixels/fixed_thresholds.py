@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from segbench.core.arguments import Quantize
+from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.integers import FloatArray
 from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.operating_point import Confusion

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import as_array, without_hidden
+from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray, as_array, without_hidden
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.integers import MEAN_UNITS, FloatArray, IntArray
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.inputs import (
     as_label_maps,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import MEAN_UNITS, FloatArray
 from segbench.core.capabilities import Published
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS, FloatArray
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import REGION_KEYS, rows_of, text_of
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts

@@ -5,6 +5,7 @@ Places of files are written ``GT`` and ``PRED/method``, for blind review, or as 
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -12,14 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from segbench._version import __version__
+from segbench.aggregator.records import version_of
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.signature import SELECTION, version_of, without_selection
 from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
-from segbench.core.options import typed_options
-from segbench.loaders.archives import method_name
+from segbench.core.options import words_of
 from segbench.loaders.inputs import Inputs
+from segbench.loaders.source import method_name
 from segbench.protocols.registry import verb_of
 from segbench.statistics.comparison import Comparison
 
@@ -153,7 +154,9 @@ def _prediction(result: Result) -> str:
 
 def _options(result: Result) -> tuple[list[str], list[str]]:
     """Give the options that a run was counted with, and remarks on settings that no option gives."""
-    words, left = typed_options(type(result.rules), without_selection(result.settings, *SELECTION, *_REPAIRS, "field"))
+    settings = json.loads(result.protocol_json)
+    words, left = words_of(type(result.rules), settings)
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
-    return words, [f"not in the command: {name} {result.settings[name]}" for name in left]
+    left += ["thresholds"] if "thresholds" in result.settings.keys() - settings.keys() else []  # of a tuning set
+    return words, [f"not in the command: {name} {result.settings.get(name, settings.get(name))}" for name in left]

@@ -14,14 +14,14 @@ import numpy as np
 from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import competes
 from segbench.core.errors import SegbenchError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
 from segbench.curves.masks import AT_THE_MASK
+from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import Source
 from segbench.report.page.commands import Places
 from segbench.report.page.pictures import MOST_CUTS, THIN, Seen, Task, draw, with_one_image
 from segbench.report.plots.methods import Method

@@ -22,12 +22,12 @@ from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError, SegbenchError
 from segbench.core.pictures import Pictures
-from segbench.loaders.decoded import MAX_PIXELS, shown, size
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.decoded import MAX_PIXELS, Source, shown, size
+from segbench.loaders.images import decode
 from segbench.loaders.listing import list_place
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import Source
+from segbench.loaders.source import read_bytes
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.overlays import COLOURS
 from segbench.report.page.charts import rounded

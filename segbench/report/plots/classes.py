@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.numbers import number
