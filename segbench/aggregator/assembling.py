@@ -27,6 +27,7 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
+from segbench.core.table import Reducing
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
@@ -222,6 +223,6 @@ def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], 
 
 def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
     """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
-    if result.counts and result.table.worth_keeping:
+    if result.counts and isinstance(result.table, Reducing) and result.table.worth_keeping:
         summary, counts = encode_summary(result.summary), encode(result.reduced)
         store.keep_pooled(key, StoredPool(result.digest_of(summary, counts), summary, counts))

@@ -21,7 +21,7 @@ from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
-from segbench.core.table import Table
+from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -306,7 +306,7 @@ class Result:
         if self.kept:
             return self.kept[1]
         _ = self.pooled  # which says why there are none
-        return self.table.reduced
+        return self.table.reduced if isinstance(self.table, Reducing) else self.table.pooled
 
     @property
     def scores(self) -> ScoreCounts | None:
@@ -318,7 +318,9 @@ class Result:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
         if self.kept:
             return getattr(self.kept[1], "threshold_source", "")
-        return "" if self.published or not (self.counts or self.unnamed) else self.table.chosen_points
+        if self.published or not (self.counts or self.unnamed):
+            return ""
+        return self.table.chosen_points if isinstance(self.table, Reducing) else ""
 
     @cached_property
     def _kept_table(self) -> Table:
@@ -346,8 +348,10 @@ class Result:
     @cached_property
     def drawn(self) -> Series | None:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
-        drawn: Series | None = self.curve if self.published or not self.counts else self._kept_table.drawn
-        return drawn
+        if self.published or not self.counts:
+            return self.curve  # type: ignore[no-any-return]  # of its own type
+        table = self._kept_table
+        return table.drawn if isinstance(table, Reducing) else table.curve
 
     @cached_property
     def classes(self) -> Mapping[str, Result]:

@@ -88,14 +88,6 @@ class Table(ABC):
         parts = [self.score(sums) for sums in self.sums(weights)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
 
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        """Measure all images, shape (metrics,), and all without each of them in turn, shape (images, metrics)."""
-        rows = self.rows
-        total = np.asarray(rows.sum(axis=0)).ravel()
-        step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
-        parts = [self.score(total - as_dense(rows[start : start + step])) for start in range(0, self.images, step)]
-        return self.score(total[np.newaxis])[0], np.concatenate(parts)
-
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself: `measure` with weights of one."""
@@ -117,11 +109,6 @@ class Table(ABC):
         """What has to be said beside the estimates."""
         return ()
 
-    @property
-    def threshold_source(self) -> str:
-        """Where thresholds come from when they are not the scores themselves."""
-        return ""
-
     def summary(self) -> Summary:
         """Give the estimates with reasons and notes."""
         return self._summary([metric.key for metric in self.metrics], self.totals, self.notes)
@@ -139,8 +126,7 @@ class Table(ABC):
             {**{key: value for key, _, value in named}, **totals},
             {key: self.why_undefined(metric) for key, metric, value in named if math.isnan(value)},
             tuple(key for key, metric, _ in named if metric.optimistic),
-            self.threshold_source,
-            notes,
+            notes=notes,
         )
 
     @property
@@ -160,34 +146,36 @@ class Table(ABC):
         raise ArgumentError("this table has no pooled counts")
 
     @property
-    def reduced(self) -> Counts:
-        """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return self.pooled
-
-    @property
-    def chosen_points(self) -> str:
-        """How many of the thresholds `reduced` has, in words; empty where it has all."""
-        return ""
-
-    @property
-    def worth_keeping(self) -> bool:
-        """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
-        return False
-
-    @property
     def curve(self) -> Series | None:
         """The curve of the pooled counts, as far as the protocol has one; None if it has none."""
         return None
-
-    @property
-    def drawn(self) -> Series | None:
-        """The curve as plots draw it: all its points, or a choice of very many."""
-        return self.curve
 
     def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
         """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs."""
         del at, sums
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
+
+
+class Reducing(ABC):
+    """A table of very many thresholds, of which plots, resamples and results files take a choice."""
+
+    @property
+    @abstractmethod
+    def reduced(self) -> Counts:
+        """The pooled counts at the points that plots draw: all, or a choice."""
+
+    @property
+    @abstractmethod
+    def drawn(self) -> Series:
+        """The curve at these points."""
+
+    @property
+    @abstractmethod
+    def chosen_points(self) -> str:
+        """How many of the thresholds they are, in words; empty where they are all."""
+
+    worth_keeping: bool = False
+    """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
 
 
 class CountsTable(Table, Generic[Held]):

@@ -22,7 +22,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns, CountsTable
+from segbench.core.table import Columns, CountsTable, Reducing
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
@@ -86,7 +86,7 @@ TOTALS = (
 )
 
 
-class ClassTable(CountsTable[ClassCounts]):
+class ClassTable(CountsTable[ClassCounts], Reducing):
     """A table of each class, and one of all classes added up, over the same images; `one` measures a class."""
 
     counts = ClassCounts
@@ -208,6 +208,11 @@ class ClassTable(CountsTable[ClassCounts]):
         held = {name: table.images_with_positives for name, table in self._classes.items()}
         notes += held_note(mean, held, self.images)
         return (*notes, *(f"micro: {note}" for note in self._micro.notes))
+
+    @property
+    def reduced(self) -> ClassCounts:
+        """The pooled counts of each class, at all its scores."""
+        return self.pooled
 
     @property
     def chosen_points(self) -> str:

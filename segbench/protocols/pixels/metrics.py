@@ -31,7 +31,8 @@ from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
-from segbench.core.table import Columns, CountsTable, column_sums
+from segbench.core.summary import Summary
+from segbench.core.table import Columns, CountsTable, Reducing, column_sums
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
@@ -89,7 +90,7 @@ class OverImages(Confusion):
     defined: FloatArray  # how many images have an F
 
 
-class PixelTable(CountsTable[ScoreCounts]):
+class PixelTable(CountsTable[ScoreCounts], Reducing):
     """Pixel counts of the images of one method; `of_set`, else the images, decides whether they are masks."""
 
     metrics: tuple[Metric, ...] = METRICS
@@ -264,6 +265,9 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Where thresholds come from when they are not the scores themselves."""
         return ", ".join(sorted(self._pool.sources - {""}))
 
+    def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
+        return replace(super()._summary(keys, totals, notes), threshold_source=self.threshold_source)
+
     @property
     def pooled(self) -> ScoreCounts:
         """The counts of all images added up, of very many scores a choice (`segbench.curves.pooled.reduced`)."""
@@ -280,7 +284,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
 
     @property
-    def worth_keeping(self) -> bool:
+    def worth_keeping(self) -> bool:  # type: ignore[override]  # it depends on the images
         """Whether so many distinct scores were pooled that `reduced` holds a choice of them, or so many images."""
         return self._pool.scores > REDUCED_ABOVE or (self.images > _MANY_IMAGES and not self.threshold_source)
 
