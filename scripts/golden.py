@@ -7,7 +7,9 @@ Each set of data has a file in ``tests/golden/``: every protocol under many sett
 summary, values of each image, intervals, comparisons and signatures. Without names, all sets are meant; ``bsds500``
 and ``bsds500_long`` need ``SEGBENCH_BSDS500`` and are left out without it.
 
-`compare` prints every difference with its size and exits with 1 if a rule is broken:
+Both print every difference from the record, `write` before it replaces the record: one group for each metric (or
+signatures, counts, texts), the group with the largest difference first. Read them all before you commit a new record:
+each difference must be one that the change was made for. `compare` exits with 1 if a rule is broken:
 
 - Counts, signatures (without the version), and which entries exist are the same.
 - Estimates (summary, values of images, differences) are the same to the last bit. On another processor, the
@@ -15,8 +17,8 @@ and ``bsds500_long`` need ``SEGBENCH_BSDS500`` and are left out without it.
 - Intervals, p-values, wins and rank shares agree to 1e-12: summing in another order is fine.
 - Texts (notes, reasons) may be reworded: a difference is printed and breaks no rule.
 
-A change made on purpose is either recorded with `write` or, while the record must stay as it is, listed with its reason
-in ``tests/golden/exceptions.toml``::
+A new metric is an entry that the record lacks; record it with `write`. Other changes made on purpose are recorded, too,
+or, while the record must stay as it is, listed with their reason in ``tests/golden/exceptions.toml``::
 
     [[exception]]
     entries = "demo / pixels * / * / sampled / *ois_f*"
@@ -45,6 +47,7 @@ from scipy.io import savemat
 
 import segbench
 from segbench import Annotators, Boundaries, Classes, Labels, Pixels, Regions, Repairs, Result, Saliency, evaluate
+from segbench.core.numbers import many
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -71,6 +74,13 @@ class Difference(NamedTuple):
         both = self.recorded, self.found
         numbers = all(isinstance(value, int | float) and math.isfinite(value) for value in both)
         return abs(both[0] - both[1]) if numbers else math.inf  # type: ignore[operator]  # numbers, as just checked
+
+    @property
+    def subject(self) -> Entry:
+        """What has changed, in any case of any method: ``("summary", "ods_f")``, ``("counts",)``."""
+        kind, *below = self.entry[3:]
+        place = {"counts": 0, "images": 2}.get(kind, 1)
+        return (kind, *below[max(place - 1, 0) : place])
 
     @property
     def broken(self) -> bool:
@@ -446,16 +456,28 @@ NUMBERS: dict[type, tuple[str, ...]] = {
 def differences(name: str, found: Mapping[str, Any], *, tolerance: float = 0) -> list[Difference]:
     """Compare what was computed of a set of data with its record."""
     file, listed = GOLDEN / f"{name}.json", GOLDEN / "exceptions.toml"
-    old, new = dict(_entries(json.loads(file.read_text("utf-8")), (name,))), dict(_entries(found, (name,)))
+    recorded = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    old, new = dict(_entries(recorded, (name,))), dict(_entries(found, (name,)))
     exceptions = tomllib.loads(listed.read_text("utf-8"))["exception"] if listed.exists() else []
     differing: list[Difference] = []
     for entry in dict.fromkeys([*old, *new]):
-        recorded, here = old.get(entry, "nothing"), new.get(entry, "nothing")
-        if recorded == here:
+        before, here = old.get(entry, "nothing"), new.get(entry, "nothing")
+        if before == here:
             continue
         reasons = [each["reason"] for each in exceptions if fnmatchcase(" / ".join(entry), each["entries"])]
-        differing.append(Difference(entry, recorded, here, _allowed(entry, tolerance), "; ".join(reasons)))
+        differing.append(Difference(entry, before, here, _allowed(entry, tolerance), "; ".join(reasons)))
     return differing
+
+
+def report(differing: Sequence[Difference]) -> Iterator[str]:
+    """Describe differences, one group for each subject, the largest group and difference first."""
+    groups: dict[Entry, list[Difference]] = {}
+    for one in sorted(differing, key=lambda one: (one.broken, one.size), reverse=True):
+        groups.setdefault(one.subject, []).append(one)
+    for subject, some in groups.items():
+        largest = f", largest {some[0].size:.3g}" if some[0].size < math.inf else ""
+        yield f"{' / '.join(subject)}: {many(len(some), 'difference')}{largest}"
+        yield from (f"  {one}" for one in some)
 
 
 def _allowed(entry: Entry, tolerance: float) -> float:
@@ -500,13 +522,13 @@ def main() -> None:
             print(f"{name}: skipped, since SEGBENCH_BSDS500 does not name its folder")
             continue
         found = record(name)
+        differing = differences(name, found, tolerance=options.tolerance)
+        print(*report(differing), f"{name}: {many(len(differing), 'difference')}", sep="\n")
         if options.action == "write":
             GOLDEN.mkdir(exist_ok=True)
             (GOLDEN / f"{name}.json").write_text(as_json(found) + "\n", "utf-8")
-            continue
-        differing = differences(name, found, tolerance=options.tolerance)
-        print(*differing, f"{name}: {len(differing)} differences", sep="\n")
-        broken += sum(difference.broken for difference in differing)
+        else:
+            broken += sum(difference.broken for difference in differing)
     sys.exit(f"{broken} differences break the rules" if broken else 0)
 
 

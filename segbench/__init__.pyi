@@ -92,7 +92,6 @@ from .protocols.saliency.curve import SaliencyCurve as SaliencyCurve
 from .protocols.saliency.curve import saliency_curve as saliency_curve
 from .protocols.saliency.settings import Saliency as Saliency
 from .report.bsds import export_bsds as export_bsds
-from .report.csv_files import export_csv as export_csv
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
@@ -108,7 +107,6 @@ from .report.plots.ranks import plot_ranks as plot_ranks
 from .report.plots.reliability import plot_reliability as plot_reliability
 from .report.plots.roc import plot_roc as plot_roc
 from .report.plots.significance import plot_significance as plot_significance
-from .report.regions import plot_regions as plot_regions
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison

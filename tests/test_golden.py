@@ -22,10 +22,16 @@ def test_numbers_are_those_recorded(name):
 
 
 @pytest.fixture
-def compared(tmp_path, monkeypatch):
-    """Change an entry, and give the one difference from the record."""
+def kept(tmp_path, monkeypatch):
+    """Record the case."""
     monkeypatch.setattr(golden, "GOLDEN", tmp_path)
     (tmp_path / "demo.json").write_text(golden.as_json(CASE))
+    return tmp_path / "demo.json"
+
+
+@pytest.fixture
+def compared(kept):  # noqa: ARG001  the record that is compared with
+    """Change an entry, and give the one difference from the record."""
 
     def change(*entry, value, **options):
         found = copy.deepcopy(CASE)
@@ -53,6 +59,49 @@ def test_an_estimate_stays_the_same_to_the_last_bit(compared):
 def test_an_interval_may_move_by_rounding(compared):
     assert not compared("sampled", "ods_f", value=[0.25, 0.75 + 1e-13]).broken
     assert compared("sampled", "ods_f", value=[0.25, 0.75 + 1e-11]).broken
+
+
+@pytest.fixture
+def changed(kept, monkeypatch, capsys):
+    """Run the program on a set whose numbers differ from the record; give what it printed and what is recorded now."""
+    found = copy.deepcopy(CASE)
+    found["pixels"]["m"]["summary"] = {"ods_f": 0.75, "f_half": 0.25}
+    found["pixels"]["m"]["sampled"]["ods_f"] = [0.25, 0.875]
+    monkeypatch.setattr(golden, "record", lambda _name: found)
+
+    def run(action):
+        monkeypatch.setattr("sys.argv", ["golden.py", action, "demo"])
+        with pytest.raises(SystemExit) as stopped:
+            golden.main()
+        return (
+            stopped.value.code,
+            capsys.readouterr().out.splitlines(),
+            json.loads(kept.read_text()),
+        )
+
+    return run, found
+
+
+def test_writing_lists_every_change_the_largest_first(changed):
+    run, found = changed
+    code, lines, recorded = run("write")
+    assert (code, recorded) == (0, found)
+    assert lines == [
+        "summary / f_half: 1 difference",
+        "  BROKEN: demo / pixels / m / summary / f_half: nothing -> 0.25",
+        "summary / ods_f: 1 difference, largest 0.25",
+        "  BROKEN: demo / pixels / m / summary / ods_f: 0.5 -> 0.75 (0.25)",
+        "sampled / ods_f: 1 difference, largest 0.125",
+        "  BROKEN: demo / pixels / m / sampled / ods_f / 1: 0.75 -> 0.875 (0.125)",
+        "demo: 3 differences",
+    ]
+
+
+def test_comparing_lists_the_same_and_fails(changed):
+    run, _ = changed
+    code, lines, recorded = run("compare")
+    assert (code, recorded) == ("3 differences break the rules", CASE)
+    assert lines == run("write")[1]
 
 
 def test_a_text_may_be_reworded(compared):

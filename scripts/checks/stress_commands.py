@@ -181,7 +181,7 @@ def of_results(verb: str, out: str, chance: random.Random) -> list[str]:
         "plot": [verb, results, "-o", out + ending, "--kind", kind, *protocol],
         "report": [verb, results, "-o", f"{out}.html", "--replicates", "50", *protocol],
         "overlay": [verb, results, "-o", out, *image],
-        "export": [verb, results, chance.choice(["--bsds", "--csv"]), out, *protocol],
+        "export": [verb, results, "--bsds", out, *protocol],
         "import": [verb, chance.choice(["official", "good/gt", "none", "lists"]), "-o", f"{out}.segbench"],
         "merge": [verb, results, chance.choice(RESULTS), "-o", f"{out}.merged"],
         "nms": [verb, chance.choice(SIDES).format("pred"), out],

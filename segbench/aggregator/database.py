@@ -83,7 +83,7 @@ def _written_otherwise(suffix: str) -> str:
     """Say what writes files with an ending that no results file has; empty for other endings."""
     picture = f"for a picture: {setting(f'segbench plot FILE -o pr{suffix}', 'plot_pr')}"
     others = {
-        ".csv": f"for CSV: {setting('segbench show FILE --format csv', 'export_csv')}",
+        ".csv": f"for CSV: {setting('segbench show FILE --format csv', 'result.to_dataframe')}",
         ".json": f"for JSON: {setting('segbench show FILE --format json', 'result.to_dict')}",
         ".md": f"for Markdown: {setting('segbench show FILE --format markdown', 'result.to_dataframe')}",
         ".tex": f"for LaTeX: {setting('segbench show FILE --format latex', 'result.to_dataframe')}",

@@ -56,13 +56,15 @@ class Inspection:
 
 def command_for(name: str, *, checks: bool) -> Command:
     """Make the command that counts images, or `checks` files, by a protocol's verb or by a preset."""
-    from segbench.loaders.presets import load_preset
-    from segbench.protocols.registry import protocols_of, verbs
+    from segbench.protocols.registry import examples_of, protocols_of, verbs
 
-    preset = None if name in verbs() else load_preset(name)
+    preset = None
+    if name not in verbs():
+        from segbench.loaders.presets import load_preset
+
+        preset = load_preset(name)
     verb = preset.protocols[0] if preset else name
-    protocol = protocols_of(verb)[0]
-    lines = protocol.examples or ("GT PRED",)
+    lines = examples_of(verb) or ("GT PRED",)
     if checks:
         about = f"predictions for {preset.title}" if preset else f"files for segbench {verb}"
         text = f"Check {about}.\n\nThe exit code is 1 if there are images that could not be counted."
@@ -72,8 +74,8 @@ def command_for(name: str, *, checks: bool) -> Command:
         text = "\n\n".join(filter(None, (f"Run segbench {verb} on {preset.title}.", preset.note)))
         examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
     else:
-        text = f"{verbs()[verb]}\n\n{protocol.title}"
-        examples = [f"segbench {verb} {words}" for words in protocol.examples or ("GT PRED -o results.segbench",)]
+        text = f"{verbs()[verb]}\n\n{protocols_of(verb)[0].title}"
+        examples = [f"segbench {verb} {words}" for words in examples_of(verb) or ("GT PRED -o results.segbench",)]
     defaults = defaults_of(preset, verb, option_names) if preset else {}
     groups = _groups(verb, name if preset else None, checks=checks)
 
@@ -99,8 +101,8 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.protocol import Protocol
-    from segbench.protocols.registry import has_parts, protocols_of
+    from segbench.core.capabilities import Annotated, Parts, Pooling
+    from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
     first = kinds[0]
@@ -108,10 +110,10 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     shared = {"data": group(Data, "Data", without=without_meaning(first), **fixed), "protocol": protocol_group(kinds)}
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
-    unused = [] if first.annotators_alone is not Protocol.annotators_alone else ["human"]
-    unused += [] if any(map(has_parts, kinds)) else ["per_class"]
+    unused = [] if issubclass(first, Annotated) else ["human"]
+    unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
     return shared | {
-        "tuning": group(Tuning, "Protocol", without=() if first.takes_thresholds else Tuning.names()),
+        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else Tuning.names()),
         "run": group(Run, "Output", without=unused),
         "workers": group(Workers, "Workers"),
     }
@@ -119,10 +121,10 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
 
 def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: Workers) -> None:
     """Count the images of each method, print the metrics and save the counts."""
+    from segbench.core.capabilities import Parts
     from segbench.loaders.listing import listed_once
-    from segbench.protocols.registry import has_parts
 
-    if run.per_class and not has_parts(type(protocol)):
+    if run.per_class and protocol.capability(Parts) is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     if run.fresh and run.output is None:
         raise ArgumentError("--fresh recounts images of a results file; name the file with -o")

@@ -76,8 +76,8 @@ _VERBS = {
     "export": _Verb(
         "Results",
         "results",
-        "Write results as the official text files, or as CSV.",
-        (f"segbench export {_RESULTS} --csv tables",),
+        "Write results as the text files of the official benchmark.",
+        (f"segbench export {_RESULTS} --bsds official",),
     ),
     "import": _Verb(
         "Results",

@@ -53,29 +53,32 @@ class Rounded(Printed):
         return {"digits": DIGITS if self.digits is None else self.digits, "zeros": self.zeros}
 
 
-def print_results(results: Sequence[Result], form: Form, *, lines: Lines = "method", **settings: Any) -> None:  # noqa: ANN401  keywords of tables
-    """Print results to standard output, with settings of `segbench.report.terminal.show`."""
+def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None:  # noqa: ANN401  as `Listing` takes them
+    """Print results to standard output."""
+    from segbench.report.tables import Listing
+
+    how = Listing(**listing)
     if form == "table":
         from rich.console import Console
 
         from segbench.report.terminal import show
 
-        show(results, Console(), rows=lines, **settings)
+        show(results, Console(), how)
     else:
         from segbench.report.documents import document
 
-        click.echo(document(results, form, rows=lines, **settings), nl=False)
+        click.echo(document(results, form, how), nl=False)
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
     """Print what a run has just counted; below a table each class, with --per-class or where they are few."""
     classes = sum(len(result.classes) for result in results)
     if form != "table":
-        print_results(results, form, lines="class" if per_class else "method", intervals=intervals)
+        print_results(results, form, rows="class" if per_class else "method", intervals=intervals)
         return
     print_results(results, form, intervals=intervals)
     if per_class or 0 < classes <= _FEW_CLASSES:
-        print_results(results, form, lines="class", intervals=intervals)
+        print_results(results, form, rows="class", intervals=intervals)
     elif classes:
         click.echo(
             f"{classes} results of single classes are not shown; to print them: segbench show RESULTS --per-class",

@@ -61,7 +61,7 @@ class Show(OneClass, Only, Resampling, Rounded):
         _refuse_unknown("--sort", () if self.sort is None else (self.sort,), loaded, lines)
         drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": self.sort}
-        print_results(loaded, self.form, lines=lines, **more, **self.rounding)
+        print_results(loaded, self.form, rows=lines, **more, **self.rounding)
 
 
 def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result], lines: Lines) -> None:
@@ -83,27 +83,22 @@ def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result],
 class Export(OneFile):
     """``segbench export``."""
 
-    bsds: Path | None = given(
+    bsds: Path = given(
         "Write official files to this folder: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
+        MISSING,
         metavar="DIR",
     )
-    csv: Path | None = given("Write CSV files to this folder: metrics, per image, per threshold.", metavar="DIR")
 
     def run(self) -> None:
-        """Write results as the official text files, or as CSV."""
+        """Write results as the text files of the official benchmark."""
         from segbench.report.bsds import export_bsds
-        from segbench.report.csv_files import export_csv
 
-        if self.bsds is None and self.csv is None:
-            raise ArgumentError("say what to write, and where: --bsds DIR or --csv DIR")
         loaded = chosen_results(self.results, self.only)
         for result in loaded:
             if result.failed and not result.counts:
                 click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
-        for folder, write in ((self.bsds, export_bsds), (self.csv, export_csv)):
-            if folder is not None:
-                for path in write(loaded, folder):
-                    click.echo(f"written: {path}", err=True)
+        for path in export_bsds(loaded, self.bsds):
+            click.echo(f"written: {path}", err=True)
 
 
 @dataclass(frozen=True, kw_only=True)

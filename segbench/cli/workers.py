@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +11,8 @@ from segbench.cli.options import given
 from segbench.core.errors import ArgumentError, SegbenchError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from segbench.loaders.source import Source
 
 

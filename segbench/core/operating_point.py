@@ -1,13 +1,95 @@
-"""One threshold and the metrics of its confusion counts, in exact integers."""
+"""One threshold and the metrics of its confusion counts; every formula of such counts is here, once."""
+
+# Numbers give numbers, arrays give arrays:
+# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from segbench.core.integers import FloatArray
+
+Rate = TypeVar("Rate", float, FloatArray)
+
+
+class Rates(Generic[Rate]):
+    """What follows from true and false positives and the totals of the ground truth: of numbers, or of arrays."""
+
+    tp: Any
+    fp: Any
+    positives: Any
+    negatives: Any
+
+    @property
+    def precision(self) -> Rate:
+        """TP / (TP + FP); nan where nothing is predicted."""
+        return share(self.tp, self.tp + self.fp)
+
+    @property
+    def recall(self) -> Rate:
+        """TP / P, the true positive rate; nan without positives."""
+        return share(self.tp, self.positives)
+
+    @property
+    def tpr(self) -> Rate:
+        """The true positive rate, another name of `recall`."""
+        return self.recall
+
+    @property
+    def fpr(self) -> Rate:
+        """FP / N; nan without negatives."""
+        return share(self.fp, self.negatives)
+
+    @property
+    def specificity(self) -> Rate:
+        """TN / N, the true negative rate; nan without negatives."""
+        return share(self.negatives - self.fp, self.negatives)
+
+    @property
+    def f(self) -> Rate:
+        """2 TP / (P + TP + FP), also known as Dice; nan without positives."""
+        return _defined(f_of(self.tp, self.fp, self.positives), self.positives)
+
+    @property
+    def dice(self) -> Rate:
+        """The Dice coefficient, another name of `f`."""
+        return self.f
+
+    @property
+    def iou(self) -> Rate:
+        """TP / (P + FP), intersection over union, also known as Jaccard; nan without positives."""
+        return _defined(iou_of(self.tp, self.fp, self.positives), self.positives)
+
+    @property
+    def accuracy(self) -> Rate:
+        """Share of pixels that are labelled right; nan without pixels."""
+        return share(self.tp + (self.negatives - self.fp), self.positives + self.negatives)
+
+    @property
+    def mcc(self) -> Rate:
+        """Matthews correlation coefficient, in [-1, 1]; nan where labels or predictions are all alike."""
+        predicted, rejected = self.tp + self.fp, self.negatives - self.fp
+        of_positives = _root(predicted * self.positives)
+        of_negatives = _root((self.positives + self.negatives - predicted) * self.negatives)
+        return share(self.tp * rejected - self.fp * (self.positives - self.tp), of_positives * of_negatives)
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion(Rates[FloatArray]):
+    """Arrays of counts with their metrics."""
+
+    tp: Any
+    fp: Any
+    positives: Any
+    negatives: Any
 
 
 @dataclass(frozen=True)
-class OperatingPoint:
+class OperatingPoint(Rates[float]):
     """One threshold and its confusion counts.
 
     Parameters
@@ -38,61 +120,30 @@ class OperatingPoint:
     positives: int
     negatives: int
 
-    @property
-    def precision(self) -> float:
-        """TP / (TP + FP); nan where nothing is predicted."""
-        return _share(self.tp, self.tp + self.fp)
 
-    @property
-    def recall(self) -> float:
-        """TP / P, the true positive rate; nan without positives."""
-        return _share(self.tp, self.positives)
-
-    @property
-    def fpr(self) -> float:
-        """FP / N; nan without negatives."""
-        return _share(self.fp, self.negatives)
-
-    @property
-    def specificity(self) -> float:
-        """TN / N, the true negative rate; nan without negatives."""
-        return _share(self.negatives - self.fp, self.negatives)
-
-    @property
-    def f(self) -> float:
-        """2 TP / (P + TP + FP), also known as Dice; nan without positives."""
-        return f_of(self.tp, self.fp, self.positives)
-
-    @property
-    def dice(self) -> float:
-        """The Dice coefficient, another name of `f`."""
-        return self.f
-
-    @property
-    def iou(self) -> float:
-        """TP / (P + FP), intersection over union, also known as Jaccard; nan without positives."""
-        return _share(self.tp, self.positives + self.fp) if self.positives else math.nan
-
-    @property
-    def accuracy(self) -> float:
-        """Share of pixels that are labelled right; nan without pixels."""
-        return _share(self.tp + self.negatives - self.fp, self.positives + self.negatives)
-
-    @property
-    def mcc(self) -> float:
-        """Matthews correlation coefficient, in [-1, 1]; nan where labels or predictions are all alike."""
-        true_negatives, missed = self.negatives - self.fp, self.positives - self.tp
-        covariance = self.tp * true_negatives - self.fp * missed
-        predicted = self.tp + self.fp
-        variances = predicted * (self.positives + self.negatives - predicted) * self.positives * self.negatives
-        # Squared in integers and divided once, so that nothing cancels and the magnitude is at most 1.
-        return math.copysign(math.sqrt(covariance**2 / variances), covariance) if variances else math.nan
+def f_of(tp: Any, fp: Any, positives: Any, *, beta: float = 1.0) -> Any:  # noqa: ANN401  numbers or arrays
+    """F, of counts; 0 where all that is predicted is wrong, nan of nothing."""
+    return share((1 + beta**2) * tp, beta**2 * positives + tp + fp)
 
 
-def f_of(tp: int, fp: int, positives: int, *, beta: float = 1.0) -> float:
-    """F of one point; nan without positives."""
-    return (1 + beta**2) * tp / (beta**2 * positives + tp + fp) if positives else math.nan
+def iou_of(tp: Any, fp: Any, positives: Any) -> Any:  # noqa: ANN401  numbers or arrays
+    """Intersection over union, of counts; 0 where all that is predicted is wrong, nan of nothing."""
+    return share(tp, positives + fp)
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else math.nan
+def share(part: Any, whole: Any) -> Any:  # noqa: ANN401  numbers or arrays
+    """Divide; nan where the whole is 0."""
+    if isinstance(part, (int, float)):
+        return part / whole if whole else math.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return part / whole
+
+
+def _defined(rate: Any, positives: Any) -> Any:  # noqa: ANN401  numbers or arrays
+    if isinstance(rate, float):
+        return rate if positives else math.nan
+    return np.where(positives, rate, np.nan)
+
+
+def _root(number: Any) -> Any:  # noqa: ANN401  numbers or arrays
+    return math.sqrt(number) if isinstance(number, (int, float)) else np.sqrt(number)

@@ -29,10 +29,12 @@ def option(
     write: Callable[..., str] | None = None,
     also: tuple[str, ...] = (),
     default: str = "",
+    of_predictions: bool = False,
 ) -> dict[str, Any]:
     """Give the metadata of a field that is an option of the command line.
 
-    `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them.
+    `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
+    in fields `of_predictions` may be compared: these change only what is predicted.
     """
     return {
         "help": help,
@@ -43,7 +45,13 @@ def option(
         "write": write,
         "also": also,
         "default": default,
+        "of_predictions": of_predictions,
     }
+
+
+def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
+    """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
+    return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))
 
 
 def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass

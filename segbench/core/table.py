@@ -88,14 +88,9 @@ class Table(ABC):
         parts = [self.score(sums) for sums in self.sums(weights)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
 
-    @property
-    def smooth_rows(self) -> Any:  # noqa: ANN401  as `rows`
-        """What of `rows` smooth metrics take, which is all that leaving images out needs; by default all."""
-        return self.rows
-
     def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
         """Measure all images, shape (metrics,), and all without each of them in turn, shape (images, metrics)."""
-        rows = self.smooth_rows
+        rows = self.rows
         total = np.asarray(rows.sum(axis=0)).ravel()
         step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
         parts = [self.score(total - as_dense(rows[start : start + step])) for start in range(0, self.images, step)]

@@ -20,6 +20,7 @@ from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_floats
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import LARGEST_TOTAL, FloatArray
+from segbench.core.operating_point import Rates
 from segbench.core.scores import ScoreCounts
 
 _PRINTED = 1e-9  # how far rounding alone takes a rate computed in floats
@@ -27,7 +28,7 @@ _LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
-class ConfusionPoints:
+class ConfusionPoints(Rates[FloatArray]):
     """True and false positives of the points of a curve, not necessarily whole numbers, readable in both spaces.
 
     Parameters
@@ -42,29 +43,6 @@ class ConfusionPoints:
     fp: FloatArray
     positives: int
     negatives: int
-
-    @property
-    def recall(self) -> FloatArray:
-        """TP / P."""
-        return self.tp / self.positives
-
-    @property
-    def tpr(self) -> FloatArray:
-        """The true positive rate, another name of `recall`."""
-        return self.recall
-
-    @property
-    def fpr(self) -> FloatArray:
-        """FP / N."""
-        return self.fp / self.negatives
-
-    @property
-    def precision(self) -> FloatArray:
-        """TP / (TP + FP); nan where nothing is predicted."""
-        predicted = self.tp + self.fp
-        precision = np.full(predicted.size, np.nan)
-        np.divide(self.tp, predicted, out=precision, where=predicted > 0)
-        return precision
 
     def counts(self, *, tolerance: float = 1e-6) -> ScoreCounts:
         """Make counts of the curve through these points, in any order.

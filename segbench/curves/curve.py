@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief, many, number
+from segbench.core.operating_point import f_of, share
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Series, Space
 from segbench.curves.areas import pr_area, roc_area
@@ -99,7 +100,8 @@ class Curve(Brief, Series):
     @property
     def recall(self) -> FloatArray:
         """TP / P; nan without positives."""
-        return _share(self.tp, self.positives)
+        recall: FloatArray = share(self.tp, self.positives)
+        return recall
 
     @property
     def tpr(self) -> FloatArray:
@@ -109,7 +111,8 @@ class Curve(Brief, Series):
     @property
     def fpr(self) -> FloatArray:
         """FP / N; nan without negatives."""
-        return _share(self.fp, self.negatives)
+        fpr: FloatArray = share(self.fp, self.negatives)
+        return fpr
 
     @property
     def precision(self) -> FloatArray:
@@ -126,10 +129,8 @@ class Curve(Brief, Series):
     @property
     def f(self) -> FloatArray:
         """F = 2 TP / (P + TP + FP); nan without positives."""
-        if not self.positives:
-            return np.full(self.tp.shape, np.nan)
-        f: FloatArray = 2.0 * self.tp / (self.positives + np.add(self.tp, self.fp, dtype=np.float64))
-        return f
+        f: FloatArray = f_of(self.tp, self.fp, self.positives)
+        return f if self.positives else np.full(f.shape, np.nan)
 
     @property
     def columns(self) -> Mapping[str, NDArray[Any]]:
@@ -326,8 +327,3 @@ def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
     precision = np.append(precision, between / (between + fp_between))
     order = np.lexsort((all_fp, all_tp))
     return thinned(all_tp[order] / tp[-1], precision[order])
-
-
-def _share(part: NDArray[Any], whole: int) -> FloatArray:
-    share: FloatArray = part / whole if whole else np.full(part.shape, np.nan)
-    return share

@@ -7,32 +7,21 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.integers import FloatArray
+from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 
 
 @dataclass(frozen=True, eq=False)
-class BestFs:
+class BestFs(Confusion):
     """The points with the best F of many images, one entry per image; see `BestF`."""
 
-    tp: IntArray
-    fp: IntArray
-    positives: IntArray
-    negatives: IntArray
     thresholds: FloatArray
 
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
         """Put the images of several, at least one, one after another."""
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
-
-    @property
-    def f(self) -> FloatArray:
-        """F of each image; nan without positives."""
-        predicted = self.positives + self.tp + self.fp
-        f = np.full(self.tp.size, np.nan)
-        np.divide(2.0 * self.tp, predicted, out=f, where=self.positives > 0)
-        return f
 
 
 def best_fs(images: Iterable[ScoreCounts]) -> BestFs:

@@ -88,7 +88,7 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     if counts.scores.size == 0:
         return BestF(math.nan, math.nan, math.nan, math.nan, 0, 0)
     point = _point(counts, points, best_point(points, beta=beta))
-    f = f_of(point.tp, point.fp, point.positives, beta=beta)
+    f = f_of(point.tp, point.fp, point.positives, beta=beta) if point.positives else math.nan
     return BestF(f, point.precision, point.recall, point.threshold, point.tp, point.fp)
 
 

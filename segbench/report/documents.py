@@ -6,19 +6,21 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from segbench.aggregator.result import Result
 from segbench.core.names import latex_name, markdown_name, one_line
-from segbench.core.numbers import DIGITS
 from segbench.core.summary import finite, finite_values
-from segbench.core.text_table import TextTable
+from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.tables import (
-    ClassResult,
-    RowKind,
+    PLAIN,
+    Listing,
+    Part,
+    Table,
     class_results,
     image_metrics,
-    text_tables,
+    listed,
     threshold_columns,
     worst_first,
 )
@@ -27,106 +29,69 @@ from segbench.statistics.intervals import Intervals
 SCHEMA = 1
 
 
-def document(
-    results: Sequence[Result],
-    form: str,
-    *,
-    rows: RowKind = "method",
-    intervals: Sequence[Intervals] = (),
-    digits: int = DIGITS,
-    zeros: bool = False,
-    keys: Sequence[str] | None = None,
-    sets: Sequence[str] = (),
-    sort: str | None = None,
-) -> str:
-    """Write results as json, csv, markdown or latex, one row per method, image, class or threshold.
-
-    Where `sets` names the data set of each result, methods are rows and sets are groups of columns. By `sort`,
-    a metric of single images, the worst images come first.
-    """
+def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
+    """Write results as json, csv, markdown or latex."""
     if form == "json":
-        classes = class_results(results, intervals=intervals) if rows == "class" else ()
-        return json_document(results, intervals=intervals, rows=rows, classes=classes, keys=keys, sets=sets, sort=sort)
+        return json_document(results, how)
+    every = form == "csv"
+    tables = []
+    for parts in listed(results, how, every=every):
+        texts = {
+            name: part.table.exact() if every else _signed(part, how).text(digits=how.digits, zeros=how.zeros)
+            for name, part in parts.items()
+        }
+        tables.append(side_by_side(texts, "" if every else "-"))
     write = {"csv": csv_table, "markdown": markdown_table, "latex": latex_table}[form]
-    tables = text_tables(
-        results,
-        rows,
-        sets=sets,
-        intervals=intervals,
-        digits=digits,
-        zeros=zeros,
-        keys=keys,
-        every=form == "csv",
-        sort=sort,
-    )
-    return ("" if form == "csv" else "\n").join(map(write, tables))
+    return ("" if every else "\n").join(map(write, tables))
 
 
-def json_document(
-    results: Sequence[Result],
-    *,
-    intervals: Sequence[Intervals] = (),
-    rows: RowKind = "method",
-    classes: Sequence[ClassResult] = (),
-    keys: Sequence[str] | None = None,
-    sets: Sequence[str] = (),
-    sort: str | None = None,
-) -> str:
-    """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
+def _signed(part: Part, how: Listing) -> Table:
+    """Add the signatures to the notes of a table of methods."""
+    signatures = part.signatures if how.rows == "method" else ()
+    return replace(part.table, notes=(*part.table.notes, *signatures))
 
-    Undefined metrics are null, with the reason under ``undefined``. ``images`` and ``failed`` are numbers,
-    ``failures`` says why; ``partial`` is null, or for a run that stopped early [images done, all images or null];
-    ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
-    [low, high], ``sampling`` says how they were made, with standard errors and degrees of freedom. By `rows`,
-    ``per_image`` holds the metrics of each image, the worst by `sort` first,
-    ``image_undefined`` why some are undefined and ``image_notes`` what was done to the image; ``per_threshold`` has one
-    list per column of the curve (`segbench.core.series.Series.columns`), where an infinite threshold is null, and none
-    without a curve; and ``per_class`` holds the metrics of each of `classes`. `keys` chooses metrics of these rows.
-    Where `sets` names the data set of each result, ``set`` is its name.
-    """
-    drawn: list[Intervals | None] = [*intervals] or [None] * len(results)
+
+def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
+    """Write results as JSON; docs/plots.md describes it."""
+    drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
-    runs = [{"set": name, **run} for name, run in zip(sets, runs, strict=True)] if sets else runs
-    tables = threshold_columns(results) if rows == "threshold" else []
-    for place, (run, result) in enumerate(zip(runs, results, strict=True)):
-        if rows == "method":
-            run |= {name: _chosen(run[name], keys) for name in ("summary", "intervals", "undefined")}
-        if rows == "image":
-            run["image_notes"] = {name: list(notes) for name, notes in result.image_notes.items()}
-            summaries = dict(result.per_image)
-            if sort is not None:
-                by = image_metrics(results)[sort]
-                summaries = dict(sorted(summaries.items(), key=lambda item: worst_first(by, item[1])))
-            run["per_image"] = {name: _chosen(finite_values(one), keys) for name, one in summaries.items()}
-            undefined = {name: _chosen(one.undefined, keys) for name, one in summaries.items()}
-            run["image_undefined"] = {name: reasons for name, reasons in undefined.items() if reasons}
-        if rows == "threshold":
-            columns = tables[place]
+    runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
+    if how.rows == "method":
+        narrowed = ("summary", "intervals", "undefined")
+        runs = [run | {name: how.chosen(run[name]) for name in narrowed} for run in runs]
+    elif how.rows == "image":
+        runs = [run | _images(result, how, results) for run, result in zip(runs, results, strict=True)]
+    elif how.rows == "threshold":
+        for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
             if result.chosen_points:
                 run["notes"].append(f"per_threshold: {result.chosen_points}")
-            run["per_threshold"] = {
-                key: [finite(value) for value in values.tolist()]
-                for key, values in _chosen(columns, keys and ["threshold", *keys]).items()
+            chosen = how.chosen(columns, "threshold")
+            run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
+    else:
+        for one in class_results(results, intervals=how.intervals):
+            summary = one.result.summary
+            ends: Mapping[str, tuple[float, float]] = one.intervals or {}
+            runs[one.run].setdefault("per_class", {})[one.name] = {
+                "signature": one.result.signature,
+                "summary": how.chosen(finite_values(summary)),
+                "intervals": how.chosen({key: [*map(finite, pair)] for key, pair in ends.items()}),
+                "undefined": how.chosen(summary.undefined),
             }
-    for one in classes:
-        runs[one.run].setdefault("per_class", {})[one.name] = _class(one, keys)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _class(one: ClassResult, keys: Sequence[str] | None) -> dict[str, Any]:
-    summary = one.result.summary
-    drawn: Mapping[str, tuple[float, float]] = one.intervals or {}
+def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
+    """Give what JSON has of single images."""
+    summaries = dict(result.per_image)
+    if how.sort is not None:
+        by = image_metrics(results)[how.sort]
+        summaries = dict(sorted(summaries.items(), key=lambda item: worst_first(by, item[1])))
+    undefined = {name: how.chosen(one.undefined) for name, one in summaries.items()}
     return {
-        "signature": one.result.signature,
-        "summary": _chosen(finite_values(summary), keys),
-        "intervals": _chosen({key: [finite(end) for end in ends] for key, ends in drawn.items()}, keys),
-        "undefined": _chosen(summary.undefined, keys),
+        "image_notes": {name: list(notes) for name, notes in result.image_notes.items()},
+        "per_image": {name: how.chosen(finite_values(one)) for name, one in summaries.items()},
+        "image_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
     }
-
-
-def _chosen(values: Mapping[str, Any], keys: Sequence[str] | None) -> dict[str, Any]:
-    """Give the values of some keys, in their order; all for None."""
-    return dict(values) if keys is None else {key: values[key] for key in keys if key in values}
 
 
 def csv_table(table: TextTable) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of, partial_text
+from segbench.core.capabilities import Parts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -25,15 +26,16 @@ from segbench.core.metric import Metric, columns, image_columns, optimistic_note
 from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
-from segbench.core.text_table import Heading, Mark, TextTable, side_by_side
-from segbench.protocols.registry import has_parts, protocols_of, verbs
+from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.protocols.registry import protocols_of, verb_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import few_names, images_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
 RowKind = Literal["method", "image", "class", "threshold"]
-_ENDS = ("low", "high")
+Cells = Literal["all", "values", "low", "high"]
+ENDS: tuple[Cells, Cells] = ("low", "high")
 _UNKNOWN = (math.nan, math.nan)
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
@@ -50,32 +52,15 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of metrics.
+    """Rows of metrics."""
 
-    Parameters
-    ----------
-    labels : tuple of str
-        Titles of the leading columns, which hold names.
-    columns : tuple of Metric
-        Of these metrics.
-    rows : list of Row
-    texts : tuple of str
-        Titles of the trailing columns, which hold texts.
-    sets : list of list of int
-        Rows that compete with each other for the best value of a column.
-    best : set of (int, str)
-        Rows and keys that are best whatever the others are.
-    notes : tuple of str
-        What belongs below the table wherever it goes.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # titles of the leading columns, which hold names
     columns: tuple[Metric, ...]
     rows: Sequence[Row]
-    texts: tuple[str, ...] = ()
-    sets: Sequence[Sequence[int]] = ()
-    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)
-    notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # titles of the trailing columns, which hold texts
+    sets: Sequence[Sequence[int]] = ()  # rows that compete with each other for the best value of a column
+    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)  # rows and keys that are best in any case
+    notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
@@ -86,19 +71,19 @@ class Table:
             marks |= zip(places, ranked(values, better, digits=digits), strict=True)
         return marks
 
-    def text(self, *, digits: int = DIGITS, intervals: bool = True, zeros: bool = False) -> TextTable:
-        """Round the values for readers; intervals are behind the value, ``.8123 [.7901, .8302]``, if not left out.
+    def text(self, *, digits: int = DIGITS, zeros: bool = False, cells: Cells = "all") -> TextTable:
+        """Round the values for readers; intervals are behind the value, ``.8123 [.7901, .8302]``.
 
-        With `zeros`, numbers have their leading zeros.
+        With `zeros`, numbers have their leading zeros. `cells` chooses values alone, or one end of the intervals.
         """
         first = len(self.labels)
 
         def cell(row: Row, key: str) -> str:
-            value = number(row.summary.get(key, math.nan), digits=digits)
-            low, high = row.intervals.get(key, _UNKNOWN) if intervals else _UNKNOWN
-            return (
-                value if math.isnan(low) else f"{value} [{number(low, digits=digits)}, {number(high, digits=digits)}]"
-            )
+            numbers = row.summary.get(key, math.nan), *row.intervals.get(key, _UNKNOWN)
+            value, *ends = (number(one, digits=digits) for one in numbers)
+            if cells in ENDS:
+                return ends[ENDS.index(cells)] if row.intervals else ""
+            return value if cells == "values" or "-" in ends else f"{value} [{', '.join(ends)}]"
 
         # Columns without any value are left out first, as those of areas where all predictions are two-valued.
         empty = [all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
@@ -109,7 +94,14 @@ class Table:
         )
         table = TextTable(
             [*self.labels, *(metric.name for metric in self.columns), *self.texts],
-            [[*row.labels, *(cell(row, one.key) for one in self.columns), *row.texts] for row in self.rows],
+            [
+                [
+                    *row.labels,
+                    *(cell(row, one.key) for one in self.columns),
+                    *(row.texts if cells not in ENDS else [""] * len(self.texts)),
+                ]
+                for row in self.rows
+            ],
             names=first,
             marks={
                 (row, first + place): mark
@@ -137,7 +129,7 @@ class Table:
         for labels, summary, intervals, texts, _ in self.rows:
             ends = [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
             rows.append([*labels, *(exact(summary.get(key, math.nan)) for key in keys), *map(exact, ends), *texts])
-        titles = [f"{key}_{end}" for key in drawn for end in _ENDS]
+        titles = [f"{key}_{end}" for key in drawn for end in ENDS]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
@@ -147,95 +139,79 @@ def _latex_heading(metric: Metric) -> Heading:
     return Heading(group, metric.latex(metric.title), metric.latex(metric.name))
 
 
-def tables_of(
-    results: Sequence[Result],
-    rows: RowKind,
-    *,
-    intervals: Sequence[Intervals],
-    digits: int,
-    keys: Sequence[str] | None,
-    every: bool = False,
-    names: Sequence[str] = (),
-    sort: str | None = None,
-) -> list[Table]:
-    """Give a table per protocol, sorted; of classes, and with `every` for other programs, a single one.
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """How results are listed."""
 
-    For readers methods come the best first. With `keys`, a protocol that has none of these metrics has no table.
-    `names` are those of methods, by default `names_of` them. By `sort`, the worst images come first.
+    rows: RowKind = "method"
+    intervals: Sequence[Intervals] = ()  # one per result, or none
+    keys: Sequence[str] | None = None  # the metrics, in this order; None for all that have a column
+    sets: Sequence[str] = ()  # the data set of each result, a group of columns; empty for a single set
+    sort: str | None = None  # the metric of single images by which the worst come first
+    digits: int = DIGITS  # for readers, as `zeros`: whether numbers have their leading zeros
+    zeros: bool = False
+
+    def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
+        """Give the values of the chosen metrics, and of some keys before them."""
+        keys = values if self.keys is None else [*more, *self.keys]
+        return {key: values[key] for key in keys if key in values}
+
+
+PLAIN = Listing()
+
+
+class Part(NamedTuple):
+    """Results of one protocol on one data set, in the order of their rows, and their table."""
+
+    results: list[Result]
+    names: list[str]
+    intervals: list[Intervals]
+    table: Table
+
+    @property
+    def signatures(self) -> list[str]:
+        """The signatures of results and of their intervals, each once."""
+        drawn = [f"|{one.signature}" for one in self.intervals] or [""] * len(self.results)
+        return list(dict.fromkeys(one.signature + end for one, end in zip(self.results, drawn, strict=True)))
+
+
+def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
+    """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one.
+
+    For readers methods come the best first. A protocol that has none of the chosen metrics has no table.
     """
-
-    def table(places: Sequence[int]) -> Table:
-        some = [results[place] for place in places]
-        if rows == "image":
-            return image_table(some, keys=keys, sort=sort)
-        if rows == "threshold":
-            return threshold_table(some, digits=digits, keys=keys, every=every)
-        drawn = [intervals[place] for place in places] if intervals else []
-        if rows == "class":
-            return class_table(class_results(some, intervals=drawn), keys=keys, every=every)
-        named = [names[place] for place in places] if names else ()
-        made = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
-        return made if every else replace(made, notes=(*made.notes, *signatures(some, drawn)))
-
-    if every or rows == "class":
-        return [table(range(len(results)))]
-    groups = [places for _, places in sorted(by_protocol(results).items())]
-    if rows == "method":
-        groups = [ordered(results, places) for places in groups]
-    tables = [table(places) for places in groups]
-    return [one for one in tables if one.columns] or tables
+    alone = every or how.rows == "class"
+    groups = [[*range(len(results))]] if alone else [places for _, places in sorted(by_protocol(results).items())]
+    tables = []
+    for places in groups:
+        sets = [how.sets[place] for place in places] if how.sets else [""] * len(places)
+        names = dict(zip(places, names_of([results[place] for place in places], sets), strict=True))
+        tables.append(
+            {
+                name: _part(results, some, names, how, every=every)
+                for name, some in grouped(zip(sets, places, strict=True)).items()
+            }
+        )
+    return [parts for parts in tables if any(part.table.columns for part in parts.values())] or tables
 
 
-def signatures(results: Sequence[Result], intervals: Sequence[Intervals]) -> list[str]:
-    """Give the signatures of results and of their intervals, each once."""
-    drawn = [f"|{one.signature}" for one in intervals] or [""] * len(results)
-    return list(dict.fromkeys(result.signature + end for result, end in zip(results, drawn, strict=True)))
-
-
-def ordered(results: Sequence[Result], places: Sequence[int]) -> list[int]:
-    """Give the places of results of one protocol in the order of tables: the best first."""
-    return [places[k] for k in headline_order([results[place] for place in places])]
-
-
-def text_tables(
-    results: Sequence[Result],
-    rows: RowKind,
-    *,
-    sets: Sequence[str],
-    intervals: Sequence[Intervals],
-    digits: int,
-    zeros: bool,
-    keys: Sequence[str] | None,
-    every: bool,
-    sort: str | None = None,
-) -> list[TextTable]:
-    """Give `tables_of` as text; where `sets` names the data set of each result, those of sets side by side."""
-    if not sets:
-        tables = tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, every=every, sort=sort)
-        return [table.exact() if every else table.text(digits=digits, zeros=zeros) for table in tables]
-    joined = []
-    for _, places in [("", [*range(len(results))])] if every else sorted(by_protocol(results).items()):
-        groups = {}
-        names = names_in_sets(results, places, sets)
-        for name, some in by_set(places, sets).items():
-            of_set, drawn = [results[place] for place in some], [intervals[place] for place in some if intervals]
-            named = [names[place] for place in some]
-            (table,) = tables_of(of_set, rows, intervals=drawn, digits=digits, keys=keys, every=every, names=named)
-            groups[name] = table.exact() if every else table.text(digits=digits, zeros=zeros)
-        if any(len(table.header) > table.names for table in groups.values()):
-            joined.append(side_by_side(groups, "" if every else "-"))
-    return joined
-
-
-def by_set(places: Iterable[int], sets: Sequence[str]) -> dict[str, list[int]]:
-    """Give the places of the results of each data set; all of them where no sets are named."""
-    return grouped((sets[place] if sets else "", place) for place in places)
-
-
-def names_in_sets(results: Sequence[Result], places: Sequence[int], sets: Sequence[str]) -> dict[int, str]:
-    """Name the methods of some results by their places, alike in all data sets."""
-    names = names_of([results[place] for place in places], [sets[place] for place in places] if sets else ())
-    return dict(zip(places, names, strict=True))
+def _part(
+    results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
+) -> Part:
+    """Make the table of some of the results."""
+    if how.rows == "method" and not every:
+        places = [places[k] for k in headline_order([results[place] for place in places])]
+    some, named = [results[place] for place in places], [names[place] for place in places]
+    drawn = [how.intervals[place] for place in places if how.intervals]
+    if how.rows == "image":
+        table = image_table(some, keys=how.keys, sort=how.sort)
+    elif how.rows == "threshold":
+        table = threshold_table(some, digits=how.digits, keys=how.keys, every=every)
+    elif how.rows == "class":
+        table = class_table(class_results(some, intervals=drawn), keys=how.keys, every=every)
+    else:
+        table = method_table(some, intervals=drawn, keys=how.keys, every=every, names=named)
+    return Part(some, named, drawn, table)
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
@@ -403,14 +379,14 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
 
 def how_to_get_classes(results: Sequence[Result]) -> str:
     """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
-    asked = dict.fromkeys(result.rules.variant_of or result.protocol for result in results)
-    with_classes = [verb for verb in asked if verb in verbs() and any(map(has_parts, protocols_of(verb)))]
-    if not with_classes:
+    asked = dict.fromkeys(verb_of(type(result.rules)) for result in results)
+    kinds = [
+        (verb, kind) for verb in asked if verb in verbs() for kind in protocols_of(verb) if issubclass(kind, Parts)
+    ]
+    if not kinds:
         return ""
-    kind = next(filter(has_parts, protocols_of(with_classes[0])))
-    return "; " + setting(
-        f"run segbench {with_classes[0]} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)"
-    )
+    verb, kind = kinds[0]
+    return "; " + setting(f"run segbench {verb} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)")
 
 
 def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, every: bool) -> Table:
@@ -515,7 +491,7 @@ def threshold_table(
 
 def _every() -> str:
     """Say what lists every threshold."""
-    return setting("--format csv and json list", "export_csv lists")
+    return setting("--format csv and json list", "result.curve lists")
 
 
 def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:

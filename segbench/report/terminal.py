@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -17,99 +16,53 @@ from segbench.aggregator.result import Result
 from segbench.core.grouping import grouped
 from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
-from segbench.core.numbers import DIGITS, number
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks
-from segbench.report.tables import (
-    Row,
-    RowKind,
-    Table,
-    by_protocol,
-    by_set,
-    method_table,
-    names_in_sets,
-    ordered,
-    signatures,
-    tables_of,
-)
-from segbench.statistics.intervals import Intervals
+from segbench.report.tables import ENDS, PLAIN, Cells, Listing, Part, Table, listed
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
 
 
-def show(
-    results: Sequence[Result],
-    console: Console,
-    *,
-    rows: RowKind = "method",
-    intervals: Sequence[Intervals] = (),
-    digits: int = DIGITS,
-    zeros: bool = False,
-    keys: Sequence[str] | None = None,
-    sets: Sequence[str] = (),
-    sort: str | None = None,
-) -> None:
-    """Print results, one row per method, image, class or threshold: metrics with a title, or those of `keys`.
-
-    By `sort`, a metric of single images, the worst images come first.
-    """
-    if rows == "method":
-        show_results(results, console, intervals=intervals, digits=digits, zeros=zeros, keys=keys, sets=sets)
-        return
-    for table in tables_of(results, rows, intervals=intervals, digits=digits, keys=keys, sort=sort):
-        text = table.text(digits=digits, zeros=zeros)
-        if rows == "class":
-            _show_explained([table], text, console)
-        else:
-            show_table(text, console)
-
-
-def show_results(
-    results: Sequence[Result],
-    console: Console,
-    *,
-    intervals: Sequence[Intervals] = (),
-    digits: int = DIGITS,
-    zeros: bool = False,
-    keys: Sequence[str] | None = None,
-    sets: Sequence[str] = (),
-) -> None:
+def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> None:
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it.
 
-    With intervals, one per result, each method's lower and upper ends are below its values. Where `sets` names the data
-    set of each result, sets are groups of columns, and methods are in the order of the first set.
+    With intervals, each method's lower and upper ends are below its values.
     """
-    for _, places in sorted(by_protocol(results).items()):
-        named = names_in_sets(results, places, sets)
-        names: dict[str, list[str]] = {}
-        some: dict[str, list[Result]] = {}
-        drawn: dict[str, list[Intervals]] = {}
-        for name, of_set in by_set(places, sets).items():
-            order = ordered(results, of_set)
-            some[name] = [results[place] for place in order]
-            names[name] = [named[place] for place in order]
-            drawn[name] = [intervals[place] for place in order if intervals]
-        tables = {name: method_table(some[name], intervals=drawn[name], keys=keys, names=names[name]) for name in some}
-        if not any(table.columns for table in tables.values()):
-            continue
-        found = {name: remarks(some[name], drawn[name], keys=keys, names=names[name]) for name in some}
-        noted = {
-            name: replace(table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
-            for name, table in tables.items()
-        }
-        texts = {name: one.text(digits=digits, intervals=False, zeros=zeros) for name, one in noted.items()}
-        joined = side_by_side(texts, "-")
-        below = {
-            place: _ends(rows, digits, zeros=zeros)
-            for place, rows in enumerate(_rows_of(list(tables.values()), joined) if intervals else [])
-        }
-        _show_explained(list(noted.values()), joined, console, below=below)
-        _show_remarks(found, console)
-        signed = {name: signatures(some[name], drawn[name]) for name in some}
-        for signature in dict.fromkeys(line for lines in signed.values() for line in lines):
-            of = [name for name, lines in signed.items() if signature in lines]
-            say(console, signature if len(of) == len(signed) else f"{', '.join(of)}: {signature}", "dim")
+    for parts in listed(results, how):
+        tables = {name: part.table for name, part in parts.items()}
+        if how.rows == "method":
+            _show_methods(parts, console, how)
+        elif how.rows == "class":
+            _show_explained(tables, _joined(tables, how), console)
+        else:
+            show_table(_joined(tables, how), console)
+
+
+def _joined(tables: Mapping[str, Table], how: Listing, cells: Cells = "all") -> TextTable:
+    """Give the tables of data sets side by side."""
+    texts = {name: one.text(digits=how.digits, zeros=how.zeros, cells=cells) for name, one in tables.items()}
+    return side_by_side(texts, "" if cells in ENDS else "-")
+
+
+def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> None:
+    """Print the table of methods, remarks and signatures; nothing where it has no columns."""
+    if not any(part.table.columns for part in parts.values()):
+        return
+    found = {name: remarks(of.results, of.intervals, keys=how.keys, names=of.names) for name, of in parts.items()}
+    tables = {
+        name: replace(of.table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
+        for name, of in parts.items()
+    }
+    below: dict[int, list[list[str]]] = {}
+    for end in ENDS if how.intervals else ():
+        for row, (_, *cells) in enumerate(_joined(tables, how, end).rows):
+            below.setdefault(row, []).append([f"  {100 * how.intervals[0].level:g} % {end}", *cells])
+    _show_explained(tables, _joined(tables, how, "values"), console, below=below)
+    _show_remarks(found, console)
+    signed = grouped((line, name) for name, of in parts.items() for line in of.signatures)
+    for signature, names in signed.items():
+        say(console, signature if len(names) == len(parts) else f"{', '.join(names)}: {signature}", "dim")
 
 
 def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:
@@ -124,13 +77,14 @@ def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> No
 
 
 def _show_explained(
-    tables: Sequence[Table],
+    of_sets: Mapping[str, Table],
     text: TextTable,
     console: Console,
     *,
     below: Mapping[int, Sequence[Sequence[str]]] | None = None,
 ) -> None:
     """Print tables, that are side by side in `text`, with the footnotes of those columns that are shown."""
+    tables = list(of_sets.values())
     kept = show_table(replace(text, notes=()), console, below=below)
     first = len(tables[0].labels)
     columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
@@ -138,27 +92,6 @@ def _show_explained(
     optimistic = {note for table in tables for note in optimistic_notes(table.columns)}
     for note in (*footnotes(list(shown.values())), *(note for note in text.notes if note not in optimistic)):
         say(console, note, "dim")
-
-
-def _rows_of(tables: Sequence[Table], joined: TextTable) -> list[list[tuple[Table, Row | None]]]:
-    """Give what each row of tables side by side is in each of them; None where it is missing."""
-    if len(tables) == 1:
-        return [[(tables[0], row)] for row in tables[0].rows]
-    by_name = [(table, {row.labels[0]: row for row in table.rows}) for table in tables]
-    return [[(table, rows.get(cells[0])) for table, rows in by_name] for cells in joined.rows]
-
-
-def _ends(of_method: Sequence[tuple[Table, Row | None]], digits: int, *, zeros: bool) -> list[list[str]]:
-    """Give the rows of the lower and the upper ends of a method's intervals in tables side by side."""
-    rows: list[list[str]] = [["low"], ["high"]]
-    for table, row in of_method:
-        drawn = row.intervals if row else {}
-        for side, cells in enumerate(rows):
-            if isinstance(drawn, Intervals):
-                cells[0] = f"  {100 * drawn.level:g} % {('low', 'high')[side]}"
-            pairs = [drawn.get(metric.key, (math.nan, math.nan)) for metric in table.columns]
-            cells += [*(number(pair[side], digits=digits) if drawn else "" for pair in pairs), *[""] * len(table.texts)]
-    return TextTable([], rows).with_leading_zeros().rows if zeros else rows
 
 
 def show_table(

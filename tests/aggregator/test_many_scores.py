@@ -12,7 +12,7 @@ import segbench
 from segbench import compare, count_pixels, evaluate, load_results
 from segbench.core import pooling
 from segbench.report.documents import json_document
-from segbench.report.tables import threshold_table
+from segbench.report.tables import Listing, threshold_table
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, t
     (loaded,) = load_results(tmp_path / "r.segbench")
     for result in (evaluate(*folders[:2]), loaded):
         assert f"at {result.reduced.scores.size} of " in threshold_table([result]).notes[0]
-        (run,) = json.loads(json_document([result], rows="threshold"))["runs"]
+        (run,) = json.loads(json_document([result], Listing(rows="threshold")))["runs"]
         assert f"per_threshold: {result.chosen_points}" in run["notes"]
 
 

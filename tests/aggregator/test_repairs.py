@@ -20,6 +20,7 @@ from segbench import (
     load_results,
 )
 from segbench.report.documents import json_document
+from segbench.report.tables import Listing
 
 RNG = np.random.default_rng(5)
 MASKS = {f"{name}.png": (RNG.random((40, 60)) < 0.3) * np.uint8(255) for name in "abc"}
@@ -93,11 +94,6 @@ def test_scores_out_of_range_are_brought_back(run, tmp_path):
     assert (again.notes, again.image_notes) == (result.notes, result.image_notes)
 
 
-def test_wide_integers_divided_by_a_number_are_not_called_levels(run):
-    result = run(lambda scores: scores.astype(np.int32), suffix=".npy", repairs=Repairs(scale=255))
-    assert result.notes == ("prediction: score = value / 255 (3 of 3 images)",)
-
-
 def test_other_repairs_are_another_run(run, tmp_path):
     for repairs in (Repairs(resize="nearest"), Repairs(resize="bilinear"), Repairs(resize="bilinear", scale=255)):
         run(lambda scores: scores[::2, ::2], repairs=repairs)
@@ -147,11 +143,6 @@ def test_several_annotators_and_a_field_are_cropped_together(run, tmp_path):
         )
 
 
-def test_label_maps_of_the_regions_protocol_are_resized_nearest(run):
-    result = run(lambda scores: scores[::2, ::2] // 64, Regions(), repairs=Repairs(resize="nearest"))
-    assert result.notes == ("prediction resized, nearest (2 of 3 images)",)
-
-
 @pytest.mark.parametrize(
     ("protocol", "repairs"),
     [
@@ -167,7 +158,7 @@ def test_repairs_without_meaning_are_refused_before_a_file_is_read(tmp_path, pro
 
 def test_json_tells_image_by_image(run):
     result = run(lambda scores: scores[:-1], repairs=Repairs(crop=True))
-    (document,) = json.loads(json_document([result], rows="image"))["runs"]
+    (document,) = json.loads(json_document([result], Listing(rows="image")))["runs"]
     assert document["image_notes"] == {
         name: ["ground truth cropped at the lower right [40 x 60 to 39 x 60]"] for name in ("b", "c")
     }

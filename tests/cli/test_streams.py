@@ -10,7 +10,7 @@ import sys
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
 
-from segbench import evaluate
+from segbench import Boundaries, evaluate
 from segbench.cli.data import methods_of
 from segbench.cli.main import main
 
@@ -33,7 +33,6 @@ COMMANDS = [
     ["plot", "r.segbench", "-o", "é日.png"],
     ["overlay", "r.segbench", "-o", "out é日"],
     ["nms", "né日", "nms é日"],
-    ["export", "r.segbench", "--csv", "csv é日"],
     ["--help"],
 ]
 
@@ -105,6 +104,7 @@ def test_names_that_are_no_text_are_printed_in_utf_8(folder):
 
 
 def test_a_file_name_that_the_locale_lacks_is_said(folder):
-    answer = program(folder, ["export", "r.segbench", "--csv", "csv"], **C_LOCALE)
+    evaluate(folder / "gt", folder / "né日", Boundaries(thresholds=1, positive=255), results=folder / "edges.segbench")
+    answer = program(folder, ["export", "edges.segbench", "--bsds", "official"], **C_LOCALE)
     assert answer.returncode == 1
     assert "LC_ALL=C.UTF-8" in answer.stderr.decode()

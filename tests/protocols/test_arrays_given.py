@@ -38,8 +38,6 @@ WHOLE = {
     "accumulated regions": lambda a: segbench.Accumulator(Regions()).update(LABELS, a, name="a"),
     "accumulated valid": lambda a: segbench.Accumulator().update(LABELS, SCORES, a != 0),
     "plot_matches": lambda a: segbench.plot_matches(a / 9, LABELS, threshold=0.5),
-    "plot_regions": lambda a: segbench.plot_regions(SCORES, LABELS, a),
-    "photograph": lambda a: segbench.plot_regions(a, LABELS, LABELS),
 }
 
 

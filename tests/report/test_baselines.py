@@ -36,12 +36,6 @@ def _matches():
     return segbench.plot_matches(scores, truth, threshold=0.5, max_dist=0.08)
 
 
-def _regions():
-    truth = np.kron(np.array([[1, 2], [3, 4]]), np.ones((6, 8), int))
-    photograph = np.stack([truth * 50, 250 - truth * 40, truth * 10], axis=-1).astype(np.uint8)
-    return segbench.plot_regions(photograph, np.roll(truth, 2, axis=1), truth)[0]
-
-
 def _regions_in_pr():
     first, second = pixel_results(2)
     ax = segbench.pr_curve(first.pooled).plot()
@@ -72,7 +66,6 @@ PICTURES = {
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
     "plot_matches": _matches,
-    "plot_regions": _regions,
     "Curve.plot": _regions_in_pr,
     "BoundaryCurve.plot": boundary_results()[0].curve.plot,
     "RegionCurve.plot": region_results()[0].curve.plot,

@@ -4,7 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segbench import DataError, Regions, evaluate, export_bsds, export_csv, import_bsds, load_results
+from segbench import DataError, Regions, evaluate, export_bsds, import_bsds, load_results
+from segbench.report.documents import document
+from segbench.report.tables import Listing
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 FILES = ["eval_RI_VOI.txt", "eval_RI_VOI_thr.txt", "eval_cover.txt", "eval_cover_img.txt", "eval_cover_th.txt"]
@@ -58,11 +60,10 @@ def test_rows_that_say_otherwise_are_noted_and_damage_refused(result, tmp_path):
         import_bsds(tmp_path / "mine")
 
 
-def test_csv(result, tmp_path):
-    export_csv([result], tmp_path)
-    header, row = (tmp_path / "pred_thresholds.csv").read_text().splitlines()
-    assert header.startswith("threshold,covering,covering_of_prediction,rand_index,voi,voi_split,voi_merge")
-    assert row.startswith("1.0,0.58333")
+def test_csv(result):
+    header, row = document([result], "csv", Listing(rows="threshold")).splitlines()
+    assert header.startswith("method,threshold,covering,covering_of_prediction,rand_index,voi,voi_split,voi_merge")
+    assert row.startswith("pred,1.0,0.58333")
 
 
 @pytest.mark.skipif(not BSDS500, reason="SEGBENCH_BSDS500 does not say where BSDS500 is")

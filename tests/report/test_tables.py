@@ -17,7 +17,7 @@ from segbench.core.numbers import number
 from segbench.report import tables
 from segbench.report.documents import document, latex_table, markdown_table
 from segbench.report.ranking import ranked
-from segbench.report.terminal import show, show_results
+from segbench.report.terminal import show
 
 
 def method_table(results, *, digits=4):
@@ -34,7 +34,7 @@ def exact_thresholds(results, **options):
 
 def shown(results, width, **console):
     console = Console(width=width, file=io.StringIO(), **console)
-    show_results(results, console)
+    show(results, console)
     return console.file.getvalue()
 
 
@@ -68,13 +68,20 @@ def test_a_narrow_terminal_cuts_no_digit(tmp_path):
 
 
 class TestNarrowTerminals:
-    def test_leave_out_the_columns_that_can_be_spared_and_say_so(self):
-        text = in_a_terminal(pixel_results(2), 90)
-        wide = shown(pixel_results(2), 90).splitlines()
+    @pytest.fixture
+    def results(self, install):
+        """Two results of a protocol whose columns are always the same."""
+        install({"fixed": "unusual_protocols:Fixed"})
+        signature = "protocol:fixed|data:0"
+        return [replace(result, protocol="fixed", signature=signature) for result in pixel_results(2)]
+
+    def test_leave_out_the_columns_that_can_be_spared_and_say_so(self, results):
+        text = in_a_terminal(results, 90)
+        wide = shown(results, 90).splitlines()
         assert text.splitlines()[:2] == wide[:2]
         assert all(len(line) <= 90 for line in text.splitlines()[:4])
         assert "left out" not in text
-        named = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
+        named = [replace(result, method=f"{result.method} again") for result in results]
         lines = in_a_terminal(named, 82).splitlines()
         assert "hull*" not in lines[1]
         assert "IoU" not in lines[1]
@@ -87,8 +94,8 @@ class TestNarrowTerminals:
         assert lines[4].startswith("left out: ODS IoU, hull*, FPR95;")
         assert "left out" not in in_a_terminal(named, width)
 
-    def test_leave_out_their_footnotes(self):
-        results = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
+    def test_leave_out_their_footnotes(self, results):
+        results = [replace(result, method=f"{result.method} again") for result in results]
         _, _, notes = in_a_terminal(results, 44).partition("left out: ")
         left_out, _, notes = notes.partition(";")
         assert left_out == "ODS P, ODS R, ODS IoU, mean F, hull*, AP, AUC-ROC, FPR95"
@@ -109,7 +116,7 @@ class TestNarrowTerminals:
         result = evaluate(gt, pred, Classes(labels=range(2)))
         for width, told in ((200, True), (60, False)):
             console = Console(width=width, file=io.StringIO(), force_terminal=True)
-            show([result], console, rows="class")
+            show([result], console, tables.Listing(rows="class"))
             assert ("optimistic" in console.file.getvalue()) is told
 
     def test_leave_out_nothing_where_that_would_not_help(self):
@@ -127,7 +134,7 @@ class TestNarrowTerminals:
     def test_no_line_ends_in_blanks(self):
         results = pixel_results(3)
         console = Console(width=200, file=io.StringIO())
-        show_results(results, console, intervals=[result.intervals(replicates=9) for result in results])
+        show(results, console, tables.Listing(intervals=[result.intervals(replicates=9) for result in results]))
         for text in (console.file.getvalue(), in_a_terminal(results, 200)):
             assert all(line == line.rstrip() for line in text.splitlines())
 
@@ -239,7 +246,7 @@ class TestBest:
         assert rf"\underline{{{second}}}" in latex_table(table)
         assert f"**{first}**" in markdown_table(table)
         console = Console(width=200, file=io.StringIO(), force_terminal=True)
-        show_results(pixel_results(3), console, digits=2)
+        show(pixel_results(3), console, tables.Listing(digits=2))
         assert f"\x1b[1m{first}\x1b[0m" in console.file.getvalue()
         assert f"\x1b[4m{second}\x1b[0m" in console.file.getvalue()
 
@@ -303,18 +310,18 @@ class TestForms:
     def test_leading_zeros_are_written_on_request(self):
         results = [replace(pixel_results(1)[0], method="net .5")]
         for form in ("markdown", "latex"):
-            text = document(results, form, zeros=True)
+            text = document(results, form, tables.Listing(zeros=True))
             assert "net .5" in text
             assert "0.6" in text
             assert not re.search(r"[ {]\.\d", text.replace("net .5", ""))
         console = Console(width=200, file=io.StringIO())
-        show_results(results, console, intervals=[results[0].intervals(replicates=9)], zeros=True)
+        show(results, console, tables.Listing(intervals=[results[0].intervals(replicates=9)], zeros=True))
         assert not re.search(r" \.\d", console.file.getvalue().replace("net .5", ""))
 
     @pytest.mark.parametrize("form", ["markdown", "latex", "csv", "json"])
     def test_chosen_metrics_are_the_only_ones(self, form):
         mixed = [*pixel_results(1), *region_results()]
-        text = document(mixed, form, keys=["auc_pr"])
+        text = document(mixed, form, tables.Listing(keys=["auc_pr"]))
         assert "ods" not in text.lower().replace("methods", "")
         assert "voi" not in text.lower()
 

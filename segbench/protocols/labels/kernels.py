@@ -1,6 +1,6 @@
-"""Compiled loops of the labels protocol: the confusion matrix, and means over the worst images.
+"""Compiled loops of the labels protocol: the confusion matrix.
 
-Imported only when labels are counted or measured, so that ``import segbench`` stays quick.
+Imported only when labels are counted, so that ``import segbench`` stays quick.
 """
 
 from __future__ import annotations
@@ -54,30 +54,3 @@ def confusion_of_words(
                 found >>= step
     counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
     return counts
-
-
-@compiled()
-def means_of_worst(
-    held: NDArray[Any], values: NDArray[Any], starts: NDArray[Any], totals: NDArray[Any], share: float
-) -> NDArray[Any]:
-    """Give the mean of the lowest values of each group, for each row; nan for a group that a row has nothing of.
-
-    Group g has the rising `values` from ``starts[g]`` to ``starts[g + 1]``, which a row holds so many times as `held`
-    says, `totals` in all. The share of them is rounded down to a whole number, of at least one.
-    """
-    groups = starts.size - 1
-    means = np.full((held.shape[0], groups), np.nan)
-    for row in range(held.shape[0]):
-        for group in range(groups):
-            wanted = max(1.0, np.floor(totals[row, group] * share + 1e-9))
-            left, total = wanted, 0.0
-            if totals[row, group] <= 0:
-                continue
-            for k in range(starts[group], starts[group + 1]):
-                taken = min(left, held[row, k])
-                total += taken * values[k]
-                left -= taken
-                if left <= 0:
-                    break
-            means[row, group] = total / wanted
-    return means

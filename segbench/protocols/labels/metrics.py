@@ -25,10 +25,10 @@ Cohen: A coefficient of agreement for nominal scales. Educational and Psychologi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from segbench.core.interface import given
 from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
+from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
@@ -146,9 +147,21 @@ class _ByClass:
     predicted: FloatArray
 
     @property
-    def union(self) -> FloatArray:
-        """Pixels of a class on either side."""
-        return self.truth + self.predicted - self.tp
+    def iou(self) -> FloatArray:
+        """IoU of each class, 0 where it is only predicted."""
+        iou: FloatArray = iou_of(self.tp, self.predicted - self.tp, self.truth)
+        return iou
+
+    @property
+    def dice(self) -> FloatArray:
+        """Dice of each class, 0 where it is only predicted."""
+        dice: FloatArray = f_of(self.tp, self.predicted - self.tp, self.truth)
+        return dice
+
+    @property
+    def last(self) -> _ByClass:
+        """The last class alone, shape (rows,)."""
+        return _ByClass(self.tp[:, -1], self.truth[:, -1], self.predicted[:, -1])
 
 
 class LabelTable(CountsTable[LabelCounts]):
@@ -206,85 +219,62 @@ class LabelTable(CountsTable[LabelCounts]):
         return _ByClass(*parts), totals
 
     @cached_property
-    def _of_images(self) -> _Values:
-        """IoU of each class in each image that holds it in the ground truth, and its mean over classes."""
+    def _of_images(self) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The mean IoU of each image and its IoU by class, 0 where the ground truth holds none, and where it does."""
         counts, _ = self._by_image
         held = counts.truth > 0
-        iou = np.divide(counts.tp, counts.union, out=np.zeros_like(counts.tp), where=held)
+        iou = np.where(held, counts.iou, 0)
         present = held.sum(axis=1)
         means = np.divide(iou.sum(axis=1), present, out=np.zeros(present.size), where=present > 0)
-        return _Values(np.column_stack([means, iou]), np.column_stack([present > 0, held]))
+        return np.column_stack([means, iou]), np.column_stack([present > 0, held])
 
     @cached_property
-    def smooth_rows(self) -> FloatArray:
-        """Pixels found, true and predicted by class; values of images, and which have one."""
+    def rows(self) -> FloatArray:
+        """Pixels found, true and predicted by class; which values images have, and these."""
         counts, _ = self._by_image
-        return np.hstack([counts.tp, counts.truth, counts.predicted, self._of_images.held, self._values])
-
-    @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  dense or sparse
-        """Those of smooth metrics, and how many images have each value.
-
-        The latter are what means over the worst images are made of: which these are depends on the sample.
-        """
-        if not self._of_worst:
-            return self.smooth_rows
-        from scipy.sparse import csr_array, hstack
-
-        return hstack([csr_array(self.smooth_rows), self._of_images.histogram], format="csr")
+        return np.hstack([counts.tp, counts.truth, counts.predicted, self._of_images[1], self._values])
 
     @property
     def _values(self) -> FloatArray:
         """What is averaged over images: the mean IoU, IoU of each class, and Dice of the last; 0 where undefined."""
         counts, _ = self._by_image
-        tp, truth, predicted = (part[:, -1:] for part in (counts.tp, counts.truth, counts.predicted))
-        dice = np.divide(2 * tp, truth + predicted, out=np.zeros_like(tp), where=truth > 0)
-        return np.hstack([self._of_images.values, dice])
+        one = counts.last
+        return np.column_stack([self._of_images[0], np.where(one.truth > 0, one.dice, 0)])
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself."""
-        sums = np.asarray(self.rows.sum(axis=0), np.float64)
+        sums = self.rows.sum(axis=0)
         start = 4 * len(self.class_names) + 1
         values = column_sums(self._values)[0]
         sums[start : start + values.size] = values
         row: FloatArray = self.score(sums[np.newaxis])[0]
+        columns = zip(*(part.T for part in self._of_images), strict=True)
+        with np.errstate(invalid="ignore"):  # nan without pixels
+            worst = _over_worst(np.array([[_mean_of_worst(values[held]) for values, held in columns]]))
+        for place, metric in enumerate(self.metrics):
+            row[place] = worst[metric.key].item() if metric.key in worst else row[place]
         return row
 
-    @property
-    def _of_worst(self) -> bool:
-        """Whether there are means over the worst images."""
-        return any(metric.key in ("miou_images_5", "miou_classes_5") for metric in self.metrics)
-
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; means over the worst are nan for `smooth_rows`."""
+        """Compute every metric from sums of rows, see `Table`; which images are the worst no sum of several shows."""
         size = len(self.class_names)
-        ends = np.cumsum([size, size, size, size + 1, size + 1, 1])
-        tp, truth, predicted, held, of_images, dice, histogram = np.split(sums, ends, axis=1)
+        tp, truth, predicted, held, of_images, dice = np.split(
+            sums, np.cumsum([size, size, size, size + 1, size + 1]), axis=1
+        )
         by_class = _ByClass(tp, truth, predicted)
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
+            means = of_images / held
             values = {
                 **_pooled(by_class),
-                **self._over_images(of_images, held, np.ascontiguousarray(histogram)),
+                "miou_images": means[:, 0],
+                "miou_classes": _mean(means[:, 1:]),
+                **_over_worst(np.where(held[:, :1] == 1, means, np.nan)),
                 **_positive(by_class),
-                "iou_images": of_images[:, -1] / held[:, -1],
+                "iou_images": means[:, -1],
                 "dice_images": dice[:, 0] / held[:, -1],
             }
         return np.column_stack([values[metric.key] for metric in self.metrics])
-
-    def _over_images(self, sums: FloatArray, held: FloatArray, histogram: FloatArray) -> dict[str, FloatArray]:
-        """Compute means over images, and over the worst of them."""
-        means = sums / held
-        values = {"miou_images": means[:, 0], "miou_classes": _mean(means[:, 1:])}
-        if self._of_worst and not histogram.shape[1]:
-            values |= dict.fromkeys(("miou_images_5", "miou_classes_5"), np.full(len(sums), np.nan))
-        elif self._of_worst:
-            from segbench.protocols.labels.kernels import means_of_worst
-
-            groups = self._of_images
-            worst = means_of_worst(histogram, groups.distinct, groups.starts, np.ascontiguousarray(held), WORST)
-            values |= {"miou_images_5": worst[:, 0], "miou_classes_5": _mean(worst[:, 1:])}
-        return values
 
     @property
     def shares(self) -> FloatArray:
@@ -381,66 +371,29 @@ class LabelTable(CountsTable[LabelCounts]):
         return tuple(notes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """Values of images: the mean over classes, then each class, shape (images, 1 + K).
+def _mean_of_worst(values: FloatArray) -> float:
+    """Give the mean of the lowest values; nan of none."""
+    lowest = np.sort(values)[: max(int(WORST * values.size + 1e-9), 1)]
+    return math.fsum(lowest.tolist()) / lowest.size if lowest.size else math.nan
 
-    Parameters
-    ----------
-    values : array of float64
-        The values; 0 where `held` is False.
-    held : array of bool
-        Whether the ground truth of the image holds the class, or any.
-    """
 
-    values: FloatArray
-    held: NDArray[np.bool_]
-
-    @cached_property
-    def _groups(self) -> tuple[FloatArray, NDArray[np.int64], NDArray[np.int64]]:
-        """The distinct values of each column, where each column begins, and the place of each value."""
-        distinct, starts = [], [0]
-        places = np.full(self.values.shape, -1)
-        for column, (values, held) in enumerate(zip(self.values.T, self.held.T, strict=True)):
-            found, inverse = np.unique(values[held], return_inverse=True)
-            places[held, column] = inverse + starts[-1]
-            distinct.append(found)
-            starts.append(starts[-1] + found.size)
-        return np.concatenate(distinct), np.array(starts), places
-
-    @property
-    def distinct(self) -> FloatArray:
-        """The distinct values of each column, rising."""
-        return self._groups[0]
-
-    @property
-    def starts(self) -> NDArray[np.int64]:
-        """Where the values of each column begin, and where the last end."""
-        return self._groups[1]
-
-    @property
-    def histogram(self) -> Any:  # noqa: ANN401  a sparse array
-        """Which of the distinct values each image has, shape (images, number of values)."""
-        from scipy.sparse import csr_array
-
-        distinct, _, places = self._groups
-        images, columns = np.nonzero(places >= 0)
-        taken = places[images, columns]
-        return csr_array((np.ones(taken.size), (images, taken)), shape=(len(places), distinct.size))
+def _over_worst(means: FloatArray) -> dict[str, FloatArray]:
+    """Compute metrics from means over the worst images, of all classes and of each."""
+    return {"miou_images_5": means[:, 0], "miou_classes_5": _mean(means[:, 1:])}
 
 
 def _pooled(sums: _ByClass) -> dict[str, FloatArray]:
     """Compute what follows from pixels by class."""
     pixels = sums.truth.sum(axis=1)
     found = sums.tp.sum(axis=1)
-    iou = sums.tp / sums.union
+    iou = sums.iou
     # In products of pixels, of which the counts of most sets are exact, rather than shares.
     chance = (sums.truth * sums.predicted).sum(axis=1)
     return {
         "miou": _mean(iou),
         "pixel_accuracy": found / pixels,
-        "mean_accuracy": _mean(sums.tp / sums.truth),
-        "mean_dice": _mean(2 * sums.tp / (sums.truth + sums.predicted)),
+        "mean_accuracy": _mean(share(sums.tp, sums.truth)),
+        "mean_dice": _mean(sums.dice),
         "fw_iou": np.nan_to_num(sums.truth * iou).sum(axis=1) / pixels,
         "kappa": (pixels * found - chance) / (pixels * pixels - chance),
     }
@@ -448,19 +401,16 @@ def _pooled(sums: _ByClass) -> dict[str, FloatArray]:
 
 def _positive(sums: _ByClass) -> dict[str, FloatArray]:
     """Compute the metrics of the second class against all other pixels."""
-    tp, positives, predicted = (part[:, -1] for part in (sums.tp, sums.truth, sums.predicted))
-    negatives = sums.truth.sum(axis=1) - positives
-    fp, missed = predicted - tp, positives - tp
-    recall, specificity = tp / positives, (negatives - fp) / negatives
-    variances = np.sqrt(predicted * positives) * np.sqrt((positives + negatives - predicted) * negatives)
+    one = sums.last
+    of = Confusion(one.tp, one.predicted - one.tp, one.truth, sums.truth.sum(axis=1) - one.truth)
     return {
-        "iou": tp / (positives + fp),
-        "dice": 2 * tp / (positives + predicted),
-        "precision": tp / predicted,
-        "recall": recall,
-        "specificity": specificity,
-        "ber": 1 - (recall + specificity) / 2,
-        "mcc": (tp * (negatives - fp) - fp * missed) / variances,
+        "iou": one.iou,
+        "dice": one.dice,
+        "precision": of.precision,
+        "recall": of.recall,
+        "specificity": of.specificity,
+        "ber": 1 - (of.recall + of.specificity) / 2,
+        "mcc": of.mcc,
     }
 
 

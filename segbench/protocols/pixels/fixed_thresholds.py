@@ -1,7 +1,7 @@
 """Metrics of pixels at thresholds chosen beforehand, beside those of the benchmark.
 
-A pixel is predicted where its score reaches the threshold. ``f@0.5`` is of counts pooled over images, by the formulas
-of `OperatingPoint`; ``mean_image_f@0.5`` is the mean over the images that have an F, of which the sum is rounded once,
+A pixel is predicted where its score reaches the threshold. ``f@0.5`` is of counts pooled over images;
+``mean_image_f@0.5`` is the mean over the images that have an F, of which the sum is rounded once,
 so that their order does not matter.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from segbench.core.grouping import grouped
 from segbench.core.integers import FloatArray
 from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
+from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import column_sums
 from segbench.protocols.pixels.blocks import Block, ByScore
@@ -51,13 +52,10 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
     return tuple(found)
 
 
-class _Points(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Points(Confusion):
     """Named columns of the rows: counts at each threshold, then the metrics of images, and which of these they have."""
 
-    tp: FloatArray
-    fp: FloatArray
-    positives: FloatArray
-    negatives: FloatArray
     values: FloatArray
     defined: FloatArray
 
@@ -132,20 +130,7 @@ class FixedThresholds(Block):
 
     def _pooled(self, points: _Points) -> FloatArray:
         """Compute metrics from counts, shape (rows, thresholds, metrics)."""
-        tp, fp, positives, negatives = points[:4]
-        predicted, rejected = tp + fp, negatives - fp
-        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            variances = np.sqrt(predicted * positives) * np.sqrt((positives + negatives - predicted) * negatives)
-            values = {
-                "precision": tp / predicted,
-                "recall": tp / positives,
-                "f": np.where(positives > 0, 2 * tp / (positives + predicted), np.nan),
-                "iou": np.where(positives > 0, tp / (positives + fp), np.nan),
-                "specificity": rejected / negatives,
-                "accuracy": (tp + rejected) / (positives + negatives),
-                "mcc": (tp * rejected - fp * (positives - tp)) / variances,
-            }
-        return np.stack([values[key] for key in _TITLES], axis=2)
+        return np.stack([getattr(points, key) for key in _TITLES], axis=2)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.integers import FloatArray
+from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
@@ -26,17 +27,13 @@ _FITS_INT32 = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class AtOds:
+class AtOds(Confusion):
     """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks.
 
-    `tp` and `fp` are true and false positives at `threshold`, `fp_at_95` false positives at a recall of 95 %.
+    `fp_at_95` are false positives at a recall of 95 %.
     """
 
-    tp: FloatArray
-    fp: FloatArray
     threshold: FloatArray
-    positives: FloatArray
-    negatives: FloatArray
     areas: Mapping[str, FloatArray]
     fp_at_95: FloatArray
 
@@ -173,7 +170,7 @@ def measured_curves(
 def at_ods(thresholds: FloatArray, best: NDArray[np.int64], areas: FloatArray) -> AtOds:
     """Name the columns of `measured_curves`."""
     tp, fp, total, negative = best[:, 1:].T.astype(np.float64)
-    return AtOds(tp, fp, thresholds, total, negative, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
+    return AtOds(tp, fp, total, negative, thresholds, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
 
 
 def count_images(images: Iterable[ScoreCounts], number: int, scores: FloatArray) -> tuple[Any, Any]:

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from segbench.core.integers import FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
 from segbench.core.table import Columns, CountsTable, column_sums
@@ -86,17 +87,13 @@ _MANY_IMAGES = 2**12
 
 
 @dataclass(frozen=True, eq=False)
-class OverImages:
+class OverImages(Confusion):
     """Sums over images, each at the threshold of its own best F, one entry per row of weights.
 
     `defined` is the number of images that have an F.
     """
 
-    tp: FloatArray
-    fp: FloatArray
-    positives: FloatArray
-    negatives: FloatArray
-    f: FloatArray
+    sum_of_f: FloatArray
     defined: FloatArray
 
 
@@ -162,7 +159,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Give the point of masks, which have no areas."""
         undefined = np.full(images.tp.size, np.nan)
         threshold, areas = np.full(images.tp.size, self._mask), dict.fromkeys(AREAS, undefined)
-        return AtOds(images.tp, images.fp, threshold, images.positives, images.negatives, areas, undefined)
+        return AtOds(images.tp, images.fp, images.positives, images.negatives, threshold, areas, undefined)
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -188,15 +185,15 @@ class PixelTable(CountsTable[ScoreCounts]):
     def formulas(self, best: AtOds, images: OverImages) -> dict[str, FloatArray]:
         """Compute every metric by key, one value per row of weights; a metric of one's own adds its formula here."""
         return {
-            "ods_f": 2 * best.tp / (best.positives + best.tp + best.fp),
-            "ods_precision": best.tp / (best.tp + best.fp),
-            "ods_recall": best.tp / best.positives,
+            "ods_f": best.f,
+            "ods_precision": best.precision,
+            "ods_recall": best.recall,
             "ods_threshold": best.threshold,
-            "iou": best.tp / (best.positives + best.fp),
-            "ois_f": 2 * images.tp / (images.positives + images.tp + images.fp),
-            "ois_precision": images.tp / (images.tp + images.fp),
-            "ois_recall": images.tp / images.positives,
-            "mean_image_f": images.f / images.defined,
+            "iou": best.iou,
+            "ois_f": images.f,
+            "ois_precision": images.precision,
+            "ois_recall": images.recall,
+            "mean_image_f": images.sum_of_f / images.defined,
             **best.areas,
             "fpr_at_95_tpr": best.fp_at_95 / best.negatives,
         }

@@ -18,7 +18,7 @@ from segbench.protocols.saliency import kernels
 from segbench.protocols.saliency.counts import CURVES, SCALARS, UNITS
 from segbench.report.tables import class_results
 
-DEMO = Path(__file__).parents[2] / "datasets/demo/objects"
+DEMO = Path(__file__).parents[3] / "datasets/demo/objects"
 SOD = Path(os.environ.get("SEGBENCH_SOD", "nowhere"))
 needs_sod = pytest.mark.skipif(not SOD.is_dir(), reason="SEGBENCH_SOD names no folder with the saliency images")
 

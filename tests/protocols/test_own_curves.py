@@ -13,18 +13,18 @@ from pages import embedded, write_page
 
 from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
 from segbench.cli.printing import print_results
+from segbench.core.capabilities import Published
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.series import Series
 from segbench.core.summary import Summary
 from segbench.core.table import Table
 from segbench.protocols import registry
-from segbench.report.csv_files import export_csv
 from segbench.report.documents import json_document
 from segbench.report.plots.saving import save_plot
-from segbench.report.tables import threshold_table
+from segbench.report.tables import Listing, threshold_table
 
 CUTS = np.array([0.25, 0.5, 0.75])
 
@@ -109,8 +109,7 @@ class Accuracy(Protocol):
         truth, scores = sample.ground_truths[0] > 0, sample.predictions[0]
         return Counted(Hits(np.array([np.sum((scores >= cut) == truth) for cut in CUTS]), truth.size))
 
-    def table(self, *sets, rest=None, of_set=None):
-        del rest, of_set
+    def table(self, *sets):
         return AccuracyTable(sets, self)
 
     def signature_fields(self):
@@ -159,8 +158,6 @@ def test_without_a_curve_the_command_line_goes_on(segbench, counted, tmp_path):
     assert segbench("report", file, "-o", tmp_path / "page.html").code == 0
     page = (tmp_path / "page.html").read_text("utf-8")
     assert re.findall(r'data-kind="(.*?)"', page) == ["forest", "images"]
-    assert segbench("export", file, "--csv", tmp_path / "csv").code == 0
-    assert sorted(path.name for path in (tmp_path / "csv").iterdir()) == ["pred.csv", "pred_images.csv"]
     assert segbench("plot", file, "-o", tmp_path / "images.png").code == 0
     answer = segbench("plot", file, "-o", tmp_path / "f.png", "--kind", "f")
     assert answer.code == 2
@@ -184,11 +181,9 @@ def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
     assert len(table.rows) == 3
     assert table.notes == ("printed: no curve is known",)
     assert len(threshold_table([known, printed], every=True).rows) == 3
-    assert '"per_threshold": {}' in json_document([known, printed], rows="threshold")
+    assert '"per_threshold": {}' in json_document([known, printed], Listing(rows="threshold"))
     (shown,) = embedded(write_page(tmp_path, [known, printed]).read_text("utf-8"), "data-")
     assert [bool(readings) for readings in shown["readings"]] == [True, False]
-    export_csv([known, printed], tmp_path / "csv")
-    assert not (tmp_path / "csv" / "printed_thresholds.csv").exists()
 
 
 def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys):
@@ -196,7 +191,7 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
     table = threshold_table([result]).text()
     assert table.header == ["method", "threshold", "accuracy"]
     assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
-    print_results([result], "csv", lines="threshold")
+    print_results([result], "csv", rows="threshold")
     assert capsys.readouterr().out.startswith("method,threshold,accuracy\n")
     ax = plot_f_threshold(result)
     assert (ax.get_ylabel(), ax.lines[0].get_xdata().tolist()) == ("ACC", CUTS.tolist())

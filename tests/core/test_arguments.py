@@ -44,7 +44,6 @@ WHOLE = {
     "ignored": ("ignored", lambda v: ScoreCounts([1], [1], [1], v)),
     "annotator": ("annotator", lambda v: segbench.match_boundaries(TRUTH, TRUTH, 1, annotator=v)),
     "plotted annotator": ("annotator", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=0.5, annotator=v)),
-    "annotator of regions": ("annotator", lambda v: segbench.plot_regions(SOFT, LABELS, LABELS, annotator=v)),
     "thresholds": ("thresholds", lambda v: segbench.count_boundaries(SOFT, TRUTH, thresholds=v)),
     "thresholds of Boundaries": ("thresholds", lambda v: Boundaries(thresholds=v)),
     "thresholds of Regions": ("thresholds", lambda v: Regions(thresholds=v)),

@@ -37,7 +37,7 @@ FLAGS = [
     "--disable-dev-shm-usage",
     "--window-size=1280,900",
 ]
-DEMO = Path(__file__).resolve().parents[2] / "datasets/demo/labels"
+DEMO = Path(__file__).resolve().parents[3] / "datasets/demo/labels"
 # Runs before the page's own scripts, which may load nothing and break no rule of the page's policy.
 WATCH = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective))"
 
