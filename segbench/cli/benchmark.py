@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from segbench.cli.command import Command, stopping
-from segbench.cli.counting import count_methods
+from segbench.cli.counting import Tuning, Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
-from segbench.cli.options import Group, given, group, protocol_group, typed_of
+from segbench.cli.options import Group, given, group, protocol_group
 from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
 from segbench.cli.progress import Shown
 from segbench.cli.selection import level_of
-from segbench.cli.tuning import Tuning, thresholds_of
-from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.options import options_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -80,7 +79,7 @@ def command_for(name: str, *, checks: bool) -> Command:
     groups = _groups(verb, name if preset else None, checks=checks)
 
     def callback(**values: object) -> None:
-        made = {key: each.make(typed_of(each, values)) for key, each in groups.items()}
+        made = {key: each.made(values) for key, each in groups.items()}
         (check if checks else count)(**made)
 
     return Command(
@@ -113,7 +112,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     unused = [] if issubclass(first, Annotated) else ["human"]
     unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
     return shared | {
-        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else Tuning.names()),
+        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else options_of(Tuning)),
         "run": group(Run, "Output", without=unused),
         "workers": group(Workers, "Workers"),
     }
