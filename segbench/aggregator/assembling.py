@@ -9,13 +9,13 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
-from segbench.aggregator.records import Column, Outcome, Run, StoredPool
+from segbench.aggregator.records import Column, Outcome, Run, StoredPool, data_digest, signature, with_version
 from segbench.aggregator.result import Result, partial_images, partial_text
-from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.arrays import as_floats
@@ -40,7 +40,7 @@ class ReplacedRun(UserWarning):
 
 def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file: str = "") -> Result:
     """Put together what came of each image, in sorted order of names; errors name the results file, if any."""
-    by_name = sorted(outcomes, key=lambda outcome: outcome.name)
+    by_name = sorted(outcomes, key=attrgetter("name"))
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
     truths = Column[str](counted, "ground_truth_digest")
     notes, settings = run.notes, run.settings
@@ -71,13 +71,13 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
 def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, part: bool) -> dict[str, Outcome]:
     """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
-    left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
-    left_out_by += [given("field", field)] * (field is not None)
+    left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
+    left_out_by += [] if field is None else [given("field", field)]
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
     decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")
     return {
-        name: replace(counted[name], counts=encode(decided[known](decode(packed[name], protocol.counts))))
+        name: counted[name]._replace(counts=encode(decided[known](decode(packed[name], protocol.counts))))
         for name, known in facts.items()
         if known in decided
     }
@@ -87,7 +87,7 @@ def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Threshold
     """Count at thresholds."""
     packed = Column[bytes](counted, "counts")
     at = {name: pooling.counts_at(decode(packed[name]), thresholds) for name in counted}
-    return {name: replace(counted[name], counts=encode(counts)) for name, counts in at.items()}
+    return {name: counted[name]._replace(counts=encode(counts)) for name, counts in at.items()}
 
 
 def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:

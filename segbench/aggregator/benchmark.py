@@ -13,7 +13,7 @@ from pathlib import Path
 
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
-from segbench.aggregator.counting import count_all
+from segbench.aggregator.executors import count_all
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
@@ -24,11 +24,11 @@ from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
+from segbench.loaders.file_list import Images
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.repairs import Repairs, as_repairs
-from segbench.loaders.subset import Images
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol

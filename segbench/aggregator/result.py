@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from segbench.aggregator.signature import parts_of, resigned
+from segbench.aggregator.records import parts_of, resigned
 from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
@@ -27,8 +27,7 @@ from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
 from segbench.statistics.intervals import Intervals, intervals_of
-from segbench.statistics.measured import Measured
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import Measured, as_draws, as_level
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -128,7 +128,7 @@ def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: 
     if run.fresh and run.output is None:
         raise ArgumentError("--fresh recounts images of a results file; name the file with -o")
     if run.output is not None:
-        from segbench.aggregator.database import require_results_name
+        from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
     level = None if run.intervals is None else level_of(run.intervals)
@@ -168,7 +168,7 @@ def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: 
 def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import quick_check as checked
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
     from segbench.report.findings import refusal, warnings_of
 
     reports = checked(pairings, protocol, repairs)
@@ -183,7 +183,7 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
 def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
-    from segbench.aggregator.database import is_results_file
+    from segbench.aggregator.store import is_results_file
 
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
     if not is_results_file(output):

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
+    from segbench.loaders.decoded import Source
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
-    from segbench.loaders.source import Source
 
 _WORTH_TELLING = 1.0  # seconds
 
@@ -112,7 +112,7 @@ def count_methods(
     from segbench.protocols.files import find_files
 
     repairs = repairs or Repairs()
-    repairs.check(protocol.reads)
+    protocol.reads.check_repairs(repairs)
     work = [(method, pairing.require_complete(), protocol, repairs) for method, pairing in pairings.items()]
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)

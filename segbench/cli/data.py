@@ -119,8 +119,8 @@ class Data:
 
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
+        from segbench.loaders.file_list import as_images
         from segbench.loaders.inputs import Inputs
-        from segbench.loaders.subset import as_images
 
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
@@ -178,12 +178,8 @@ class Data:
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:
     """Name the options that have no meaning for what a protocol reads."""
-    from segbench.core.capabilities import Checked
-    from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES
-
-    without_field = protocol.reads in WITHOUT_FIELD or (issubclass(protocol, Checked) and not protocol.takes_field)
-    unused = {"field", "field_pattern"} if without_field else set()
-    return unused | ({"negatives"} if protocol.reads in WITHOUT_NEGATIVES else set())
+    unused = {"field", "field_pattern"} if protocol.reads.without_field else set()
+    return unused | ({"negatives"} if protocol.reads.without_negatives else set())
 
 
 def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str]]) -> dict[str, Any]:
@@ -206,9 +202,8 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
 
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
-    from segbench.loaders.archives import is_archive
     from segbench.loaders.presets import load_preset
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_archive, is_url, masked
 
     preset = load_preset(name)
     if is_url(root) or (is_archive(root) and not Path(root).is_dir()):
@@ -227,9 +222,8 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
 
 def methods_of(predictions: Sequence[str]) -> dict[str, str]:
     """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
-    from segbench.loaders.archives import method_name
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_url, masked, method_name
 
     methods: dict[str, str] = {}
     for text in predictions:
@@ -246,7 +240,7 @@ def methods_of(predictions: Sequence[str]) -> dict[str, str]:
 
 def _require_new(methods: Mapping[str, object], method: str, place: str) -> None:
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
 
     if method in methods:
         raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")

@@ -14,7 +14,7 @@ from segbench.cli.options import given
 from segbench.cli.progress import Shown, progress_of
 from segbench.cli.selection import OneClass, OneFile, Resampling, chosen_results, comparable
 from segbench.core.errors import ArgumentError
-from segbench.report.plots.kinds import KINDS
+from segbench.report.plots.kinds import KINDS, kind_of
 
 _UNITS = {"in": 1, "cm": 2.54, "mm": 25.4}
 """How much of each is an inch."""
@@ -29,7 +29,7 @@ class Plot(OneClass, OneFile, Resampling):
 
     output: Path = given("Write this picture: .pdf, .svg or .png.", MISSING, flag="-o --output")
     kind: str | None = given(
-        f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, what in KINDS.items())}.",
+        f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
         choices=tuple(KINDS),
         metavar="KIND",
         shown="pr; regions: f, label maps: images",
@@ -41,7 +41,7 @@ class Plot(OneClass, OneFile, Resampling):
     )
 
     def __call__(self) -> None:
-        from segbench.report.plots.saving import kind_of, save_plot
+        from segbench.report.plots.saving import save_plot
         from segbench.statistics.intervals import few_images
 
         compares = self.kind is not None and kind_of(self.kind).compares
@@ -53,7 +53,7 @@ class Plot(OneClass, OneFile, Resampling):
         if compares:
             loaded = comparable(loaded)
         drawn = save_plot(loaded, self.output, kind=self.kind, **settings)
-        if self.intervals is not None and drawn.bands:
+        if self.intervals is not None and drawn.level == "band":
             resamples = f"{settings['replicates']} resamples of the images, point by point"
             click.echo(f"bands: {self.intervals:g} % of {resamples}", err=True)
         if self.intervals is not None or compares:

@@ -18,8 +18,8 @@ from segbench.core.interface import option_of
 from segbench.core.numbers import many
 
 if TYPE_CHECKING:
+    from segbench.loaders.decoded import Source
     from segbench.loaders.presets import Preset
-    from segbench.loaders.source import Source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ class Nms(Shown):
     def __call__(self) -> None:
         from segbench.aggregator.writing import refuse_inputs, write_file
         from segbench.loaders.listing import list_place
-        from segbench.loaders.urls import is_url, masked
+        from segbench.loaders.source import is_url, masked
 
         if self.bits not in (8, 16):
             raise ArgumentError(f"--bits is {self.bits}, expected 8 or 16")
@@ -72,7 +72,8 @@ class Nms(Shown):
         import numpy as np
 
         from segbench.core.levels import as_shares, mirrored, note_on_levels
-        from segbench.loaders.images import decode, read_bytes
+        from segbench.loaders.images import decode
+        from segbench.loaders.source import read_bytes
         from segbench.protocols.boundaries.suppression import nms as suppress
 
         decoded = decode(read_bytes(source), source, role="prediction")

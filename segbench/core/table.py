@@ -18,9 +18,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary

@@ -16,8 +16,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import many, number
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, aligned, data_frame
-from segbench.statistics.measured import Measured
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import table_of
 
 if TYPE_CHECKING:

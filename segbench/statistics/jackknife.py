@@ -30,7 +30,7 @@ from functools import cached_property
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.table import Table
 
 _LEAST_FREEDOM = 2.0

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE

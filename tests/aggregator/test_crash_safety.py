@@ -22,7 +22,7 @@ from cases import FIRST_SCORES, write_folder, write_papers
 
 import segbench
 from segbench import DataError, evaluate, load_results
-from segbench.aggregator import counting
+from segbench.aggregator import executors
 
 PROGRAM = [sys.executable, "-m", "segbench"]
 
@@ -186,7 +186,7 @@ class TestWhatIsCountedAgain:
     def test_an_image_that_failed_is_tried_again(self, papers, tmp_path, decoded, monkeypatch):
         file = tmp_path / "r.segbench"
         with monkeypatch.context() as patch:
-            patch.setattr(counting, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
+            patch.setattr(executors, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
             with pytest.warns(match="2 of 2 images"):
                 evaluate(*papers, results=file)
         evaluate(*papers, results=file)
@@ -386,7 +386,7 @@ def segbench_stopped(papers, monkeypatch, capsys):
     def stop(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("segbench.aggregator.counting.read", stop)
+    monkeypatch.setattr("segbench.aggregator.executors.read", stop)
     monkeypatch.setattr(sys, "argv", ["segbench", "pixels", *map(str, papers)])
     with pytest.raises(SystemExit) as exit_:
         main()

@@ -97,16 +97,6 @@ class TestPartial:
             evaluate("gt", "a", results="r.segbench", progress=stop)
         return "r.segbench"
 
-    def test_they_are_shown_and_marked(self, segbench, file):
-        table = " ".join(segbench("show", file).out.split())
-        assert "a (partial: 4 of 9 images)" in table
-        assert "a (partial: 4 of 9 images): the run stopped after 4 of 9 images; repeat it to count the rest" in table
-        assert [run["partial"] for run in runs(segbench("show", file, "--format", "json"))] == [None, [4, 9]]
-        for form in ("markdown", "latex"):
-            assert "partial: 4 of 9 images" in segbench("show", file, "--format", form).out
-        assert "4 of 9" in segbench("show", file, "--format", "csv").out
-        segbench("report", file, "-o", "page.html", "--panels", 0, "--no-intervals")
-
     def test_other_verbs_leave_them_out(self, segbench, file):
         answer = segbench("compare", file)
         assert answer.code == 2

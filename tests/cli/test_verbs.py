@@ -165,12 +165,6 @@ def test_an_option_without_its_value(segbench, words, message):
     assert answer.err.endswith(message)
 
 
-def test_an_option_of_another_verb_is_named(segbench, tmp_path):
-    answer = segbench("regions", *write_papers(tmp_path), "--max-dist", "0.01")
-    assert answer.code == 2
-    assert "No such option: --max-dist; it is an option of segbench boundaries" in answer.err
-
-
 def completed(line):
     """Give what Tab offers behind a line, and the modules that were imported for it."""
     script = (
@@ -237,13 +231,6 @@ class Trimap(segbench.Pixels):
 
     width: int = field(default=3, metadata=option("Set the width [pixels] of the band."))
     side: Literal["both", "inner"] = field(default="both", metadata={"help": "Choose the side of the band."})
-
-    def signature_fields(self):
-        return super().signature_fields() | {"width": str(self.width), "side": self.side}
-
-    @classmethod
-    def from_fields(cls, fields):
-        return cls(width=int(fields["width"]), side=fields["side"])
 '''
 
 
@@ -268,25 +255,6 @@ class TestProtocolsOfOtherPackages:
         refused = segbench("trimap", *write_papers(tmp_path), "--side", "outer")
         assert refused.code == 2
         assert "'outer' is not one of 'both', 'inner'" in refused.err
-
-    @pytest.mark.usefixtures("plugin")
-    def test_are_counted_shown_compared_and_reported(self, segbench, tmp_path):
-        gt, pred = write_papers(tmp_path)
-        kept = tmp_path / "r.segbench"
-        options = ["--width", "5", "--side", "inner", "--invert"]
-        counted = segbench("trimap", gt, pred, f"again={pred}", *options, "-o", kept)
-        assert counted.code == 0, counted.err
-        assert "protocol:trimap|positive:larger" in counted.out
-        assert "|width:5|side:inner|" in counted.out
-        assert segbench("check", "trimap", gt, pred, *options).code == 0
-        shown = json.loads(segbench("show", kept, "--format", "json").out)
-        assert {run["protocol"] for run in shown["runs"]} == {"trimap"}
-        assert "ods_f" in segbench("compare", kept, "--format", "csv", "--replicates", "20").out
-        page = tmp_path / "page.html"
-        reported = segbench("report", kept, "-o", page, "--replicates", "20", "--paths")
-        assert reported.code == 0, reported.err
-        expected = f"segbench trimap {gt} again={pred} {pred} --invert --width 5 --side inner -o results.segbench"
-        assert expected in re.findall("<code>(.*?)</code>", page.read_text())
 
 
 def test_help_leaves_heavy_libraries_alone():

@@ -18,7 +18,8 @@ import tifffile
 from PIL import Image
 
 from segbench.core.errors import DataError
-from segbench.loaders.images import EXTENSIONS, decode, read_bytes
+from segbench.loaders.images import EXTENSIONS, decode
+from segbench.loaders.source import read_bytes
 
 from .encoders import (
     COLOUR8,

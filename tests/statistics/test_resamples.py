@@ -114,19 +114,6 @@ def test_few_images_are_said_to_be_few():
     assert intervals(some_images(10)).notes == ()
 
 
-def test_one_image_has_no_intervals():
-    found = intervals(some_images(1))
-    assert all(np.isnan(ends).all() for ends in found.values())
-    assert set(found.undefined) == FIGURES
-    assert found.notes[0].startswith("1 image:")
-
-
-def test_without_positives_metrics_have_no_interval_but_a_reason():
-    found = intervals({str(k): ScoreCounts([1], [0], [4]) for k in range(12)})
-    assert np.isnan(found["ods_f"]).all()
-    assert found.undefined["ods_f"] == "no positive pixels"
-
-
 def test_without_negatives_only_metrics_that_need_them_have_no_interval():
     found = intervals({str(k): ScoreCounts([1], [4], [0]) for k in range(12)})
     assert found.undefined["auc_roc"] == "no negative pixels"
@@ -159,19 +146,6 @@ def test_images_all_alike_have_intervals_of_no_width():
     low, high = found["average_precision"]
     assert low == pytest.approx(high, rel=1e-12)
     assert low == pytest.approx(found.estimates["average_precision"], rel=1e-12)
-
-
-@pytest.mark.parametrize(("options", "message"), [({"level": 95}, "95"), ({"replicates": 0}, "replicates")])
-def test_options_are_checked(options, message):
-    with pytest.raises(ArgumentError, match=message):
-        intervals(some_images(3), **options)
-
-
-def test_no_images_and_unknown_counts_are_refused():
-    with pytest.raises(ArgumentError, match="no images"):
-        intervals({})
-    with pytest.raises(ArgumentError, match="found int"):
-        intervals({"a": 3})
 
 
 def test_a_band_of_images_all_alike_is_the_curve():

@@ -30,10 +30,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import as_floats
+from segbench.core.arrays import FloatArray, as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief, many, number
 from segbench.core.series import Line, Series, Space
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -127,7 +126,7 @@ class BoundaryCurve(Brief, Series):
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
-        from segbench.drawing.series import plot_series
+        from segbench.drawing.charts import plot_series
 
         return plot_series(self, ax=ax, label=label)
 

@@ -33,8 +33,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray, IntArray
 from segbench.core.interface import given
 from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names

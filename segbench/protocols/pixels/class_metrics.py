@@ -18,8 +18,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Columns, CountsTable

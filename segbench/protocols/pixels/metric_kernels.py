@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
-from segbench.core.integers import FloatArray, IntArray
 from segbench.curves.kernels import (
     area_share,
     best_point,

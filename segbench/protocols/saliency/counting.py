@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import as_array
+from segbench.core.arrays import FloatArray, as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.integers import FloatArray
 from segbench.core.interface import given
 from segbench.core.levels import ROUNDING, as_shares, how_to_scale
 from segbench.protocols.annotators import zero_or_one
