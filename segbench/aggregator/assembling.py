@@ -12,6 +12,7 @@ from dataclasses import replace
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool, data_digest, signature, with_version
@@ -20,12 +21,12 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.arrays import as_floats
 from segbench.core.capabilities import Pooling, competes, read_published, settled
+from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
-from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
@@ -49,7 +50,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     whole = len(counted) == len(by_name) and {"subset", "partial"}.isdisjoint(settings)
     counted |= _settled(counted, protocol, run, part=not whole)
     if run.thresholds and (pooling := protocol.capability(Pooling)):
-        counted |= _cut(counted, pooling, Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"]))
+        cuts = Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"])
+        counted |= _cut(counted, protocol.counts, pooling, cuts)
     repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
     unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
@@ -83,10 +85,12 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
     }
 
 
-def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Thresholds) -> dict[str, Outcome]:
+def _cut(
+    counted: Mapping[str, Outcome], kind: type[Counts], pooling: Pooling, thresholds: Thresholds
+) -> dict[str, Outcome]:
     """Count at thresholds."""
     packed = Column[bytes](counted, "counts")
-    at = {name: pooling.counts_at(decode(packed[name]), thresholds) for name in counted}
+    at = {name: pooling.counts_at(decode(packed[name], kind), thresholds) for name in counted}
     return {name: counted[name]._replace(counts=encode(counts)) for name, counts in at.items()}
 
 
@@ -195,8 +199,9 @@ def stored_result(run: Run, outcomes: Sequence[Outcome], path: str, pool: Stored
     # What belongs to other images, or was changed, is passed over: it can be derived again.
     if pool is None or pool.digest != result.digest_of(pool.summary, pool.counts):
         return signed
-    counts = decode(pool.counts)
-    return replace(signed, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else signed
+    counts: Any = decode(pool.counts)
+    same = type(counts) is protocol.counts
+    return replace(signed, kept=(decode_summary(pool.summary), counts)) if same else signed
 
 
 def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], result: Result) -> None:

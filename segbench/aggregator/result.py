@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from segbench.aggregator.records import parts_of, resigned
 from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
@@ -297,7 +297,7 @@ class Result:
         return self.table.pooled
 
     def _refuse_without_images(self) -> None:
-        if not self.counts and not self.unnamed and self.rules.counts is not ScoreCounts:
+        if not self.counts and not self.unnamed and self.rules.capability(Pooling) is None:
             raise DataError(self.method, "no image was counted, so there is no curve", "fix what failed and run again")
 
     @cached_property
@@ -307,6 +307,11 @@ class Result:
             return self.kept[1]
         _ = self.pooled  # which says why there are none
         return self.table.reduced
+
+    @property
+    def scores(self) -> ScoreCounts | None:
+        """The same, of a protocol that pools scores; None of others."""
+        return cast("ScoreCounts", self.reduced) if self.rules.capability(Pooling) else None
 
     @property
     def chosen_points(self) -> str:

@@ -26,7 +26,7 @@ from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
 Interval = tuple[float, float]
-Kind = TypeVar("Kind", bound=Counts)
+Held = TypeVar("Held", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
@@ -170,11 +170,6 @@ class Table(ABC):
         return ""
 
     @property
-    def resampled_at(self) -> str:
-        """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
-        return ""
-
-    @property
     def worth_keeping(self) -> bool:
         """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
         return False
@@ -195,13 +190,13 @@ class Table(ABC):
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
 
 
-class CountsTable(Table, Generic[Kind]):
+class CountsTable(Table, Generic[Held]):
     """A table of counts by image name; rows come in sorted order of the names."""
 
-    counts: type[Kind]
+    counts: type[Held]
     """What it holds of an image."""
 
-    def __init__(self, per_image: Mapping[str, Kind]) -> None:
+    def __init__(self, per_image: Mapping[str, Held]) -> None:
         self.per_image = per_image
 
     @property
@@ -215,12 +210,12 @@ class CountsTable(Table, Generic[Kind]):
         return sorted(self.per_image)
 
     @property
-    def ordered(self) -> Iterator[Kind]:
+    def ordered(self) -> Iterator[Held]:
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
 
     @property
-    def pooled(self) -> Kind:
+    def pooled(self) -> Held:
         """The counts of all images added up."""
         return self.counts.sum(self.ordered)
 

@@ -41,8 +41,30 @@ EMPTY_MASK_THRESHOLD = 1.0
 """The threshold that is reported where two-valued predictions hold a single value and nothing is predicted."""
 
 
+class Drawn(Brief, Series):
+    """A curve that draws itself."""
+
+    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw it in its first space, with lines of equal F or the diagonal behind it, or against the threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if left out. Curves drawn on the same axes differ in colour.
+        label : str, optional
+            What the legend says; its caption if left out.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from segbench.drawing.charts import plot_series
+
+        return plot_series(self, ax=ax, label=label)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Brief, Series):
+class Curve(Drawn):
     """A ROC or PR curve, from no prediction at all to everything predicted.
 
     Point k holds the counts at ``score >= thresholds[k]``; the first is (0, 0) at threshold infinity, the last (P, N).
@@ -197,24 +219,6 @@ class Curve(Brief, Series):
             return math.nan
         points = (self.tp, self.fp)
         return roc_area(points) if self.space == "roc" else pr_area(points)
-
-    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw the curve, or the point of a mask, in its space, with lines of equal F or the diagonal behind it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if left out. Curves drawn on the same axes differ in colour.
-        label : str, optional
-            What the legend says; the area if left out, or F of a mask.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from segbench.drawing.charts import plot_series
-
-        return plot_series(self, ax=ax, label=label)
 
 
 def roc_curve(counts: ScoreCounts | Pooled) -> Curve:

@@ -39,21 +39,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Jackknife:
-    """The metrics of one method and what each image adds to them.
+    """The metrics of one method and what each image adds to them."""
 
-    Parameters
-    ----------
-    estimates : array of float64, shape (metrics,)
-        nan where undefined.
-    pseudo : array of float64, shape (images, metrics)
-        Pseudo-values; nan in the row of an image without which a metric is undefined.
-    weights : array of float64, shape (images, metrics)
-        How much each image weighs in each metric.
-    """
-
-    estimates: FloatArray
-    pseudo: FloatArray
-    weights: FloatArray
+    estimates: FloatArray  # (metrics,): nan where undefined
+    pseudo: FloatArray  # (images, metrics): nan in the row of an image without which a metric is undefined
+    weights: FloatArray  # (images, metrics): how much each image weighs in each metric
 
     @property
     def images(self) -> int:

@@ -49,22 +49,12 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The metrics of one method, with what their intervals and comparisons take.
+    """The metrics of one method, with what their intervals and comparisons take."""
 
-    Parameters
-    ----------
-    table : Table
-        Its counts, of at least one image.
-    level : float
-        Confidence level.
-    replicates, seed : int
-        Of the resamples; methods over the same images have the same images in each.
-    """
-
-    table: Table
-    level: float
+    table: Table  # of at least one image
+    level: float  # of confidence
     replicates: int
-    seed: int
+    seed: int  # methods over the same images have the same images in each resample
 
     @property
     def images(self) -> int:

@@ -393,16 +393,3 @@ def segbench_stopped(papers, monkeypatch, capsys):
     answer = Answer()
     answer.code, answer.err = exit_.value.code, capsys.readouterr().err
     return answer
-
-
-class TestFullDiskOfPictures:
-    @pytest.mark.parametrize(("verb", "limit"), [("plot", 33_000), ("nms", 50)])  # SQLite itself takes 32 KB
-    def test_is_one_clear_sentence(self, tmp_path, segbench, small_files, verb, limit):
-        gt, pred = write_many(tmp_path, 2)
-        file = tmp_path / "r.segbench"
-        evaluate(gt, pred, results=file)
-        words = {"plot": ["plot", file, "-o", tmp_path / "r.png"], "nms": ["nms", pred, tmp_path / "thin"]}[verb]
-        with small_files(limit):
-            full = segbench(*words)
-        assert full.code == 1
-        assert "cannot be written" in full.err

@@ -34,11 +34,6 @@ def test_lines_come_every_ten_per_cent(segbench, folders):
     assert not LINE.search(answer.out)
 
 
-def test_lines_say_how_long_the_rest_takes(segbench, folders):
-    answer = segbench("pixels", *folders, "-j", "1", "--progress", "lines")
-    assert "a: 6 of 12 (50 %) in 0:00:00, about 0:00:00 left\n" in answer.err
-
-
 @pytest.mark.usefixtures("slow")
 def test_lines_come_every_minute_where_ten_per_cent_take_longer(segbench, folders, monkeypatch):
     monkeypatch.setattr("segbench.cli.progress._MINUTE", 0.01)

@@ -232,24 +232,6 @@ def test_a_preset_fits_its_layout(name, tmp_path):
     assert segbench.load_preset(name).title in ended.stderr
 
 
-def test_cityscapes_is_many_classes(tmp_path):
-    (stem,) = cityscapes(tmp_path / "root")
-    stack = np.zeros((19, *SOFT.shape), np.uint8)
-    stack[13] = SOFT
-    for name, file in (("one", f"{stem}.npy"), ("apart", "")):
-        (tmp_path / name / "lindau").mkdir(parents=True)
-        if file:
-            np.save(tmp_path / name / file, stack)
-    for label, soft in enumerate(stack):
-        image(tmp_path / f"apart/class_{label}/{stem}.png", soft)
-    ended = run("cityscapes", tmp_path / "root", tmp_path / "one", tmp_path / "apart", "--format", "json")
-    assert ended.exit_code == 0, ended.output
-    one, apart = json.loads(ended.stdout)["runs"]
-    assert one["summary"] == apart["summary"]
-    assert one["summary"]["classes"] == 19
-    assert "car=13" in one["signature"]
-
-
 def test_presets_are_printed_whole():
     ended = CliRunner().invoke(app, ["presets", "drive"])
     assert ended.exit_code == 0

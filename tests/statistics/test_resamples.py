@@ -172,6 +172,12 @@ def test_a_pr_band_starts_at_zero_where_a_false_positive_ranks_first():
     assert curve_band(images, points=5, replicates=5).low[[0, 3]].tolist() == [0, 0.75]
 
 
+def test_a_pr_band_starts_at_the_first_score_of_each_resample():
+    images = {"a": ScoreCounts([3, 1], [1, 1], [0, 4]), "b": ScoreCounts([2, 1], [1, 1], [1, 4])}
+    band = curve_band(images, points=2, replicates=200)
+    assert (band.low[0], band.high[0]) == (0.5, 1)
+
+
 def test_a_boundary_band_of_images_all_alike_is_the_curve_where_it_was_measured():
     counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [16, 5])
     band = curve_band({str(k): counts for k in range(5)}, points=11, replicates=10)

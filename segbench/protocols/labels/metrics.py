@@ -165,29 +165,7 @@ class _ByClass:
 
 
 class LabelTable(CountsTable[LabelCounts]):
-    """Confusion matrices of the images of one method.
-
-    Parameters
-    ----------
-    classes : str
-        The classes, as in `LabelCounts`.
-    metrics : sequence of Metric
-        The scores to compute, of `CLASSES` and `POSITIVE`.
-    per_image : mapping of str to LabelCounts
-        Counts by image name; rows come in sorted order of the names.
-
-    Raises
-    ------
-    ArgumentError
-        If images were counted by other classes.
-
-    Examples
-    --------
-    >>> image = LabelCounts("cat=0,dog=1", [[3, 1, 0], [0, 4, 0]])
-    >>> summary = LabelTable("cat=0,dog=1", CLASSES, {"a": image}).summary()
-    >>> summary["miou"], summary["pixel_accuracy"]
-    (0.775, 0.875)
-    """
+    """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
     counts = LabelCounts
 

@@ -30,27 +30,17 @@ _FITS_INT32 = 2**31
 
 @dataclass(frozen=True, eq=False)
 class AtOds(Confusion):
-    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks.
-
-    `fp_at_95` are false positives at a recall of 95 %.
-    """
+    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks."""
 
     threshold: FloatArray
     areas: Mapping[str, FloatArray]
-    fp_at_95: FloatArray
+    fp_at_95: FloatArray  # false positives at a recall of 95 %
 
 
 class ImageSet(Mapping[str, ScoreCounts]):
     """Counts by image name, with their pool and what resamples need of each image.
 
-    Parameters
-    ----------
-    counts : mapping of str to ScoreCounts
-        Counts by image name; they may be unpacked on access.
-    rest : ScoreCounts, optional
-        Pixels of no image in particular.
-    kept : Summary and ScoreCounts, optional
-        The summary of these images and `reduced` of their pool as a results file keeps them, so that nothing is pooled.
+    `rest` are pixels of no image; `kept` what a results file keeps: the summary, and `reduced` of the pool.
     """
 
     def __init__(

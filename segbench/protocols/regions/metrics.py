@@ -25,7 +25,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,14 +33,11 @@ from numpy.typing import NDArray
 from segbench.core.arrays import MEAN_UNITS, FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.metric import Metric, shares
-from segbench.core.numbers import Brief, number
-from segbench.core.series import Series
+from segbench.core.numbers import number
 from segbench.core.table import CountsTable
+from segbench.curves.curve import Drawn
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _COVER = "each ground-truth region covered by its best overlap"
 _VOI = "variation of information in bits"
@@ -183,7 +180,7 @@ class RegionTable(CountsTable[RegionCounts]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RegionCurve(Brief, Series):
+class RegionCurve(Drawn):
     """The region metrics at rising thresholds.
 
     Parameters
@@ -222,12 +219,6 @@ class RegionCurve(Brief, Series):
     def levels(self) -> Mapping[str, FloatArray]:
         """The metrics that plots and pages show, by name."""
         return {"covering": self.covering, "PRI": self.rand_index, "VOI": self.voi}
-
-    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw covering against threshold."""
-        from segbench.drawing.charts import plot_series
-
-        return plot_series(self, ax=ax, label=label)
 
 
 def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, shares
-from segbench.core.numbers import Brief, number
-from segbench.core.series import Series, Space
+from segbench.core.numbers import number
+from segbench.core.series import Space
 from segbench.core.table import CountsTable
+from segbench.curves.curve import Drawn
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
@@ -153,7 +151,7 @@ def _in_ones(counts: SaliencyCounts) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SaliencyCurve(Brief, Series):
+class SaliencyCurve(Drawn):
     """Precision, recall, F and E at rising thresholds, each the mean over images.
 
     Parameters
@@ -199,12 +197,6 @@ class SaliencyCurve(Brief, Series):
     def levels(self) -> Mapping[str, FloatArray]:
         """F and E."""
         return {"F": self.f, "E": self.e}
-
-    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw mean precision against mean recall; as `Curve.plot`."""
-        from segbench.drawing.charts import plot_series
-
-        return plot_series(self, ax=ax, label=label)
 
 
 def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:

@@ -155,17 +155,14 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
     first = answer.standings[0].method
     share = comparison.rank_shares[answer.metric.key][first][0]
     if not math.isnan(share):
-        yield f"{first} is first in {_percent(share)} of {comparison.replicates} resamples of the images."
+        percent = f"{100 * share:.1f}".removesuffix(".0")
+        yield f"{first} is first in {percent} % of {comparison.replicates} resamples of the images."
     yield from map(sentence, comparison.disagreements(compared(comparison), titles=True))
 
 
 def sentence(note: str) -> str:
     """Write a note as a sentence."""
     return f"{note[0].upper()}{note[1:]}."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:

@@ -212,15 +212,9 @@ def _scatter(methods: Sequence[Method]) -> Figure | None:
         data_across=_ends("across", x),
         data_up=_ends("up", y),
     )
-    won = _tally(a, b)
+    signs = [metric.direction * np.sign(a.values[name] - b.values[name]) for name in a.values.keys() & b.values.keys()]
+    won = f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
     return Figure("against", caption, svg, won)
-
-
-def _tally(a: Method, b: Method) -> str:
-    both = a.values.keys() & b.values.keys()
-    direction = image_headline(a.result.rules.metrics()).direction
-    signs = [direction * np.sign(a.values[name] - b.values[name]) for name in both]
-    return f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
 
 
 def _by_class(methods: Sequence[Method]) -> list[Figure]:

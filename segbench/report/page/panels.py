@@ -19,7 +19,6 @@ from segbench.core.capabilities import competes
 from segbench.core.errors import SegbenchError
 from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
-from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
@@ -188,7 +187,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
 
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     """Give thresholds to slide through, `matched` where matching takes time, and the place of the best for the pool."""
-    if result.rules.counts is ScoreCounts and isinstance(counts := result.reduced, ScoreCounts):
+    if counts := result.scores:
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
             return (), 0

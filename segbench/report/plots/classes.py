@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.arrays import FloatArray
+from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.names import first_names
@@ -124,8 +125,8 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ArgumentError
         If the result is not one of the labels protocol.
     """
-    counts = result.pooled
-    if not isinstance(counts, LabelCounts):
+    counts = cast("LabelCounts", result.pooled)
+    if result.rules.capability(Confusing) is None:
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
     shares, named = confusion_shares(counts.matrix, counts.names)
     names, columns = short_names(list(counts.names)), short_names(named)

@@ -9,11 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
 from segbench.aggregator.result import Result, as_results, names_of
+from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import best_threshold, headline, image_headline
@@ -214,13 +215,14 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     at = np.linspace(0, 1, _PLACES)
     for k, method in enumerate(methods):
         result = method.result
-        if result.summary.undefined.get("auc_pr") == TWO_VALUED or not isinstance(result.reduced, ScoreCounts):
+        scores = result.scores
+        if scores is None or result.summary.undefined.get("auc_pr") == TWO_VALUED:
             continue
         achievable = in_legend(result, "auc_pr_achievable")
         shown[k] = replace(method, label=method.label.replace("]", f", hull={achievable}]", 1))
         line = layers[k][0]
         if isinstance(line, Path) and line.x.size:
-            hull = achievable_pr_curve(result.reduced).line("pr")
+            hull = achievable_pr_curve(scores).line("pr")
             between = Area(at, np.interp(at, line.x, line.y), np.interp(at, *hull))
             layers[k] = [line, Path(*hull, thin=True), between]
     return _draw(ax, replace(chart, layers=layers), shown)
@@ -367,8 +369,8 @@ def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = No
 
 def _counts(result: Result) -> ScoreCounts:
     """Give the pooled counts of a result, if they have a reliability."""
-    counts = result.pooled
-    if not isinstance(counts, ScoreCounts):
+    counts = cast("ScoreCounts", result.pooled)
+    if result.rules.capability(Pooling) is None:
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; reliability is that of soft maps")
     reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
     if not reason and not counts.scores.size:

@@ -425,3 +425,13 @@ def test_regions_in_which_nothing_varies_score_1(level, rows, s_of_regions):
     objects = sum(part * 2 * mean / (mean**2 + 1) for part, mean in ((share, value), (1 - share, 1 - value)))
     found = count_saliency(truth, np.full((10, 10), level, np.uint8)).s_measure / UNITS
     assert found == pytest.approx(float(objects + Fraction(s_of_regions)) / 2, abs=1e-12)
+
+
+def test_the_curves_of_a_set_are_the_means_of_those_of_its_images():
+    rng = np.random.default_rng(0)
+    images = [count_saliency(rng.random((9, 7)) < 0.4, rng.random((9, 7))) for _ in range(3)]
+    of_set = segbench.saliency_curve(sum(images[1:], images[0])).columns
+    of_images = [segbench.saliency_curve(image).columns for image in images]
+    for name in ("precision", "recall", "f", "e"):
+        assert of_set[name].max() <= 1.1
+        assert_allclose(of_set[name], np.mean([columns[name] for columns in of_images], axis=0), rtol=1e-12)
