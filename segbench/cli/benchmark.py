@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from segbench.cli.command import Command, stopping
-from segbench.cli.counting import count_methods
+from segbench.cli.counting import Tuning, Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
-from segbench.cli.options import Group, given, group, protocol_group, typed_of
+from segbench.cli.options import Group, given, group, protocol_group
 from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
 from segbench.cli.progress import Shown
 from segbench.cli.selection import level_of
-from segbench.cli.tuning import Tuning, thresholds_of
-from segbench.cli.workers import Workers
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.options import options_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -56,12 +55,14 @@ class Inspection:
 
 def command_for(name: str, *, checks: bool) -> Command:
     """Make the command that counts images, or `checks` files, by a protocol's verb or by a preset."""
-    from segbench.loaders.presets import load_preset
     from segbench.protocols.registry import examples_of, protocols_of, verbs
 
-    preset = None if name in verbs() else load_preset(name)
+    preset = None
+    if name not in verbs():
+        from segbench.loaders.presets import load_preset
+
+        preset = load_preset(name)
     verb = preset.protocols[0] if preset else name
-    protocol = protocols_of(verb)[0]
     lines = examples_of(verb) or ("GT PRED",)
     if checks:
         about = f"predictions for {preset.title}" if preset else f"files for segbench {verb}"
@@ -72,13 +73,13 @@ def command_for(name: str, *, checks: bool) -> Command:
         text = "\n\n".join(filter(None, (f"Run segbench {verb} on {preset.title}.", preset.note)))
         examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
     else:
-        text = f"{verbs()[verb]}\n\n{protocol.title}"
+        text = f"{verbs()[verb]}\n\n{protocols_of(verb)[0].title}"
         examples = [f"segbench {verb} {words}" for words in examples_of(verb) or ("GT PRED -o results.segbench",)]
     defaults = defaults_of(preset, verb, option_names) if preset else {}
     groups = _groups(verb, name if preset else None, checks=checks)
 
     def callback(**values: object) -> None:
-        made = {key: each.make(typed_of(each, values)) for key, each in groups.items()}
+        made = {key: each.made(values) for key, each in groups.items()}
         (check if checks else count)(**made)
 
     return Command(
@@ -111,7 +112,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     unused = [] if issubclass(first, Annotated) else ["human"]
     unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
     return shared | {
-        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else Tuning.names()),
+        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else options_of(Tuning)),
         "run": group(Run, "Output", without=unused),
         "workers": group(Workers, "Workers"),
     }

@@ -43,7 +43,7 @@ class Command(click.Command):
         """Read the command line, and say in plain words what of it cannot be read."""
         own = {name: each for each in self.params for name in each.opts}
         for option, value in itertools.pairwise(args):  # which would be taken for another prediction
-            if option in own and _is_flag(own[option]) and _A_VALUE.fullmatch(value) and not Path(value).exists():
+            if getattr(own.get(option), "is_flag", False) and _A_VALUE.fullmatch(value) and not Path(value).exists():
                 raise click.UsageError(f"{option} takes no value; leave out {value!r}")
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -157,9 +157,11 @@ class Group(Command, click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was typed, and name the nearest where there is none."""
-        if self._find(args[0]) is None and not args[0].startswith("-"):
-            ctx.fail(f"No such command {args[0]!r}." + _did_you_mean(args[0], self.listed()))
-        return super().resolve_command(ctx, args)
+        name, *others = args
+        found = self._find(name)
+        if found is None and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}." + _did_you_mean(name, self.listed()))
+        return (name, found, others) if found else super().resolve_command(ctx, args)
 
     def rows(self, ctx: click.Context) -> _Rows:
         """Give the rows of the help: options, then commands."""
@@ -187,10 +189,6 @@ def stopping(how_to_continue: Callable[[], str] = str) -> Iterator[None]:
         yield
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped("; ".join(filter(None, (str(stopped) or "stopped", how_to_continue())))) from None
-
-
-def _is_flag(parameter: click.Parameter) -> bool:
-    return isinstance(parameter, click.Option) and parameter.is_flag
 
 
 def _no_such_option(option: str, own: Sequence[str], parent: click.Context | None) -> str:

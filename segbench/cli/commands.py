@@ -16,6 +16,7 @@ from segbench._version import __version__
 from segbench.cli.command import Command, Group, Listed
 from segbench.cli.options import Option
 from segbench.core.errors import ArgumentError
+from segbench.protocols.registry import verbs
 
 if TYPE_CHECKING:
     from segbench.loaders.presets import Preset
@@ -44,7 +45,7 @@ _VERBS = {
     ),
     "compare": _Verb(
         "Results",
-        "compare",
+        "results",
         "Say which method is best, and how sure that is."
         "\n\nMethods are compared on the same images, with intervals and p-values.",
         (
@@ -122,39 +123,31 @@ _VERBS = {
 @cache
 def _fixed(name: str) -> Command:
     """Make the command of a fixed verb, which runs when an object is made of its options."""
-    from segbench.cli.options import group, typed_of
+    from segbench.cli.options import group
 
     verb = _VERBS[name]
     options = group(getattr(import_module(f"segbench.cli.{verb.module}"), name.capitalize()))
     return Command(
         name,
         params=[*options.parameters],
-        callback=lambda **values: options.make(typed_of(options, values)).run(),
+        callback=lambda **values: options.made(values)(),
         help=verb.help,
         examples=verb.examples,
     )
 
 
-@cache
-def _of_verb(verb: str, *, checks: bool) -> Command:
-    """Make the command of a protocol's verb."""
+def _of_verb(verb: str, *, checks: bool) -> Command | None:
+    """Make the command of a protocol's verb, if it is one."""
     from segbench.cli.benchmark import command_for
 
-    return command_for(verb, checks=checks)
+    return command_for(verb, checks=checks) if verb in verbs() else None
 
 
 def _of_preset(name: str, *, checks: bool) -> Command | None:
-    """Make the command of a preset by its name or file."""
+    """Make the command of a preset by its name or file, if it is one."""
     from segbench.cli.benchmark import command_for
 
     return command_for(name, checks=checks) if name in _presets() or name.endswith(".toml") else None
-
-
-def _verbs() -> Mapping[str, str]:
-    """Give the help of each protocol's verb."""
-    from segbench.protocols.registry import verbs
-
-    return verbs()
 
 
 @cache
@@ -168,7 +161,7 @@ def _presets() -> Mapping[str, Preset]:
 def _commands() -> dict[str, Listed]:
     """List all commands: verbs of protocols, those of other packages first, and the others."""
     helps = {"run": _RUN.help or "", "check": _CHECK.help or ""}
-    listed = {name: Listed("Benchmarks", text) for name, text in {**_verbs(), **helps}.items()}
+    listed = {name: Listed("Benchmarks", text) for name, text in {**verbs(), **helps}.items()}
     listed |= {name: Listed(verb.panel, verb.help) for name, verb in _VERBS.items()}
     return {name: each._replace(text=each.text.partition("\n")[0]) for name, each in listed.items()}
 
@@ -179,7 +172,7 @@ def _find(name: str) -> click.Command | None:
         return _fixed(name)
     if name in ("run", "check"):
         return _RUN if name == "run" else _CHECK
-    return _of_verb(name, checks=False) if name in _verbs() else None
+    return _of_verb(name, checks=False)
 
 
 def _listed_presets() -> dict[str, Listed]:
@@ -209,12 +202,8 @@ _RUN = Group(
 
 
 def _listed_checks() -> dict[str, Listed]:
-    checks = {verb: Listed("Protocols", f"Check files for segbench {verb}.") for verb in _verbs()}
+    checks = {verb: Listed("Protocols", f"Check files for segbench {verb}.") for verb in verbs()}
     return checks | _listed_presets()
-
-
-def _find_check(name: str) -> Command | None:
-    return _of_verb(name, checks=True) if name in _verbs() else _of_preset(name, checks=True)
 
 
 def _begin_check(args: list[str]) -> list[str]:
@@ -233,7 +222,7 @@ def _begin_check(args: list[str]) -> list[str]:
 _CHECK = Group(
     "check",
     listed=_listed_checks,
-    find=_find_check,
+    find=lambda name: _of_verb(name, checks=True) or _of_preset(name, checks=True),
     begun=_begin_check,
     help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
     "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are checked "
@@ -280,7 +269,7 @@ def _install_completion(context: click.Context) -> str:
 def _flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
     """Make an option that is answered instead of a command."""
 
-    def callback(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    def callback(context: click.Context, _: click.Parameter, wanted: object) -> None:
         if wanted and not context.resilient_parsing:
             click.echo(answer(context))
             context.exit()

@@ -146,12 +146,7 @@ class Data:
     @property
     def _patterns(self) -> dict[str, Any]:
         """How names pair, as keywords of `Inputs`."""
-        return {
-            "gt_pattern": self.gt_pattern,
-            "pred_pattern": self.pred_pattern,
-            "field_pattern": self.field_pattern,
-            "negatives": self.negatives,
-        }
+        return {name: getattr(self, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
 
     def _methods(self) -> dict[str, str]:
         """Give the place of the predictions of each method, or its column of the file list."""
@@ -176,14 +171,9 @@ class Data:
 
     def repairs(self) -> Repairs:
         """Read what may be done to predictions."""
-        from segbench.loaders.repairs import Repairs, as_resize
-        from segbench.loaders.scaling import as_scale
+        from segbench.loaders.repairs import Repairs
 
-        return Repairs(
-            resize=None if self.resize_predictions is None else as_resize(self.resize_predictions),
-            crop=self.crop,
-            scale=None if self.scale is None else as_scale(self.scale),
-        )
+        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale)  # type: ignore[arg-type]  # checked there
 
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:

@@ -107,6 +107,12 @@ class Group(NamedTuple):
     parameters: Sequence[click.Parameter]
     make: Callable[[Mapping[str, Any]], Any]
 
+    def made(self, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  what `make` gives
+        """Make it of the values of all options of a command."""
+        found = {each.name: values[each.name] for each in self.parameters if each.name}
+        unset = (None, False, ())
+        return self.make({name: value for name, value in found.items() if not any(value is each for each in unset)})
+
 
 def group(kind: type, panel: str = "Options", *, without: Collection[str] = (), **fixed: Any) -> Group:  # noqa: ANN401  values of its fields
     """Make a group of a dataclass; fields that are left out keep their defaults, `fixed` ones have their values."""
@@ -150,12 +156,6 @@ def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any
 def _required(kind: type) -> dict[str, str]:
     """Give the flags of options without default, by which a variant of a protocol is chosen."""
     return {name: flag_of(each) for name, each in options_of(kind).items() if each.default is MISSING}
-
-
-def typed_of(group: Group, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the values of a group's options that were typed or come from a preset."""
-    found = {each.name: values[each.name] for each in group.parameters if each.name}
-    return {name: value for name, value in found.items() if value is not None and value is not False and value != ()}
 
 
 def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | Argument:  # noqa: ANN401  a type

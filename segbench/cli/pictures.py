@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import given
 from segbench.cli.progress import Shown, progress_of
 from segbench.cli.selection import OneClass, OneFile, Resampling, chosen_results, comparable
-from segbench.cli.workers import Jobs, Workers
 from segbench.core.errors import ArgumentError
 from segbench.report.plots.kinds import KINDS, kind_of
 
@@ -40,8 +40,7 @@ class Plot(OneClass, OneFile, Resampling):
         shown="that of Matplotlib",
     )
 
-    def run(self) -> None:
-        """Draw all methods in a results file."""
+    def __call__(self) -> None:
         from segbench.report.plots.saving import save_plot
         from segbench.statistics.intervals import few_images
 
@@ -95,8 +94,7 @@ class Report(OneClass, OneFile, Shown, Jobs, Resampling):
     intervals: float | None = given("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
     no_intervals: bool = given("Leave out intervals, bands and the comparison.", False)
 
-    def run(self) -> None:
-        """Write one page with tables, curves and pictures of the images."""
+    def __call__(self) -> None:
         from segbench.report.page.document import export_report
 
         if self.no_intervals:
@@ -136,8 +134,7 @@ class Overlay(OneFile, Shown):
     image: tuple[str, ...] = given("Draw only this image; may be given several times.", (), metavar="NAME")
     classes: bool = given("Draw the classes of label maps, ground truth and prediction, beside the errors.", False)
 
-    def run(self) -> None:
-        """Draw true, false and missed pixels on each image."""
+    def __call__(self) -> None:
         from segbench.aggregator.rereading import best_cut, why_no_pictures
         from segbench.core.metric import best_threshold
         from segbench.core.numbers import number

@@ -53,11 +53,11 @@ class Rounded(Printed):
         return {"digits": DIGITS if self.digits is None else self.digits, "zeros": self.zeros}
 
 
-def print_results(results: Sequence[Result], form: Form, **settings: Any) -> None:  # noqa: ANN401  of a listing
-    """Print results to standard output, with settings of `segbench.report.tables.Listing`."""
+def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None:  # noqa: ANN401  as `Listing` takes them
+    """Print results to standard output."""
     from segbench.report.tables import Listing
 
-    how = Listing(**settings)
+    how = Listing(**listing)
     if form == "table":
         from rich.console import Console
 

@@ -1,9 +1,10 @@
-"""Verbs that show results files, and that read and write them: ``show``, ``export``, ``import``, ``merge``."""
+"""Verbs that print results files, and that read and write them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import MISSING, dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,28 @@ import click
 
 from segbench.cli.options import argument, given
 from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
-from segbench.cli.selection import OneClass, OneFile, Only, Resampling, chosen_results, results_files, results_of_sets
+from segbench.cli.selection import (
+    OneClass,
+    OneFile,
+    Only,
+    Resampling,
+    chosen_methods,
+    chosen_results,
+    comparable,
+    results_files,
+    results_of_classes,
+    results_of_sets,
+)
 from segbench.core.errors import ArgumentError
+from segbench.core.names import first_names
 from segbench.core.numbers import many
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
+    from segbench.report.comparisons import Compared
+
+_EVERY_CLASS = "all"
+_LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +51,7 @@ class Show(OneClass, Only, Resampling, Rounded):
     )
     sort: str | None = given("With --per-image, list the images that are worst by this metric first: f.", metavar="KEY")
 
-    def run(self) -> None:
-        """Print the metrics of a results file."""
+    def __call__(self) -> None:
         if self.intervals is None:
             self.refuse_idle("add --intervals 95")
         wanted: dict[Lines, bool] = {"image": self.per_image, "class": self.per_class, "threshold": self.per_threshold}
@@ -80,6 +96,107 @@ def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result],
 
 
 @dataclass(frozen=True, kw_only=True)
+class Compare(OneFile, Resampling, Rounded):
+    """``segbench compare``."""
+
+    methods: str | None = given(
+        "Compare only these methods, by their names in tables: ours,theirs.",
+        metavar="NAMES",
+        shown="all but human annotators",
+    )
+    metrics: str | None = given(
+        "Answer by each of these metrics: ods_f,auc_pr.",
+        metavar="KEYS",
+        shown="the metric that ranks methods; csv, json: all",
+    )
+    every: bool = given(
+        "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
+    )
+    against: str | None = given("Print only the differences to this method.", metavar="METHOD")
+    fail_if_worse: float | None = given(
+        "Exit with 3 if a method is worse than that of --against by more than this, with 4 if that is undecided: 0.01.",
+        metavar="MARGIN",
+    )
+    intervals: float | None = given(
+        "Set the confidence level of the intervals; in markdown and latex, print them: 95.",
+        metavar="PERCENT",
+        shown="95",
+    )
+    replicates: int | None = given(
+        "Set the number of resamples behind ranks and metrics that jump.", shown="2000", least=1
+    )
+    class_name: str | None = given(
+        "Compare by one class of runs with --classes, measured against all others, or by each of them: all.",
+        flag="--class",
+        metavar="NAME",
+    )
+
+    def __call__(self) -> None:
+        from segbench.report.comparisons import comparison_json, exact_comparison, paper_table, show_comparison
+        from segbench.report.documents import csv_table, latex_table, markdown_table
+
+        rounding, form = self.rounding, self.form
+        if self.every and form != "table":
+            hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
+            raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
+        loaded = chosen_results(self.results, self.only, None if self.class_name == _EVERY_CLASS else self.class_name)
+        chosen = chosen_methods(loaded, self.methods, self.results) if self.methods else comparable(loaded)
+        by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
+        for several in by_class.values():
+            self._refuse_baseline([result.method for result in several])
+        found = self._compared(by_class, chosen)
+        if form == "json":
+            click.echo(comparison_json(found), nl=False)
+        elif form == "csv":
+            click.echo(csv_table(exact_comparison(found)), nl=False)
+        elif form == "table":
+            from rich.console import Console
+
+            show_comparison(found, Console(), every=self.every, **rounding)
+        else:
+            write = markdown_table if form == "markdown" else latex_table
+            marked = {"intervals": self.intervals is not None, "underlined": form == "latex"}
+            table = paper_table(found, **marked, **rounding)
+            click.echo(write(table), nl=False)
+        if found.check is not None:
+            code = found.check.exit_code
+            click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
+            raise click.exceptions.Exit(code)
+
+    def _compared(self, by_class: Mapping[str, Sequence[Result]], runs: Sequence[Result]) -> Compared:
+        """Compare methods, class by class."""
+        from segbench.aggregator.comparing import compare_results
+        from segbench.report.comparisons import Compared
+        from segbench.statistics.comparison import together
+        from segbench.statistics.worse import check_not_worse
+
+        comparisons = together([compare_results(results, **self.settings) for results in by_class.values()])
+        by_name = dict(zip(by_class, comparisons, strict=True))
+        metrics = self.metrics.split(",") if self.metrics else None
+        found = Compared(by_name, by_class, runs[0].signature, metrics, self.against)
+        known = {metric.key: metric for metric in found.first.metrics}
+        if unknown := sorted(set(metrics or ()) - set(known)):
+            raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
+        if self.against is None or self.fail_if_worse is None:
+            return found
+        keys = found.keys(every=False)
+        if neutral := ", ".join(key for key in keys if known[key].better is None):
+            hint = "choose other metrics with --metrics"
+            raise ArgumentError(f"--fail-if-worse: neither side of {neutral} is worse; {hint}")
+        return replace(found, check=check_not_worse(by_name, keys, baseline=self.against, margin=self.fail_if_worse))
+
+    def _refuse_baseline(self, methods: list[str]) -> None:
+        """Refuse a baseline that is not compared, and a margin without baseline or below 0."""
+        listed, against, margin = first_names(methods, _LISTED), self.against, self.fail_if_worse
+        if against is None and margin is not None:
+            raise ArgumentError(f"--fail-if-worse takes a baseline, too: add --against METHOD, one of {listed}")
+        if against is not None and against not in methods:
+            raise ArgumentError(f"--against {against}: expected one of the methods compared, {listed}")
+        if margin is not None and not 0 <= margin < math.inf:
+            raise ArgumentError(f"--fail-if-worse {margin:g}: expected a margin of 0 or more, such as 0.01")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Export(OneFile):
     """``segbench export``."""
 
@@ -89,8 +206,7 @@ class Export(OneFile):
         metavar="DIR",
     )
 
-    def run(self) -> None:
-        """Write results as the text files of the official benchmark."""
+    def __call__(self) -> None:
         from segbench.report.bsds import export_bsds
 
         loaded = chosen_results(self.results, self.only)
@@ -112,8 +228,7 @@ class Import(Printed):
     output: Path = given("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
     name: str | None = given("Name the method.", metavar="NAME", shown="the name of its folder")
 
-    def run(self) -> None:
-        """Read results of the official benchmarks."""
+    def __call__(self) -> None:
         from segbench.aggregator.importing import import_bsds
 
         print_results(import_bsds(self.folder, method=self.name, results=self.output), self.form)
@@ -131,8 +246,7 @@ class Merge:
     )
     leave_out_unfinished: bool = given("Leave out incomplete runs instead of refusing them.", False)
 
-    def run(self) -> None:
-        """Put the runs of several results files into one."""
+    def __call__(self) -> None:
         from segbench.aggregator.merging import lacking, merge_results
 
         merged = merge_results(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -43,14 +43,6 @@ class OneClass:
     )
 
 
-class IntervalSettings(TypedDict):
-    """Keywords of `Result.intervals`."""
-
-    level: float
-    replicates: int
-    seed: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Resampling:
     """How images are resampled."""
@@ -68,8 +60,8 @@ class Resampling:
             raise ArgumentError(f"{' and '.join(idle)} {verb(len(idle), 'say')} how images are resampled; {where}")
 
     @property
-    def settings(self) -> IntervalSettings:
-        """The options as keywords."""
+    def settings(self) -> dict[str, Any]:
+        """The options as keywords of `Result.intervals`."""
         replicates = 2000 if self.replicates is None else self.replicates
         level = level_of(95 if self.intervals is None else self.intervals)
         return {"level": level, "replicates": replicates, "seed": self.seed or 0}

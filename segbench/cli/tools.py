@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument, given
 from segbench.cli.printing import print_results, print_saved
 from segbench.cli.progress import Shown, progress_of
-from segbench.cli.workers import Jobs, Workers
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.numbers import many
@@ -35,8 +35,7 @@ class Nms(Shown):
     bits: int = given("Write PNGs of 8 bits, as most scripts do, or of 16.", 8)
     invert: bool = given("Treat low values as boundary, for black edges on white.", False)
 
-    def run(self) -> None:
-        """Suppress all but the ridges of soft boundary maps."""
+    def __call__(self) -> None:
         from segbench.aggregator.writing import refuse_inputs, write_file
         from segbench.loaders.listing import list_place
         from segbench.loaders.source import is_url, masked
@@ -97,8 +96,7 @@ class Presets:
 
     name: str | None = argument("NAME", "Preset, or .toml file.", None, shown="list all presets")
 
-    def run(self) -> None:
-        """List the presets, or describe one."""
+    def __call__(self) -> None:
         from segbench.loaders.presets import load_preset, presets
 
         if self.name is not None:
@@ -145,8 +143,7 @@ class Verify(Shown, Jobs):
     )
     form: Literal["table", "json"] = given("Choose how the checks are printed.", "table", flag="--format")
 
-    def run(self) -> None:
-        """Recompute published numbers, and print what was expected and found."""
+    def __call__(self) -> None:
         from rich.console import Console
 
         from segbench.verification.checks import Check
@@ -178,8 +175,7 @@ class Demo:
 
     output: Path = given("Write to this folder.", Path("segbench-demo"), flag="-o --output", metavar="DIR")
 
-    def run(self) -> None:
-        """Benchmark four methods on nine photographs that ship with segbench."""
+    def __call__(self) -> None:
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
         from segbench.loaders.inputs import Inputs

@@ -49,6 +49,11 @@ def option(
     }
 
 
+def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
+    """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
+    return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))
+
+
 def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass
     """Give the fields of a dataclass that are options, by the names of their parameters: no_thin for --no-thin."""
     return {flag_of(each).lstrip("-").replace("-", "_"): each for each in fields(kind) if each.metadata.get("help")}
@@ -58,11 +63,6 @@ def flag_of(each: Field[Any]) -> str:
     """Write the option of a field, in its longer form."""
     flags: str = each.metadata.get("flag") or option_of(each.name, no=each.default is True)
     return flags.rsplit(maxsplit=1)[-1]
-
-
-def of_predictions(protocol: type) -> frozenset[str]:
-    """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
-    return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))
 
 
 def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields

@@ -19,7 +19,6 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
-from segbench.loaders.source import read_bounded
 
 KnownFrom = Literal["files", "documents", "memory"]
 _SOURCES = {
@@ -148,6 +147,8 @@ def load_preset(name: str) -> Preset:
             )
         return known[name]
     path = Path(name)
+    from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
+
     try:
         data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _hint())
         text = data.decode("utf-8")

@@ -165,16 +165,50 @@ def test_an_option_without_its_value(segbench, words, message):
     assert answer.err.endswith(message)
 
 
-def test_completion_can_be_installed(segbench):
-    assert "--install-completion" in segbench("--help").out
-    shown = subprocess.run(
-        [sys.executable, "-m", "segbench"],
-        env=os.environ | {"_SEGBENCH_COMPLETE": "bash_complete", "COMP_WORDS": "segbench bou", "COMP_CWORD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
+def completed(line):
+    """Give what Tab offers behind a line, and the modules that were imported for it."""
+    script = (
+        "import sys\nfrom segbench.cli.main import main\n"
+        "try:\n    main()\nfinally:\n    print([name for name in sys.modules if 'settings' in name], file=sys.stderr)"
     )
-    assert "boundaries" in shown.stdout
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    environment = os.environ | {"_SEGBENCH_COMPLETE": "bash_complete"} | words
+    answer = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    return [found.removeprefix("plain,") for found in answer.stdout.split()], answer.stderr.strip()
+
+
+class TestCompletion:
+    def test_of_a_verb_imports_no_protocol(self):
+        assert completed("segbench bou") == (["boundaries"], "[]")
+
+    def test_of_an_option(self):
+        assert completed("segbench boundaries --max")[0] == ["--max-dist"]
+
+    def test_of_a_choice(self):
+        assert completed("segbench pixels --progress l")[0] == ["lines"]
+
+    def test_of_all_else_is_that_of_the_shell(self):
+        assert completed("segbench pixels gt")[0] == ["file,gt"]
+
+    def test_is_installed_once(self, segbench, monkeypatch, tmp_path):
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("SHELL", "/bin/zsh")
+        script = segbench("--show-completion").out
+        for _ in range(2):
+            assert segbench("--install-completion").code == 0
+        file = tmp_path / ".local/share/segbench/complete.zsh"
+        assert file.read_text() in script
+        assert (tmp_path / ".zshrc").read_text().count(str(file)) == 1
+
+    def test_of_an_unknown_shell_is_refused(self, segbench, monkeypatch):
+        monkeypatch.setenv("SHELL", "/bin/csh")
+        answer = segbench("--show-completion")
+        assert (answer.code, answer.err) == (
+            2,
+            "segbench: no completion is known for the shell 'csh'; set SHELL to bash, zsh or fish\n",
+        )
 
 
 PLUGIN = '''
