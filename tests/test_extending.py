@@ -88,7 +88,7 @@ def test_the_plot_kind_of_the_page_draws_and_names_another_kind(monkeypatch, tmp
     added = re.search(r"^\+\+\+ b/segbench/report/plots/gap\.py\n((?:\+.*\n)+)", PAGE, re.MULTILINE)[1]
     (tmp_path / "gap.py").write_text(re.sub(r"^\+", "", added, flags=re.MULTILINE))
     monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
-    monkeypatch.setitem(KINDS, "gap", "from ODS to OIS")
+    monkeypatch.setitem(KINDS, "gap", ("gap", "from ODS to OIS"))
     save_plot([evaluate({"a": (np.eye(4), np.eye(4) + np.tri(4))})], tmp_path / "a.svg", kind="gap")
     assert "from ODS to OIS" in (tmp_path / "a.svg").read_text()
     with pytest.raises(ArgumentError, match="labels has no OIS; draw each image: plot_images"):

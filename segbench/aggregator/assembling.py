@@ -85,8 +85,9 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
 
 def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Thresholds) -> dict[str, Outcome]:
     """Count at thresholds."""
-    scores = ((name, decode(data, ScoreCounts)) for name, data in Column[bytes](counted, "counts").items())
-    return {name: counted[name]._replace(counts=encode(pooling.counts_at(each, thresholds))) for name, each in scores}
+    packed = Column[bytes](counted, "counts")
+    at = {name: pooling.counts_at(decode(packed[name]), thresholds) for name in counted}
+    return {name: counted[name]._replace(counts=encode(counts)) for name, counts in at.items()}
 
 
 def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:

@@ -17,8 +17,7 @@ from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
-from segbench.statistics.same_images import refuse_different
-from segbench.statistics.tables import protocol_measuring
+from segbench.statistics.tables import protocol_measuring, refuse_different
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"

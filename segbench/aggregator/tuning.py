@@ -11,7 +11,7 @@ from segbench.core.interface import setting
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.curves.tuning import thresholds_from
+from segbench.curves.curve import thresholds_from
 
 
 def tuned_thresholds(tuning: Result) -> Thresholds:

@@ -12,7 +12,7 @@ import typer
 from segbench.cli.resampling import INTERVALS, REPLICATES, SEED, interval_settings, refuse_idle
 from segbench.cli.selection import CLASS, ONLY, ResultsFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
-from segbench.report.plots.kinds import KINDS
+from segbench.report.plots.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
     PlotKind: TypeAlias = str
@@ -33,7 +33,7 @@ def plot(
     kind: Annotated[
         PlotKind | None,
         typer.Option(
-            help=f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, what in KINDS.items())}.",
+            help=f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
             metavar="KIND",
             show_default="pr; regions: f, label maps: images",
         ),
@@ -53,7 +53,7 @@ def plot(
     class_name: Annotated[str | None, CLASS] = None,
 ) -> None:
     """Draw all methods in a results file."""
-    from segbench.report.plots.saving import kind_of, save_plot
+    from segbench.report.plots.saving import save_plot
     from segbench.statistics.intervals import few_images
 
     compares = kind is not None and kind_of(kind).compares
@@ -65,7 +65,7 @@ def plot(
     if compares:
         loaded = comparable(loaded)
     drawn = save_plot(loaded, output, kind=kind, level=level, replicates=replicates, seed=seed, size=inches)
-    if level is not None and drawn.bands:
+    if level is not None and drawn.level == "band":
         typer.echo(f"bands: {intervals:g} % of {replicates} resamples of the images, point by point", err=True)
     if level is not None or compares:
         for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):

@@ -116,7 +116,7 @@ def export_overlays(
     Blue is true, red false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
-    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes
+    `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
     are in colour: labels outside the classes are white, void is grey.
     """
     results = as_results(results)

@@ -13,7 +13,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import Brief
 from segbench.core.table import Table, Tabled
-from segbench.statistics.replicates import as_draws, as_level, weights_of_draws
+from segbench.statistics.measured import as_draws, as_level, weights_of_draws
 from segbench.statistics.tables import table_of
 
 _MOST_POINTS = 100_000

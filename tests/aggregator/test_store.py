@@ -5,7 +5,6 @@ import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
 from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results
-from segbench.aggregator import executors
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -14,15 +13,6 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 @pytest.fixture
 def papers(tmp_path):
     return write_papers(tmp_path)
-
-
-@pytest.fixture
-def decoded(monkeypatch):
-    """The names of images whose files are decoded from now on."""
-    names = []
-    whole = executors.decode_sample
-    monkeypatch.setattr(executors, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
-    return names
 
 
 class TestResultsFile:

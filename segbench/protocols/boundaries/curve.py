@@ -126,7 +126,7 @@ class BoundaryCurve(Brief, Series):
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
-        from segbench.drawing.series import plot_series
+        from segbench.drawing.charts import plot_series
 
         return plot_series(self, ax=ax, label=label)
 

@@ -11,26 +11,29 @@ from segbench.core.arguments import as_whole, listed
 from segbench.core.capabilities import (
     Annotated,
     Checked,
-    Expected,
     FromFiles,
     Importable,
+    Official,
     Pictured,
     Prepared,
     Published,
     Reference,
     Verb,
+    competes,
 )
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +56,7 @@ def _read_nms(text: str) -> tuple[float, ...]:
     return values
 
 
-class _OfBoundaries(Protocol, Importable):
+class _OfBoundaries(Protocol, Importable, Official):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -69,9 +72,15 @@ class _OfBoundaries(Protocol, Importable):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
-        from segbench.protocols.boundaries.published import PublishedCurve
+        from segbench.protocols.boundaries.official import PublishedCurve
 
         return PublishedCurve.from_json(text)
+
+    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        from segbench.protocols.boundaries.official import official_files
+
+        return official_files(per_image, competes=competes(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +122,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     '1,5,1.01,smoothing 1'
     """
 
-    reads: ClassVar[Reads] = "boundaries"
+    reads: ClassVar[Reading] = BOUNDARIES
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
             State.TRUE: "true",
@@ -227,14 +236,14 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     def expected(self) -> Expected:
         """What files may hold under these settings."""
         return Expected(
-            reads=self.reads,
             rule=None if self.positive is None else LabelRule.parse(self.positive),
-            invert=self.invert,
-            label_maps=self.label_maps,
-            unit_range=isinstance(self.thresholds, int),
-            suppressed=self.nms is not None or not self.thin,
-            thinned=self.thin,
-            category=self.category,
+            scores=ExpectedScores(invert=self.invert, unit_range=isinstance(self.thresholds, int)),
+            lines=ExpectedLines(
+                label_maps=self.label_maps,
+                category=self.category,
+                thinned=self.thin,
+                suppressed=self.nms is not None or not self.thin,
+            ),
         )
 
     def annotators_alone(self) -> Protocol:
@@ -366,7 +375,7 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
         Tolerance, thinning and ground truth as for the methods beside it; thresholds and suppression do not matter.
     """
 
-    reads: ClassVar[Reads] = "annotators"
+    reads: ClassVar[Reading] = ANNOTATORS
     does: ClassVar[str] = "compares annotators with each other"
     why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
 

@@ -35,8 +35,7 @@ from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import TWO_VALUED
-from segbench.protocols.pixels.blocks import Block, ByScore
-from segbench.protocols.pixels.image_set import ImageSet
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15
 _ENDS = [BINS, 2 * BINS]

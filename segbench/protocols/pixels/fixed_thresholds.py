@@ -21,8 +21,7 @@ from segbench.core.metric import Metric, left_out_note
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import column_sums
-from segbench.protocols.pixels.blocks import Block, ByScore
-from segbench.protocols.pixels.image_set import ImageSet
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 from segbench.protocols.pixels.metrics import OVER_IMAGES
 
 _TITLES = {

@@ -33,11 +33,10 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
 from segbench.core.table import Columns, CountsTable, column_sums
 from segbench.curves.curve import Curve
-from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
+from segbench.curves.points import BestFs
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
-from segbench.protocols.pixels.blocks import Block, ByScore
-from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
+from segbench.protocols.pixels.image_set import AREAS, AtOds, Block, ByScore, ImageSet, at_ods, measured_curves
 
 METRICS = shares(
     Metric(

@@ -2,6 +2,7 @@ import gc
 import itertools
 import re
 import weakref
+from contextlib import suppress
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -41,7 +42,7 @@ from segbench import (
 )
 from segbench.drawing.axes import names_in_lines, short_names
 from segbench.drawing.palette import HUMAN, line_style
-from segbench.report.plots import roc
+from segbench.report.plots import curves
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of
 from segbench.report.plots.saving import save_plot
@@ -371,6 +372,18 @@ class TestAgainstTheThreshold:
         assert dot[0].tolist() in line.tolist()
         assert dot[0, 1] == line[:, 1].max()
 
+    def test_the_legend_covers_no_corner_of_a_step(self):
+        levels = np.array([1.0, 0.6, 0.0])
+        for height in range(20, 60):  # of the long step beside the legend
+            counts = ScoreCounts(levels, [height, 20, 80 - height], [0, 900, 100])
+            ax = plot_f_threshold(Result("m", "pixels", {}, "data:0", {"a": counts}))
+            ax.figure.draw_without_rendering()
+            box, (line, _) = ax.get_legend().get_window_extent(), ax.lines
+            corners = line.get_transform().transform(line.get_xydata())
+            assert not box.count_contains(corners)
+            assert line.get_drawstyle() == "default", "its corners are points, so that the legend finds them"
+            plt.close(ax.figure)
+
     def test_unknown_thresholds_are_named_and_not_drawn(self):
         curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
         ax = plot_f_threshold([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
@@ -488,25 +501,15 @@ class TestCurvePlot:
         assert first != second
         assert ax.get_xlabel() == "Recall"
 
-    def test_roc(self, results):
-        ax = roc_curve(results[1].pooled).plot(label="mine")
-        assert labels_of(ax) == ["mine"]
-        assert ax.get_xlabel() == "False positive rate"
-
-    def test_boundaries(self):
-        ax = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0]).plot()
-        assert labels_of(ax) == ["ODS F .7000"]
-        assert ax.get_xlabel() == "Recall"
-
 
 class TestSavePlot:
     @pytest.mark.parametrize("kind", KINDS)
     def test_draws_every_kind_of_one_size(self, tmp_path, kind):
-        results = label_results(1) if kind in ("confusion", "classes") else pixel_results(2, images=4)
-        if kind == "e":
-            maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
-            results = [segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))]
-        save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
+        maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
+        saliency = segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))
+        for results in (pixel_results(2, images=4), [saliency], label_results(1)):
+            with suppress(ArgumentError):  # of another protocol
+                save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
 
     @pytest.mark.parametrize("kind", ["roc", "reliability"])
@@ -527,7 +530,7 @@ class TestSavePlot:
             assert letters((13, 7)) == 11
 
     def test_a_metric_that_is_lacking_is_named(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(roc, "KIND", Kind(lambda results, **_: results[0].summary["covering"]))
+        monkeypatch.setattr(curves, "ROC", Kind(lambda results, **_: results[0].summary["covering"]))
         with pytest.raises(ArgumentError, match="no metric 'covering' here; expected one of ods_f"):
             save_plot(pixel_results(1), tmp_path / "a.png", kind="roc")
 
@@ -554,13 +557,6 @@ class TestSavePlot:
 
 
 class TestPoints:
-    def test_between_distant_points_precision_is_bent(self):
-        # Davis and Goadrich, table 1: from (5, 5) to (10, 30) precision is .5 .375 .318 .286 .265 .25.
-        recall, precision = pr_curve(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000)).line("pr")
-        expected = {0.25: 0.5, 0.3: 0.375, 0.35: 7 / 22, 0.4: 8 / 28, 0.45: 9 / 34, 0.5: 0.25}
-        for at, value in expected.items():
-            assert np.interp(at, recall, precision) == pytest.approx(value, abs=2e-3)
-
     def test_every_point_drawn_lies_on_the_curve(self):
         rng = np.random.default_rng(0)
         curve = pr_curve(count_pixels(rng.random(400) < 0.3, rng.integers(0, 12, 400)))

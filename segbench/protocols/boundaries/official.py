@@ -1,0 +1,193 @@
+"""Counts and curves in the text files of the official benchmark (``collect_eval_bdry`` of BSDS500).
+
+Conventions
+-----------
+1. Rows and columns as `segbench.loaders.bsds_text` lists them, recall before precision, every number as ``%10g``, six
+   digits, and 0 where a denominator is 0. Images are in sorted order of names.
+2. Metrics are computed from thresholds as printed, as the official code does, which reads its own files again. Files
+   that are read and written once more are the same, byte for byte.
+3. A name becomes one part of a path whatever it holds: ``train/8049`` is written to ``train%2F8049_ev1.txt``.
+
+Differences from the official code
+----------------------------------
+1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
+2. Undefined metrics of annotators compared with each other are ``nan``: the best of an image of one annotator, the area
+   of their one threshold, everything where no image has two annotators. Those of methods are 0, as the official code
+   writes them.
+3. A published curve has no counts: its rows and its row of best metrics are written, ``nan`` where one is not known,
+   without the first column where thresholds are not.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from segbench.core.capabilities import Published
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.summary import Summary
+from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
+from segbench.protocols.boundaries.counts import BoundaryCounts
+from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
+from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
+
+_NO_BEST = (math.nan,) * 4
+
+
+def official_files(per_image: Mapping[str, BoundaryCounts], *, competes: bool) -> dict[str, str]:
+    """Write counts of images by a method, or by annotators, which do not compete."""
+    images = {name: _printed(per_image[name]) for name in sorted(per_image)}
+    pool = BoundaryCounts.sum(images.values())
+    rows = _curve_rows(boundary_curve(pool))
+    best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
+    summary: Mapping[str, float] = BoundaryTable(images, with_pixels_only=not competes).summary()
+    if not competes:
+        known = zip(best, images.values(), strict=True)
+        best = [row if counts.has_pixels else [row[0], *_NO_BEST] for row, counts in known]
+        rows = rows if pool.has_pixels else [[row[0], *_NO_BEST[1:]] for row in rows]
+    else:
+        # The official code has zeros where nothing is defined, and an area also of a single threshold.
+        zeros = {} if pool.has_pixels else dict.fromkeys(summary, 0.0)
+        summary = {**summary, **zeros, **measured(boundary_curve(pool))}
+    of_images = {name: rows_of(counts.thresholds, *counts.rows) for name, counts in images.items()}
+    return {f"{as_file_name(name)}{COUNTS}": text_of(rows) for name, rows in of_images.items()} | {
+        "eval_bdry_img.txt": text_of(best),
+        "eval_bdry_thr.txt": text_of(rows),
+        "eval_bdry.txt": text_of([[summary["ods_threshold"], *_best(summary)]]),
+    }
+
+
+def published_files(curve: BoundaryCurve, summary: Mapping[str, float], *, best_only: bool) -> dict[str, str]:
+    """Write a curve published without images."""
+    known = not np.isnan(curve.thresholds).all()
+    first = [summary["ods_threshold"]] if known else []
+    files = {"eval_bdry.txt": text_of([[*first, *_best(summary)]])}
+    if not best_only:
+        rows = _curve_rows(curve)
+        files["eval_bdry_thr.txt"] = text_of(rows if known else [row[1:] for row in rows])
+    return files
+
+
+def _printed(counts: BoundaryCounts) -> BoundaryCounts:
+    """Take the thresholds as they will be read."""
+    thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
+    if np.any(np.diff(thresholds) <= 0):
+        raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
+    return BoundaryCounts(thresholds, *counts.rows)
+
+
+def _best(summary: Mapping[str, float]) -> list[float]:
+    return [float(summary[key]) for key in BEST_KEYS]
+
+
+def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
+    return rows_of(curve.thresholds, curve.recall, curve.precision, curve.f)
+
+
+def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
+    curve = boundary_curve(counts)
+    return [place, *_curve_rows(curve)[int(np.argmax(curve.f))]]
+
+
+PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
+"""Metrics that may be printed beside the rows."""
+
+_NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
+_NO_ROWS = "only the best point was printed, no rows of thresholds"
+_ONE_ROW = "one threshold makes no curve"
+_NO_THRESHOLDS = "its rows name no thresholds"
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCurve(Published):
+    """A method's curve as printed: rows of recall and precision, without counts.
+
+    ODS, both areas and R50 follow from the rows, to the six digits that the files hold. OIS does not, for it takes
+    counts image by image: it is what was printed, or undefined.
+
+    Parameters
+    ----------
+    curve : BoundaryCurve
+        The rows; thresholds are all nan where the rows name none. Where only the best point was printed, that point.
+    printed : mapping of str to float
+        Metrics taken as printed, by the names in `PRINTABLE`; those that are missing or nan are undefined. `area_pr` is
+        taken only where there is a single point.
+    best_only : bool
+        Whether `curve` is the best point alone.
+
+    Raises
+    ------
+    ArgumentError
+        For a metric that the official files do not print.
+
+    Examples
+    --------
+    >>> rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
+    >>> summary = PublishedCurve(rows, {"ois_f": 0.71}).summary
+    >>> round(summary["ods_f"], 2), summary["ois_f"], summary["mean_image_f"]
+    (0.7, 0.71, nan)
+    """
+
+    curve: BoundaryCurve
+    printed: Mapping[str, float] = field(default_factory=dict)
+    best_only: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.printed) - set(PRINTABLE))
+        if unknown:
+            raise ArgumentError(
+                f"{', '.join(unknown)} is not a published metric; expected some of {', '.join(PRINTABLE)}"
+            )
+
+    @property
+    def thresholds_known(self) -> bool:
+        """Whether the rows name their thresholds."""
+        return not np.isnan(self.curve.thresholds).any()
+
+    @property
+    def summary(self) -> Summary:
+        """The metrics of the boundary benchmark, as far as they are known."""
+        found = measured(self.curve)
+        point = self.curve.thresholds.size == 1
+        if point:
+            found |= {"area_pr": self.printed.get("area_pr", math.nan), "area_pr_extended": math.nan, "r50": math.nan}
+        printed = {key: self.printed.get(key, math.nan) for key in PRINTABLE[:-1]}
+        metrics = {metric.key: (printed | found)[metric.key] for metric in METRICS if metric.key}
+        no_curve = _NO_ROWS if self.best_only else _ONE_ROW
+        reasons = {
+            "ods_threshold": _NO_THRESHOLDS,
+            "area_pr": no_curve,
+            "area_pr_extended": no_curve,
+            "r50": no_curve if point else "no threshold has precision .5",
+        }
+        undefined = {key: reasons.get(key, _NO_COUNTS) for key, value in metrics.items() if math.isnan(value)}
+        return Summary(metrics, undefined=undefined)
+
+    def to_json(self) -> str:
+        """Write it as JSON; nan becomes null."""
+        fields = {
+            "thresholds": self.curve.thresholds.tolist() if self.thresholds_known else None,
+            "recall": self.curve.recall.tolist(),
+            "precision": self.curve.precision.tolist(),
+            "printed": dict(self.printed),
+            "best_only": self.best_only,
+        }
+        return json.dumps(fields)
+
+    def official_files(self) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        return published_files(self.curve, self.summary, best_only=self.best_only)
+
+    @classmethod
+    def from_json(cls, text: str) -> PublishedCurve:
+        """Read what `to_json` wrote."""
+        fields: dict[str, Any] = json.loads(text)
+        recall = np.array(fields["recall"], dtype=np.float64)
+        thresholds = fields["thresholds"] or np.full(recall.size, np.nan)
+        curve = BoundaryCurve(np.asarray(thresholds), recall, np.array(fields["precision"]))
+        return cls(curve, fields["printed"], fields["best_only"])
