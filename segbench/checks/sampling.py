@@ -18,8 +18,7 @@ from segbench.core.capabilities import ByClass, Confusing, expected_in
 from segbench.core.interface import carried
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.repairs import Repairs
-from segbench.loaders.sizes import fixable
+from segbench.loaders.repairs import Repairs, fixable
 
 _MOST_ODD = 1000
 """Files of odd headers that are decoded, to say what is wrong with them."""

@@ -176,7 +176,7 @@ class Data:
             ground_truth=ground_truth or "",
             field=field,
             pairs=self.pairs,
-            images=as_images(names),
+            images=() if names is None else as_images(names),
             allow_missing=self.allow_missing,
             **self._patterns,
         )
@@ -216,8 +216,7 @@ class Data:
 
     def repairs(self) -> Repairs:
         """Read what may be done to predictions."""
-        from segbench.loaders.repairs import Repairs, as_resize
-        from segbench.loaders.scaling import as_scale
+        from segbench.loaders.repairs import Repairs, as_resize, as_scale
 
         return Repairs(
             resize=None if self.resize_predictions is None else as_resize(self.resize_predictions),
