@@ -47,8 +47,7 @@ from segbench.loaders.file_list import Images
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
-from segbench.loaders.repairs import Repairs, as_repairs
-from segbench.loaders.sizes import SizeError, fixable
+from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels

@@ -17,8 +17,7 @@ from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import Header, Role, Source, shown, size
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.repairs import Repairs
-from segbench.loaders.sizes import HINT, fixable, how_to_fix, nearly, relation
+from segbench.loaders.repairs import HINT, Repairs, fixable, how_to_fix, nearly, relation
 
 Read: TypeAlias = Callable[[Source, Role], Header]
 

@@ -136,7 +136,7 @@ class Data:
             ground_truth=ground_truth or "",
             field=field,
             pairs=self.pairs,
-            images=as_images(names),
+            images=() if names is None else as_images(names),
             allow_missing=self.allow_missing,
             **self._patterns,
         )

@@ -39,10 +39,8 @@ from segbench.loaders.source import KNOWN, is_url, masked, split_extension, url_
 Images = Iterable[str] | str | PathLike[str] | None
 
 
-def as_images(given: Images) -> tuple[str, ...]:
+def as_images(given: Iterable[str] | str | PathLike[str]) -> tuple[str, ...]:
     """Read names and patterns from a sequence, or from the lines of a text file without those that begin with ``#``."""
-    if given is None:
-        return ()
     if isinstance(given, (str, PathLike)):
         return _read(fspath(given))
     names = tuple(given)

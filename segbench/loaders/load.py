@@ -18,8 +18,7 @@ from segbench.loaders.decoded import Source, shown
 from segbench.loaders.images import decode
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import CLASS_MAPS
-from segbench.loaders.repairs import ImageMaps, Repairs, repaired
-from segbench.loaders.sizes import require_doubled_size, require_same_size
+from segbench.loaders.repairs import ImageMaps, Repairs, repaired, require_doubled_size, require_same_size
 from segbench.loaders.source import read_bytes
 
 

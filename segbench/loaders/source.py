@@ -36,6 +36,11 @@ def is_url(place: str) -> bool:
     return bool(_SCHEME.match(place))
 
 
+def absolute(place: str) -> str:
+    """Give a path as an absolute one, and a URL as it is."""
+    return place if is_url(place) else str(Path(place).absolute())
+
+
 def masked(text: str) -> str:
     """Hide user, password, query and fragment of every URL in a text: they may be keys to it."""
     return _QUERY.sub(r"\1?***", _USER.sub("***@", text))

@@ -128,7 +128,6 @@ class TestListOfImages:
         file.write_bytes("\ufeff# validation\r\ncat\r\n\r\n  c*  \r\n".encode())
         assert as_images(file) == as_images(str(file)) == ("cat", "c*")
         assert as_images(iter(["cat"])) == ("cat",)
-        assert as_images(None) == ()
 
     @pytest.mark.parametrize(
         ("given", "error", "message"),
