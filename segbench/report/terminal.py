@@ -161,7 +161,7 @@ def _print_block(
     for row, cells in enumerate(table.rows):
         show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
         for more in below.get(row, ()):
-            if not more or any(more[place] for place in kept[table.names :]):
+            if any(more[place] for place in kept[table.names :]):
                 show(line(more), "dim")
 
 

@@ -321,11 +321,10 @@ class Scale:
     @property
     def ticks(self) -> list[float]:
         """Round values within the scale, at most seven."""
-        rough = (self.high - self.low) / _MOST_TICKS
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [round(k * step, 12) for k in range(first, last + 1)]
+        from matplotlib.ticker import MaxNLocator
+
+        ticks = MaxNLocator(_MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(self.low, self.high)
+        return [round(tick, 12) for tick in map(float, ticks) if self.low <= round(tick, 12) <= self.high]
 
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:

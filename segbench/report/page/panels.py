@@ -29,7 +29,6 @@ from segbench.report.plots.methods import Method
 LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""
 
-_WORST_TO_BEST = 3
 _FEW_CUTS, _GALLERY_CUTS = 5, 11
 
 
@@ -143,24 +142,14 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 def _in_order(methods: Sequence[Method]) -> list[str]:
-    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst.
-
-    Images for which no method has a defined metric, having nothing to find, come last.
-    """
+    """Name the images, the worst first, by the method that does worst; those with nothing to find last."""
     sign = image_headline(methods[0].result.rules.metrics()).direction
     worst: dict[str, float] = {}
     for method in methods:
         for name in method.result.counts:
             value = sign * method.values[name] if name in method.values else math.inf
             worst[name] = min(worst.get(name, math.inf), value)
-    waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
-    ordered: list[str] = []
-    while waiting:
-        ordered += waiting[:_WORST_TO_BEST]
-        del waiting[:_WORST_TO_BEST]
-        ordered += waiting[-1:]
-        del waiting[-1:]
-    return [*ordered, *sorted(worst.keys() - set(ordered))]
+    return sorted(worst, key=lambda name: (worst[name], name))
 
 
 def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
