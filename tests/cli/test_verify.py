@@ -69,7 +69,7 @@ def test_lines_of_the_table_fit(width):
     text = drawn([check(), check(what="true positives at threshold .25", expected=544, got=544, allowed=0)], width)
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
-    assert ".08017484 4e-08   5e-08 section 4" in text
+    assert " .0801748 .08017484 4e-08 5e-08 section 4" in " ".join(text.split())
     assert lines[-1] == "2 of 2 as expected"
 
 
