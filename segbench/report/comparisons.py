@@ -1,8 +1,4 @@
-"""Comparisons of methods for readers and for other programs.
-
-The terminal prints an answer: a verdict, the methods, and by how much they lead each other; on request every pair and
-metric. Markdown and LaTeX have one table for a paper. JSON and CSV hold everything.
-"""
+"""Comparisons of methods: an answer for the terminal, one table for a paper, and everything for other programs."""
 
 from __future__ import annotations
 
@@ -289,11 +285,7 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
 
 
 def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
-    """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts.
-
-    A superscript names the methods that a value is significantly better than, by their letters; compared with one
-    method, it is a star where the value differs from that one's. `underlined` says whether the second best will be.
-    """
+    """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
     keys = compared(of.first) if of.metrics is None else list(of.metrics)
     columns = method_table(next(iter(of.results.values())), keys=keys).columns
     rows: list[Row] = []

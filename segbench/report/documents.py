@@ -166,7 +166,7 @@ def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
         raised = table.raised.get((row, place), "").replace("-", "--")
         value = _latex_value(text, table.marks.get((row, place), ""))
         return rf"{value}\textsuperscript{{{raised}}}" if raised else value
-    return latex_name(text) if place else table.latex_names.get(text, latex_name(text))
+    return latex_name(text)
 
 
 def _latex_value(text: str, mark: str) -> str:

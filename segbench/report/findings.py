@@ -46,10 +46,8 @@ def report_json(reports: Sequence[Report]) -> str:
 
 
 def refusal(reports: Sequence[Report]) -> str:
-    """Give all that stops a run as one text; what several methods show is one finding, of all their files.
-
-    Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
-    """
+    """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
+    # Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
     same = grouped(
         ((found.key, "" if found.about == "ground truth" else found.message, found.fix), (report.method, found))
         for report in reports

@@ -27,10 +27,7 @@ from segbench.core.text_table import Mark
 
 
 def image_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results on the same images, the largest set first, published curves last.
-
-    Sets of partial results alone come after the others.
-    """
+    """Give the places of results on the same images, the largest set first, then partial results, published curves."""
     sets: list[list[int]] = []
     published: list[int] = []
     for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):

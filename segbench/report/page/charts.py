@@ -328,10 +328,7 @@ class Scale:
 
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:
-    """Write an element: what is inside and the attributes are escaped, numbers rounded to a tenth of a unit.
-
-    Underscores of attributes are written as hyphens, `css` as ``class``; what is empty is left out.
-    """
+    """Write an element, all escaped, numbers rounded to a tenth; `css` is ``class``, and what is empty is left out."""
     written = [
         Markup(' {}="{}"').format("class" if key == "css" else key.replace("_", "-"), _value(value))
         for key, value in attributes.items()
