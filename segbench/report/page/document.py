@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -149,8 +148,12 @@ def export_report(
         # Human annotators do not compete: they come last, whatever their value.
         styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
         group = [given[place] for place in order]
-        ranks_images = image_headline(group[0].rules.metrics()).image_key
-        by_image = image_table(group, sort=ranks_images)
+        key = image_headline(group[0].rules.metrics()).image_key
+        by_image = image_table(group, sort=key)
+        values: list[dict[str, float]] = [{} for _ in group]
+        for row in by_image.rows:
+            if not math.isnan(value := float(row.summary[key])):
+                values[row.method][row.labels[1]] = value
         names = names_of(group)
         comparison, why = None, ""
         drawn: list[Intervals | None] = [None] * len(group)
@@ -163,11 +166,9 @@ def export_report(
                 else one.intervals(level=intervals, replicates=replicates, seed=seed)
                 for name, one in zip(names, group, strict=True)
             ]
-        values = _values(by_image, ranks_images)
-        of_each = zip(names, group, order, drawn, strict=True)
         methods = [
-            Method(name, one, styles[place], intervals=known, values=values[k])
-            for k, (name, one, place, known) in enumerate(of_each)
+            Method(name, one, styles[place], intervals=known, values=of_images)
+            for name, one, place, known, of_images in zip(names, group, order, drawn, values, strict=True)
         ]
         rows = chosen_rows(methods)
         pictures = panels(
@@ -254,15 +255,6 @@ def _section(
         "repetitions": repetitions(results, places),
         "comparing": again,
     }
-
-
-def _values(images: Table, key: str) -> dict[int, dict[str, float]]:
-    """Give a metric of images by the method's place, of those where it is defined."""
-    values: dict[int, dict[str, float]] = defaultdict(dict)
-    for row in images.rows:
-        if not math.isnan(value := float(row.summary[key])):
-            values[row.method][row.labels[1]] = value
-    return values
 
 
 def _caption(methods: Sequence[Method]) -> str:

@@ -210,18 +210,6 @@ def _size(panel: Mapping[str, Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Thumbnail:
-    """One image by one method: its tint as a PNG in base64, sizes, metrics there and of the rows, or what is wrong."""
-
-    tint: str = ""
-    size: tuple[int, int] = (0, 0)
-    image_size: tuple[int, int] = (0, 0)
-    said: str = ""
-    ranked_by: str = ""
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class Row:
     """An image of the gallery: why it is there, its metrics, its photograph as a WebP in base64, thumbnails."""
 
@@ -229,7 +217,7 @@ class Row:
     image: str
     said: str
     backdrop: str = ""
-    thumbnails: tuple[Thumbnail, ...] = ()
+    thumbnails: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -292,15 +280,13 @@ def gallery(rows: Sequence[Row], methods: Sequence[Method], panels: Mapping[str,
     return Gallery(tuple(shown), places, sum(shares) / len(shares) < THIN)
 
 
-def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Thumbnail:
+def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Mapping[str, Any]:
     if "thumbnail" not in panel:
-        return Thumbnail(problem=panel["problem"])
+        return panel  # which says why
     drawn = panel["thumbnail"]
     metrics: Mapping[str, float] = drawn["metrics"]
     name = "F" if "F" in metrics else next(iter(metrics), "")
     said = f"{name} {number(metrics[name])}" if name else ""
     rank = _ranking_title(method)
     ranked_by = f"{rank} {number(method.values.get(image, math.nan))}"
-    width, height, *image_size = drawn["size"]
-    shown = (said, ranked_by if rank != name else "") if said else (ranked_by, "")
-    return Thumbnail(drawn["tint"], (width, height), tuple(image_size), *shown)
+    return {**drawn, "said": said or ranked_by, "ranked_by": ranked_by if said and rank != name else ""}

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """A method as plots show it, and the page, with `values` of the metric that ranks images where it is defined."""
+    """A method as plots show it, and the page."""
 
     name: str
     result: Result
     style: LineStyle
     label: str = ""
     intervals: Intervals | None = None
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)  # what ranks images, of those where it is defined
 
     @cached_property
     def curve(self) -> Series | None:
