@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -134,18 +134,11 @@ def _fixed(name: str) -> Command:
     )
 
 
-def _of_verb(verb: str, *, checks: bool) -> Command | None:
-    """Make the command of a protocol's verb, if it is one."""
+def _made(name: str, known: Collection[str], *, checks: bool) -> Command | None:
+    """Make the command of a protocol's verb, or of a preset by its name or file, if it is one."""
     from segbench.cli.benchmark import command_for
 
-    return command_for(verb, checks=checks) if verb in verbs() else None
-
-
-def _of_preset(name: str, *, checks: bool) -> Command | None:
-    """Make the command of a preset by its name or file, if it is one."""
-    from segbench.cli.benchmark import command_for
-
-    return command_for(name, checks=checks) if name in _presets() or name.endswith(".toml") else None
+    return command_for(name, checks=checks) if name in known or name.endswith(".toml") else None
 
 
 @cache
@@ -170,7 +163,7 @@ def _find(name: str) -> click.Command | None:
         return _fixed(name)
     if name in ("run", "check"):
         return _RUN if name == "run" else _CHECK
-    return _of_verb(name, checks=False)
+    return _made(name, verbs(), checks=False)
 
 
 def _listed_presets() -> dict[str, Listed]:
@@ -178,11 +171,9 @@ def _listed_presets() -> dict[str, Listed]:
 
 
 def _begin_run(args: list[str]) -> list[str]:
-    """Say what to write instead of a command line that does not begin with a preset."""
+    """Refuse a command line that does not begin with a preset."""
     from segbench.loaders.presets import load_preset
 
-    if args[0].startswith("-"):
-        raise ArgumentError(f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]")
     load_preset(args[0])  # which says what there is, if it is not a preset
     return args
 
@@ -190,7 +181,7 @@ def _begin_run(args: list[str]) -> list[str]:
 _RUN = Group(
     "run",
     listed=_listed_presets,
-    find=lambda name: _of_preset(name, checks=False),
+    find=lambda name: _made(name, _presets(), checks=False),
     begun=_begin_run,
     help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
     "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
@@ -220,7 +211,7 @@ def _begin_check(args: list[str]) -> list[str]:
 _CHECK = Group(
     "check",
     listed=_listed_checks,
-    find=lambda name: _of_verb(name, checks=True) or _of_preset(name, checks=True),
+    find=lambda name: _made(name, _listed_checks(), checks=True),
     begun=_begin_check,
     help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
     "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are checked "

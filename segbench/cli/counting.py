@@ -46,13 +46,7 @@ class Jobs:
 
 @dataclass(frozen=True, kw_only=True)
 class Workers(Jobs):
-    """Where images are counted, as given on the command line.
-
-    Raises
-    ------
-    ArgumentError
-        If options contradict each other.
-    """
+    """Where images are counted, as given on the command line."""
 
     threads: bool = given("Use threads instead of processes.", False)
     dask: str | None = given(
