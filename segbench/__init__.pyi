@@ -46,13 +46,10 @@ from .curves.curve import thresholds_from as thresholds_from
 from .curves.dominance import Dominance as Dominance
 from .curves.dominance import RecallRange as RecallRange
 from .curves.dominance import dominates as dominates
-from .curves.gain import GainCurve as GainCurve
-from .curves.gain import pr_gain_curve as pr_gain_curve
 from .curves.operating import BestF as BestF
 from .curves.operating import at_tpr as at_tpr
 from .curves.operating import best_f as best_f
 from .curves.operating import best_iou as best_iou
-from .curves.operating import fpr_at_tpr as fpr_at_tpr
 from .curves.operating import precision_at_recall as precision_at_recall
 from .curves.operating import recall_at_precision as recall_at_precision
 from .loaders.inputs import Inputs as Inputs

@@ -194,7 +194,7 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
     Returns
     -------
     OperatingPoint
-        Rates are nan where a class is missing.
+        Its `fpr` is nan without negatives, and 0 without positives.
 
     Raises
     ------
@@ -209,34 +209,6 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
     counts = as_pooled(counts, ScoreCounts)
     points = cumulate(counts)
     return _point(counts, points, first_reaching(points, as_share(tpr, "tpr")))
-
-
-def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
-    """False positive rate at the highest threshold with a true positive rate of at least `tpr`.
-
-    Parameters
-    ----------
-    counts : ScoreCounts, or Result for its pooled counts
-    tpr : float
-        Between 0 and 1, read as the decimal it is written as: 0.9 of 10 positives is 9.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan without positives or without negatives.
-
-    Raises
-    ------
-    ArgumentError
-        If `tpr` is outside [0, 1].
-
-    Examples
-    --------
-    >>> fpr_at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3]))
-    0.25
-    """
-    point = at_tpr(counts, tpr=tpr)
-    return point.fpr if point.positives else math.nan
 
 
 def _reaching(tp: NDArray[np.int64], fp: NDArray[np.int64], precision: Fraction) -> NDArray[np.bool_]:
