@@ -16,6 +16,7 @@ from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import REGIONS
+from segbench.protocols.label_rules import void_labels
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -89,10 +90,9 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
 
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
-        from segbench.protocols.regions.inputs import void_labels
 
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "void", void_labels(self.void))
+        object.__setattr__(self, "void", void_labels(self.void, least=0))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
