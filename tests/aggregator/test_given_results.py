@@ -13,7 +13,6 @@ OF_POOLED = {
     "auc_pr": segbench.auc_pr,
     "average_precision": segbench.average_precision,
     "best_f": segbench.best_f,
-    "best_iou": segbench.best_iou,
     "at_tpr": segbench.at_tpr,
     "precision_at_recall": lambda counts: segbench.precision_at_recall(counts, recall=0.5),
     "recall_at_precision": lambda counts: segbench.recall_at_precision(counts, precision=0.5),

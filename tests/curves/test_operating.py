@@ -18,7 +18,7 @@ from segbench.core.operating_point import OperatingPoint
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, average_precision, explain_areas
 from segbench.curves.curve import roc_curve
-from segbench.curves.operating import at_tpr, best_f, best_iou, precision_at_recall, recall_at_precision
+from segbench.curves.operating import at_tpr, best_f, precision_at_recall, recall_at_precision
 
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
     lambda pixels: 0 < sum(label for label, _ in pixels) < len(pixels)
@@ -38,13 +38,12 @@ def test_a_point_by_hand():
 
 
 @given(PIXELS)
-def test_best_iou_is_the_best_of_scikit_learn_s_over_all_thresholds(counted, pixels):
+def test_the_iou_of_best_f_is_the_best_of_scikit_learn_s_over_all_thresholds(counted, pixels):
     labels, scores = split(pixels)
-    best = best_iou(counted(labels, scores))
+    best = best_f(counted(labels, scores))
     each = [jaccard_score(labels, scores >= threshold) for threshold in np.unique(scores)]
     assert best.iou == pytest.approx(max(each), rel=1e-14)
     assert best.dice == pytest.approx(f1_score(labels, scores >= best.threshold), rel=1e-14)
-    assert best.dice == best_f(counted(labels, scores)).f
 
 
 @given(PIXELS, RATES)
@@ -85,7 +84,7 @@ def test_at_tpr_takes_the_highest_threshold_that_reaches_the_rate():
 
 @pytest.mark.parametrize("counts", [ScoreCounts([1], [0], [4]), ScoreCounts([], [], [])])
 def test_without_positives_rates_are_undefined(counts):
-    assert math.isnan(best_iou(counts).iou)
+    assert math.isnan(best_f(counts).iou)
     assert math.isnan(precision_at_recall(counts, recall=0.5).recall)
     assert math.isnan(recall_at_precision(counts, precision=0.5).recall)
 

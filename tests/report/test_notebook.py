@@ -9,7 +9,6 @@ from segbench import (
     BoundaryCurve,
     PublishedCurve,
     Result,
-    best_f,
     compare_results,
     explain_areas,
     pr_curve,
@@ -67,7 +66,7 @@ def test_figures_intervals_and_comparison_are_tables():
 
 def test_counts_their_best_f_and_why_areas_differ_are_tables():
     counts = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 1, 5])
-    for shown, text in ((counts, "<td"), (best_f(counts), "threshold"), (explain_areas(counts), "average precision")):
+    for shown, text in ((counts, "<td"), (explain_areas(counts), "average precision")):
         assert "table" in tags(shown)
         assert text in shown._repr_html_()
 
