@@ -8,7 +8,6 @@ from segbench import (
     BoundaryCurve,
     PublishedCurve,
     Result,
-    best_f,
     compare_results,
     explain_areas,
 )
@@ -62,11 +61,11 @@ def test_figures_intervals_and_comparison_are_tables():
     assert "&lt;img" in comparison._repr_html_()
 
 
-def test_best_f_and_why_areas_differ_are_tables():
+def test_why_areas_differ_is_a_table():
     counts = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 1, 5])
-    for shown, text in ((best_f(counts), "threshold"), (explain_areas(counts), "average precision")):
-        assert "table" in tags(shown)
-        assert text in shown._repr_html_()
+    shown = explain_areas(counts)
+    assert "table" in tags(shown)
+    assert "average precision" in shown._repr_html_()
 
 
 def test_printed_a_result_is_a_line_with_its_figure():
