@@ -62,17 +62,6 @@ def official_files(per_image: Mapping[str, BoundaryCounts], *, competes: bool) -
     }
 
 
-def published_files(curve: BoundaryCurve, summary: Mapping[str, float], *, best_only: bool) -> dict[str, str]:
-    """Write a curve published without images."""
-    known = not np.isnan(curve.thresholds).all()
-    first = [summary["ods_threshold"]] if known else []
-    files = {"eval_bdry.txt": text_of([[*first, *_best(summary)]])}
-    if not best_only:
-        rows = _curve_rows(curve)
-        files["eval_bdry_thr.txt"] = text_of(rows if known else [row[1:] for row in rows])
-    return files
-
-
 def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     """Take the thresholds as they will be read."""
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
@@ -181,7 +170,12 @@ class PublishedCurve(Published):
 
     def official_files(self) -> dict[str, str]:
         """Write the text files of BSDS500."""
-        return published_files(self.curve, self.summary, best_only=self.best_only)
+        first = [self.summary["ods_threshold"]] if self.thresholds_known else []
+        files = {"eval_bdry.txt": text_of([[*first, *_best(self.summary)]])}
+        if not self.best_only:
+            rows = _curve_rows(self.curve)
+            files["eval_bdry_thr.txt"] = text_of(rows if self.thresholds_known else [row[1:] for row in rows])
+        return files
 
     @classmethod
     def from_json(cls, text: str) -> PublishedCurve:

@@ -32,7 +32,7 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_option, rule_text
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -155,13 +155,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     smoothing: int = 1
     positive: Positive | None = field(
         default=None,
-        metadata=option(
-            "Name the ground-truth values that are boundary: 255, '>=128' or 1,3.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-            default="all but 0",
-        ),
+        metadata=rule_option("Name the ground-truth values that are boundary: 255, '>=128' or 1,3.", "all but 0"),
     )
     label_maps: bool = field(
         default=False,
@@ -190,7 +184,6 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         if self.category is not None:
             object.__setattr__(self, "category", as_whole(self.category, named("category"), least=1))
         if self.positive is not None:
-            LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
             if self.label_maps:
                 raise ArgumentError(
@@ -201,7 +194,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
-        ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero").replace(" ", "")
+        ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero")
         fields = {
             "max_dist": written((self.max_dist,)),
             "thresholds": str(listed),
