@@ -166,9 +166,7 @@ class Answer:
                 one.letter,
                 one.method,
                 number(one.estimate, digits=digits),
-                "-"
-                if math.isnan(one.interval[0])
-                else f"[{', '.join(number(k, digits=digits) for k in one.interval)}]",
+                interval_text(one.interval, digits),
                 self._better_than(one),
             ]
             for one in shown
