@@ -69,15 +69,7 @@ EXTENSIONS = tuple(BY_EXTENSION)
 STACKS = (*numpy_files.NPY.extensions, *numpy_files.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
 
-OTHER_FILES = {
-    b"MATLAB 7.3": "MAT 7.3",
-    b"\x89HDF": "HDF5",
-    **{bytes([0x80, version]): "a Python pickle" for version in range(2, 6)},
-    b"%PDF": "PDF",
-    b"\x1f\x8b": "gzip",
-    b"version https://git-lfs": "a Git LFS pointer, not the file itself",
-    b"<": "HTML or XML",
-}
+OTHER_FILES = {b"version https://git-lfs": "a Git LFS pointer, not the file itself", b"<": "HTML or XML"}
 """What files that are not read begin with."""
 
 

@@ -33,7 +33,6 @@ from segbench.loaders.source import Entry, LocalFile, is_url, masked, method_nam
 _NAMED = 5
 _NEARLY_ALL = 4
 """So many pairs for each name without a partner mean that patterns are right and files are missing."""
-_MANY_FOLDERS = 20
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -165,11 +164,6 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
             below = sorted((entry.name, entry.path) for entry in entries if entry.is_dir())
     except (OSError, ValueError):
         return {}
-    if len(below) > _MANY_FOLDERS and pairing.extra:  # pair only those in which there is the name of an image
-        missing = set(pairing.missing)
-        parted = (name.partition("/") for name in pairing.extra)
-        likely = {folder for folder, _, rest in parted if rest in missing}
-        below = [(name, path) for name, path in below if shown(unicodedata.normalize("NFC", name)) in likely]
     found: dict[str, Pairing] = {}
     for name, path in below if len(below) > 1 else ():
         with suppress(DataError):

@@ -277,7 +277,7 @@ def test_arrays_that_are_no_map():
         (npy(np.zeros((4, 5), "M8[s]")), "datetime64"),
         (npy(np.zeros((4, 5), "U3")), "<U3"),
         (npy(np.zeros((4, 5), [("a", "f4")])), "expected booleans, integers or floats"),
-        (pickle.dumps(GREY8), "a Python pickle although its name says NPY"),
+        (pickle.dumps(GREY8), "is not a NPY file"),
         (npy(GREY8)[:-7], "truncated: 430 of 437 values"),
         (npy(GREY8).replace(b"(19, 23)", b"(99999999, 99999999)"), "damaged|truncated"),
     ]:
@@ -453,7 +453,7 @@ def test_reading_bytes(tmp_path):
         (tmp_path / "none.png", "there is no such file"),
         (tmp_path, "is a folder, expected a file"),
         (tmp_path / "empty.png", r"is empty \(0 bytes\)"),
-        (tmp_path / "loop.png", "links form a loop"),
+        (tmp_path / "loop.png", "levels of symbolic links"),
         (good / "b.png", "cannot be read"),
         (tmp_path / ("n" * 300), "cannot be read"),
         (Path("nul\0.png"), "is not a valid file name"),
