@@ -55,7 +55,7 @@ from .curves.operating import best_iou as best_iou
 from .curves.operating import fpr_at_tpr as fpr_at_tpr
 from .curves.operating import precision_at_recall as precision_at_recall
 from .curves.operating import recall_at_precision as recall_at_precision
-from .loaders.inputs import Inputs as Inputs
+from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets

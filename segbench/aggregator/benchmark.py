@@ -25,9 +25,8 @@ from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
-from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing
+from segbench.loaders.pairing import Pairing, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels

@@ -226,7 +226,7 @@ def thresholds_of(
             f"the test set is {_in_words(masked=masked)}, the tuning set {_in_words(masked=not masked)}; {hint}"
         )
     from segbench.aggregator.tuning import tuned_thresholds
-    from segbench.loaders.inputs import Inputs
+    from segbench.loaders.pairing import Inputs
     from segbench.protocols.files import find_files
 
     test = pairings[methods[0]].inputs

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.loaders.arrays import as_map
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, Source, shown, size, variable_of
-from segbench.loaders.maps import as_map
 
 Value: TypeAlias = "NDArray[Any] | list[Value] | list[dict[str, Value]] | None"
 """Numbers as an array; a cell as a list; a struct array as a list of dicts; None for text and all else."""

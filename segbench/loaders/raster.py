@@ -1,7 +1,8 @@
-"""PNG, JPEG, BMP, GIF and WebP through Pillow, without what Pillow would change.
+"""PNG, JPEG, BMP, GIF, WebP and Netpbm (PBM, PGM, PPM, grey PFM) through Pillow, without what Pillow would change.
 
 Differences from ``numpy.asarray(PIL.Image.open(...))``: colour PNGs of 16 bits keep all 16 (Pillow gives 8), palettes
-and transparency are resolved, several frames are refused. EXIF orientation is not applied, and a note says so.
+and transparency are resolved, several frames are refused. EXIF orientation is not applied, and a note says so. Levels
+of a Netpbm file that declares another maximum than 255 or 65535 are kept (Pillow spreads them).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.loaders.arrays import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import LABEL_MAPS, MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
-from segbench.loaders.maps import OPAQUE_HINT, one_channel, through_palette
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -204,18 +205,6 @@ def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
         raise DataError(path, f"{count} of {total} pixels have the colour declared transparent", OPAQUE_HINT)
 
 
-FORMATS = tuple(
-    Format(
-        "WebP" if form == "WEBP" else form,
-        extensions,
-        (magic,),
-        partial(_decode, form=form),
-        partial(_header, form=form),
-    )
-    for form, (extensions, magic) in _KINDS.items()
-)
-
-
 def orientation_of(tag: object) -> int:
     """Give the value of an orientation tag, and 1 for whatever has no meaning."""
     return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
@@ -224,3 +213,85 @@ def orientation_of(tag: object) -> int:
 def notes_on_orientation(value: int) -> tuple[str, ...]:
     """Say that an EXIF orientation, which viewers apply, was not applied."""
     return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
+
+
+_FULL = (255, 65535)
+
+
+def _decode_netpbm(data: bytes, path: str, role: Role) -> Decoded:
+    """Decode a Netpbm file."""
+    image = open_image(io.BytesIO(data), "PPM", path)
+    _require_length(data, image, path)
+    if image.mode == "1":
+        return Decoded(np.asarray(image).view(np.uint8) != 0)
+    if image.mode == "F":
+        return Decoded(np.asarray(image))
+    maximum = _maximum(image)
+    pixels = _levels(data, image, path)
+    notes: tuple[str, ...] = ()
+    if maximum not in _FULL:
+        if int(pixels.max()) > maximum:
+            raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file again")
+        notes = (f"declares the maximum {maximum}; levels are used as stored",)
+    decoded = one_channel(np.atleast_3d(pixels), path, role)
+    return Decoded(decoded.array, notes + decoded.notes)
+
+
+def _require_length(data: bytes, image: ImageFile, path: str) -> None:
+    """Refuse a file that is cut short, before memory is taken for its pixels, or that holds further images."""
+    plain = image.tile[0].codec_name == "ppm_plain"
+    bits = {"1": 1, "L": 8, "I": 16, "F": 32, "RGB": 48 if _maximum(image) > 255 else 24}[image.mode]
+    expected = image.width * image.height if plain else -(-image.width * bits // 8) * image.height
+    body = memoryview(data)[image.tile[0].offset :]
+    if len(body) < expected:
+        raise DataError(path, f"truncated: {len(body)} bytes of pixels, expected {expected}", "write the file again")
+    if not plain and bytes(body[expected:]).strip():
+        raise DataError(path, f"{len(body) - expected} bytes after the image", "save one image per file")
+
+
+def _levels(data: bytes, image: ImageFile, path: str) -> NDArray[Any]:
+    """Decode levels as they are stored."""
+    wide = _maximum(image) > 255
+    if wide and image.mode == "RGB":
+        raise DataError(path, "16-bit colour", "save it as PNG")
+    if image.tile[0].codec_name == "ppm_plain":
+        pixels = decoded_as(data, "PPM", codec_name="ppm_plain", args=(image.mode, _FULL[wide]))
+    else:
+        pixels = decoded_as(data, "PPM", codec_name="raw", args="I;16B" if wide else image.mode)
+    return pixels.astype(np.uint16, copy=False) if wide else pixels
+
+
+def _netpbm_header(file: BinaryIO, _role: Role) -> Header:
+    """Give what Pillow knows of a file before it decodes it."""
+    image = open_image(file, "PPM", "")
+    dtype = {"1": "bool", "F": "float32"}.get(image.mode, "uint16" if _maximum(image) > 255 else "uint8")
+    return Header(image.size[::-1], dtype)
+
+
+def _maximum(image: ImageFile) -> int:
+    """Give the highest level that a file declares, 1 where it declares none."""
+    if image.mode in ("1", "F"):
+        return 1
+    arguments: Any = image.tile[0].args
+    return int(arguments[1]) if isinstance(arguments, tuple) else _FULL[image.mode == "I"]
+
+
+FORMATS = (
+    *(
+        Format(
+            "WebP" if form == "WEBP" else form,
+            extensions,
+            (magic,),
+            partial(_decode, form=form),
+            partial(_header, form=form),
+        )
+        for form, (extensions, magic) in _KINDS.items()
+    ),
+    Format(
+        "Netpbm",
+        (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
+        (b"P1", b"P2", b"P3", b"P4", b"P5", b"P6", b"Pf"),
+        _decode_netpbm,
+        _netpbm_header,
+    ),
+)

@@ -13,9 +13,8 @@ from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.pairing import Pairing, SampleFiles, methods_below, pair, part_below
+from segbench.loaders.pairing import Inputs, Pairing, SampleFiles, methods_below, pair, part_below
 from segbench.loaders.source import masked
 from segbench.protocols.pixels.classes import Classes
 

@@ -15,9 +15,8 @@ import pytest
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder, list_place
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import LocalFile, read_bytes
 
 FILES = {"b.png": b"bb", "sub/a.PNG": b"aaa", "c.npy": bytes(range(256)) * 900, "notes.txt": b"text"}

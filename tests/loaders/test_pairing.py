@@ -8,7 +8,7 @@ import pytest
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders import pairing as found
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Inputs
 from segbench.loaders.source import LocalFile
 
 
