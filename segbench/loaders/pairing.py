@@ -57,7 +57,7 @@ class Inputs:
         Predictions with a name that fits this shell pattern (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
     pairs : str, optional
-        A file list, in place of all the above; see `segbench.loaders.file_list`.
+        A file list, in place of all the above; with the columns of docs/inputs.md.
     column : str, optional
         Its column of predictions; None where annotators are compared with each other.
     images : tuple of str

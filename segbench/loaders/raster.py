@@ -40,8 +40,6 @@ _LAST = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
 _PADDING = 64
 SPREAD = {2: 85, 4: 17}
 """What levels of 2- and 4-bit grey PNGs are multiplied by to fill 8 bits."""
-_TYPES = {"L": "u1", "P": "u1", "I;16": "<u2"}
-"""Pillow's modes of one channel that are held in memory as NumPy holds them."""
 MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
@@ -108,7 +106,7 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     elif mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
     elif mode in MULTICHANNEL or mode == "L" or mode.startswith("I;16"):
-        pixels = _loaded(image)
+        pixels = np.asarray(image)
     else:
         raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
     spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
@@ -122,24 +120,10 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     return Decoded(pixels, notes)
 
 
-def _loaded(image: ImageFile) -> NDArray[Any]:
-    """Decode an image; what has one channel into an array of ours, which ``numpy.asarray`` would copy together."""
-    from PIL import Image as Images
-
-    # Pillow replaces the memory of a GIF and loses the palette; it refuses a file without pixels if there is no memory.
-    if image.mode not in _TYPES or image.format == "GIF" or not image.tile:
-        return np.asarray(image)
-    pixels = np.zeros(image.size[::-1], _TYPES[image.mode])
-    image.im = memory = Images.frombuffer(image.mode, image.size, pixels, "raw", image.mode, 0, 1).im
-    image.load()
-    return pixels if image.im is memory else np.asarray(image)
-
-
 def _check_png(data: bytes, path: str) -> bool:
     """Refuse a PNG with a damaged or missing chunk of pixels, and return whether it has EXIF data.
 
-    Pillow checks every other chunk; for these it relies on the checksum of the whole stream, which it does not reach
-    in every file. The check takes about a hundredth of the decoding.
+    Pillow checks every other chunk; for these it relies on the checksum of the stream, which it may not reach.
     """
     view = memoryview(data)
     position, kind, exif = 8, b"", False
@@ -155,7 +139,7 @@ def _check_png(data: bytes, path: str) -> bool:
 
 
 def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
-    indices = _loaded(image)
+    indices = np.asarray(image)
     palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
     decoded = through_palette(indices, palette, role, path)
     transparency = image.info.get("transparency")
