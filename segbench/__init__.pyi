@@ -51,7 +51,7 @@ from .curves.operating import at_tpr as at_tpr
 from .curves.operating import best_f as best_f
 from .curves.operating import precision_at_recall as precision_at_recall
 from .curves.operating import recall_at_precision as recall_at_precision
-from .loaders.inputs import Inputs as Inputs
+from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets

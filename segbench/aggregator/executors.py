@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -26,8 +26,8 @@ from segbench.aggregator.records import Outcome, joined
 from segbench.core.errors import DataError, WorkerError
 from segbench.core.interface import carried, setting
 from segbench.core.protocol import Protocol
-from segbench.loaders.load import decode_sample, keep_freed_memory, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 
 Item = TypeVar("Item")
@@ -187,9 +187,19 @@ def _worker_died(task: Task) -> Outcome:
     return Outcome(name, failure=f"{name}: {what}")
 
 
+@cache
+def _keep_freed_memory() -> None:
+    """Have glibc keep the memory of one image for the next, instead of having all its pages cleared and mapped again.
+
+    It raises its limits to the largest block freed so far, up to 32 MB; this one is never touched. Decoding takes a
+    fifth less, and where another allocator is used nothing changes.
+    """
+    np.empty(2**25 - 2**16, np.uint8)
+
+
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
-    keep_freed_memory()
+    _keep_freed_memory()
     with np.errstate(invalid="ignore"):  # a signalling NaN would warn wherever it is read, and is found like any other
         outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
     same: dict[tuple[float, ...], tuple[float, ...]] = {}  # once in the answer, and in the memory of the parent

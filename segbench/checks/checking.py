@@ -44,9 +44,8 @@ from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
-from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing, SampleFiles
+from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files

@@ -16,8 +16,8 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Facts, Protocol
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.labels.counting import ForeignLabelsError
