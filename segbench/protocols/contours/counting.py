@@ -1,0 +1,118 @@
+"""Masks of one image to contour counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.integers import IntArray
+from segbench.protocols.contours.counts import ContourCounts
+from segbench.protocols.contours.distances import Surface
+
+_KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
+"""Units and halves of the length of an element of each kind, see `kernels.corners`: a diagonal is two halves."""
+
+
+def count_masks(
+    truth: NDArray[Any], predicted: NDArray[Any], number: int, *, classes: str, surface: Surface
+) -> ContourCounts:
+    """Count an image of `number` masks: maps of their places from 0, anything above for none."""
+    from segbench.protocols.contours import kernels
+
+    height, width = truth.shape
+    reaches = _reaches(height, width)
+    tables = np.zeros((number, 12), np.int64)
+    lists: list[IntArray] = []
+    for place, table in enumerate(tables):
+        masks = [(part == place).view(np.uint8) for part in (truth, predicted)]
+        top, bottom, left, right, *table[:3] = kernels.extent(*masks)
+        if top >= bottom:
+            continue
+        box = slice(max(top - 1, 0), bottom + 1), slice(max(left - 1, 0), right + 1)
+        masks = [np.ascontiguousarray(mask[box]) for mask in masks]
+        bands = (kernels.band(mask, reaches[0]) for mask in masks)
+        table[3:6] = kernels.common(*bands)
+        table[6:10] = _davis(masks, reaches[1])
+        if table[0] and table[1]:
+            both = _distances(masks, surface)
+            table[10:] = [each.shape[1] for each in both]
+            lists += both
+    squared, units, halves = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
+    return ContourCounts(
+        classes=classes,
+        surface=surface,
+        images=1,
+        squared_diagonal=height**2 + width**2,
+        areas=tables[:, :3],
+        bands=tables[:, 3:6],
+        davis=tables[:, 6:10],
+        sizes=tables[:, 10:],
+        squared=squared,
+        units=units,
+        halves=halves,
+    )
+
+
+def _reaches(height: int, width: int) -> tuple[int, int]:
+    """Give how wide the band of Boundary IoU is, and how far boundary pixels of DAVIS may be apart."""
+    diagonal = math.sqrt(height**2 + width**2)
+    return max(1, round(0.02 * diagonal)), math.ceil(0.008 * diagonal)
+
+
+def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, int, int]:
+    """Count boundary pixels of both masks, and those near the other."""
+    from segbench.protocols.contours import kernels
+
+    truth, predicted = (kernels.davis_boundary(mask) for mask in masks)
+    sizes = np.count_nonzero(truth.view(np.bool_)), np.count_nonzero(predicted.view(np.bool_))
+    if not all(sizes):
+        return *sizes, 0, 0
+    near = (
+        kernels.count_near(one, kernels.along_columns(other), reach)
+        for one, other in ((truth, predicted), (predicted, truth))
+    )
+    return *sizes, *near  # type: ignore[return-value]  # of two
+
+
+def _distances(masks: Sequence[NDArray[np.uint8]], surface: Surface) -> list[IntArray]:
+    """Give squared distances, units and halves in rows: from the first mask to the second, and back."""
+    from segbench.protocols.contours import kernels
+
+    if surface == "lengths":
+        return _lengths(*(kernels.corners(mask) for mask in masks))
+    marks = [kernels.inner_boundary(mask) for mask in masks]
+    found = []
+    for one, other in (marks, marks[::-1]):
+        pixels = np.count_nonzero(one.view(np.bool_))
+        squared, numbers = _counted(kernels.squared_distances(one, kernels.along_columns(other), pixels))
+        found.append(np.array([squared, numbers, np.zeros_like(numbers)]))
+    return found
+
+
+def _lengths(*marks: NDArray[np.uint8]) -> list[IntArray]:
+    """Give what `_distances` does of the elements at corners of pixels."""
+    from segbench.protocols.contours import kernels
+
+    found = []
+    for one, other in (marks, marks[::-1]):
+        kinds = one[one > 0]
+        squared = kernels.squared_distances(one, kernels.along_columns(other), kinds.size)
+        codes, numbers = _counted(4 * squared + kinds)
+        rows, places = np.unique(codes // 4, return_inverse=True)
+        lengths = np.zeros((2, rows.size), np.int64)
+        np.add.at(lengths.T, places, numbers[:, np.newaxis] * _KINDS.T[codes % 4])
+        found.append(np.vstack([rows, lengths]))
+    return found
+
+
+def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Give the distinct values, rising, and how often each occurs; in linear time where they are many and small."""
+    if values.max() >= 4 * values.size:
+        return np.unique(values, return_counts=True)
+    numbers = np.bincount(values)
+    held = np.flatnonzero(numbers)
+    return held, numbers[held]
