@@ -24,10 +24,11 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
+from segbench.core.capabilities import FromFiles, OnDevice, Settled, settled
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
-from segbench.core.protocol import Counted, Facts, Protocol, Settled
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.decoded import shown
@@ -103,8 +104,9 @@ class Accumulator:
         count_on: CountOn = "auto",
     ) -> None:
         protocol = as_protocol(protocol)
-        if protocol.why_not_arrays:
-            raise ArgumentError(protocol.why_not_arrays)
+        files = protocol.capability(FromFiles)
+        if files and files.why_not_arrays:
+            raise ArgumentError(files.why_not_arrays)
         if repeated not in ("refuse", "add", "once"):
             raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
         if count_on not in ("auto", "device", "host"):
@@ -169,14 +171,14 @@ class Accumulator:
             )
         if isinstance(names, (str, bytes)):
             raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
+        count_on = self.count_on if self.protocol.capability(OnDevice) else "host"
         if self.protocol.reads == "masks":
-            batch = as_batch(labels, scores, valid, self.count_on)
+            batch = as_batch(labels, scores, valid, count_on)
         elif name is None and names is None:
             raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
         elif valid is not None and self.protocol.reads == "boundaries":
             raise ArgumentError("valid: boundaries are counted over whole images, without a field of view")
         else:
-            count_on = self.count_on if self.protocol.reduces_tensors else "host"
             batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
         notes = () if self.protocol.reads in ("labels", "regions") else batch.notes
         named: list[tuple[str, Packed]] = []
@@ -290,10 +292,10 @@ class Accumulator:
         self._notes = set(state.get("notes", ()))
 
     def _count(self, batch: Batch, of: str = "") -> Counted:
-        if batch.tensors:
-            counted = self.protocol.count_tensors(batch.labels, batch.scores, batch.valid, of=of)
-            if counted is not None:
-                return counted
+        on_device = self.protocol.capability(OnDevice) if batch.tensors else None
+        counted = on_device and on_device.count_tensors(batch.labels, batch.scores, batch.valid, of=of)
+        if counted:
+            return counted
         labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
         files = (f"labels{of}",) * len(labels)
         scores = f"scores{of}"
@@ -309,7 +311,7 @@ class Accumulator:
                 fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), packed)
             without = _union([*self._unnamed, *(part.facts for part in unnamed)])
             found = self._facts() | {name: _union(held) for name, held in fresh.items()}
-            self.protocol.settle(found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
+            settled(self.protocol, found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
             self._images.update(fresh)
             self._pool(unnamed)
             self._notes.update(notes)
@@ -354,26 +356,26 @@ class Accumulator:
         """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
         facts = self._facts()
         # A few batches, as those that trainers try first, may hold no positive pixel.
-        settled = self.protocol.settle(facts, part=len(_union(facts.values())) < 2)
+        decided = settled(self.protocol, facts, part=len(_union(facts.values())) < 2)
         images = {}
         for name, held in self._images.items():
-            if len(held) == 1 and not settled.keys() & held.keys():
+            if len(held) == 1 and not decided.keys() & held.keys():
                 (images[name],) = held.values()
             else:
-                parts = (_agreed(part, settled) for part in self._unpacked(held))
+                parts = (_agreed(part, decided) for part in self._unpacked(held))
                 images[name] = encode(self.protocol.counts.sum(parts))
         if not self._unnamed:
             return images, None
         pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
-        return images, ScoreCounts.sum(_scores(_agreed(part, settled)) for part in pooled)
+        return images, ScoreCounts.sum(_scores(_agreed(part, decided)) for part in pooled)
 
 
 def _union(known: Iterable[Facts]) -> Facts:
     return tuple(sorted({fact for facts in known for fact in facts}))
 
 
-def _agreed(part: Counted, settled: Settled) -> Counts:
-    counts: Counts = settled[part.facts](part.counts) if part.facts in settled else part.counts
+def _agreed(part: Counted, decided: Settled) -> Counts:
+    counts: Counts = decided[part.facts](part.counts) if part.facts in decided else part.counts
     return counts
 
 

@@ -5,6 +5,7 @@ A run that was just counted and one that a results file holds become a `Result` 
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,15 +13,23 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.codec import EncodedCounts, count_afresh, decode, decode_summary, encode, encode_summary
+from segbench.aggregator.codec import (
+    EncodedCounts,
+    decode,
+    decode_between,
+    decode_summary,
+    encode,
+    encode_summary,
+)
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
+from segbench.core.arrays import as_floats
+from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
-from segbench.core.levels import rounded
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
@@ -47,9 +56,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
         notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
     whole = len(counted) == len(by_name) and {"subset", "partial"}.isdisjoint(settings)
     counted |= _settled(counted, protocol, run, part=not whole)
-    if run.thresholds:
-        cuts = rounded(run.thresholds, getattr(protocol, "quantize", None))  # only pixels take thresholds
-        counted |= _cut(counted, Thresholds(cuts, settings["thresholds"]))
+    if run.thresholds and (pooling := protocol.capability(Pooling)):
+        counted |= _cut(counted, pooling, Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"]))
     repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
     unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
@@ -74,26 +82,20 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
     left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
     left_out_by += [given("field", field)] * (field is not None)
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
-    settled = protocol.settle(facts, excluded_by=" and ".join(left_out_by), part=part)
+    decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")
     return {
-        name: replace(counted[name], counts=encode(settled[known](decode(packed[name], protocol.counts))))
+        name: replace(counted[name], counts=encode(decided[known](decode(packed[name], protocol.counts))))
         for name, known in facts.items()
-        if known in settled
+        if known in decided
     }
 
 
-def _cut(counted: Mapping[str, Outcome], thresholds: Thresholds) -> dict[str, Outcome]:
+def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Thresholds) -> dict[str, Outcome]:
     """Count at thresholds."""
     packed = Column[bytes](counted, "counts")
-    return {name: replace(counted[name], counts=encode(_scores_of(packed[name]).at(thresholds))) for name in counted}
-
-
-def _scores_of(data: bytes) -> ScoreCounts:
-    counts = decode(data)
-    if not isinstance(counts, ScoreCounts):
-        raise DataError("packed counts", "are not counts of scores", count_afresh())
-    return counts
+    at = {name: pooling.counts_at(decode_between(packed[name], -math.inf, math.inf), thresholds) for name in counted}
+    return {name: replace(counted[name], counts=encode(counts)) for name, counts in at.items()}
 
 
 def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
@@ -148,8 +150,8 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
     for run in runs:
         key = run.method, namesakes[run.protocol, run.method]
         namesakes[run.protocol, run.method] += 1
-        competes = protocol_of(run.protocol, run.settings).competes
-        numbers.append(places.setdefault(key, len(places)) if competes else None)
+        ranked = competes(protocol_of(run.protocol, run.settings))
+        numbers.append(places.setdefault(key, len(places)) if ranked else None)
     return numbers
 
 
@@ -187,7 +189,7 @@ def stored_result(run: Run, outcomes: Sequence[Outcome], path: str, pool: Stored
             run.signature,
             {},
             notes=run.notes,
-            published=protocol.published(run.published),
+            published=read_published(protocol, run.published),
             measured_by=protocol,
         )
     try:

@@ -18,10 +18,10 @@ from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
+from segbench.core.capabilities import Pictured, Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
-from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import find_inputs, method_of
@@ -245,7 +245,7 @@ def evaluate_pairing(
 
 def _protocol_to_json(protocol: Protocol) -> str:
     """Write which protocol it is and, where there are pictures of it, all its settings."""
-    settings = {} if protocol.without_pictures else asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
+    settings = asdict(protocol) if protocol.capability(Pictured) else {}  # type: ignore[call-overload]  # protocols are dataclasses
     return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 
@@ -268,5 +268,5 @@ def _refuse_unfit(
     as_repairs(repairs, protocol.reads)
     if executor is not None and not hasattr(executor, "submit"):
         raise ArgumentError(f"executor is {executor!r:.60}, expected a pool of workers, such as process_pool(2) gives")
-    if thresholds is not None and protocol.counts is not ScoreCounts:
+    if thresholds is not None and protocol.capability(Pooling) is None:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")

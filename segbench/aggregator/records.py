@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from segbench.aggregator.signature import parts_of
+from segbench.core.capabilities import read_published
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
@@ -167,7 +168,7 @@ def _run(row: Sequence[Any]) -> Run:
     )
     measured_by = protocol_of(protocol, found)
     if published:
-        _ = measured_by.published(published).summary
+        _ = read_published(measured_by, published).summary
     else:
         _require(not run.thresholds or "thresholds" in found, "thresholds without their source")
     if protocol_json:

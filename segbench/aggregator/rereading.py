@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.capabilities import Parts, Pictured, Reference
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
+from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import is_stream
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, pair
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.registry import verb_of
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -30,19 +33,27 @@ if TYPE_CHECKING:
 
 def why_no_pictures(result: Result) -> str:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
-    verb = result.rules.variant_of or result.protocol
+    verb = verb_of(type(result.rules))
     run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if result.protocol_json and result.inputs is not None:
         kind = json.loads(result.protocol_json)["kind"]
         if kind != type(result.rules).__name__:
             return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
-        if result.rules.without_pictures:
-            return result.rules.without_pictures
+        if result.rules.capability(Pictured) is None:
+            return _without_pictures(result.rules)
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
         return f"was counted from a file list in a pipe, which is gone, {unknown}" if streamed else ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
     return f"was {'published' if result.published else how}, {unknown}"
+
+
+def _without_pictures(protocol: Protocol) -> str:
+    """Say what kind of protocol has none."""
+    if reference := protocol.capability(Reference):
+        return f"{reference.does}, so there is no picture of it"
+    how = "with several classes, which have no" if protocol.capability(Parts) else "by a protocol without"
+    return f"was counted {how} pictures"
 
 
 def full_protocol(result: Result) -> Protocol:
@@ -78,13 +89,21 @@ def reread(result: Result, files: SampleFiles) -> Sample:
 
 def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:
     """Give the state of each pixel of an image at a threshold."""
-    cut = best_threshold(result) if threshold is None else threshold
-    return full_protocol(result).states(sample, cut, result.counts[sample.name])
+    cut = best_cut(result) if threshold is None else threshold
+    return pictured(result).states(sample, cut, result.counts[sample.name])
 
 
-def best_threshold(result: Result) -> float:
+def pictured(result: Result) -> Pictured:
+    """Give what draws the images of a result."""
+    found = full_protocol(result).capability(Pictured)
+    if found is None:
+        raise DataError(result.method, _without_pictures(result.rules), choose_others())
+    return found
+
+
+def best_cut(result: Result) -> float:
     """Give the threshold at which the headline of the protocol is measured."""
-    threshold = result.rules.best_threshold
+    threshold = best_threshold(result.rules.metrics())
     if threshold is None:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]

@@ -10,14 +10,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.aggregator.signature import parts_of, resigned
+from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.frames import data_frame
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
-from segbench.core.metric import columns, image_columns
+from segbench.core.metric import columns, headline, image_columns
 from segbench.core.numbers import many, number, of_all
-from segbench.core.protocol import Part, Protocol, Published
+from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
@@ -104,7 +105,7 @@ class Result:
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
-        key = self.rules.headline.key
+        key = headline(self.rules.metrics()).key
         return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
     def __str__(self) -> str:
@@ -133,12 +134,17 @@ class Result:
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
-        return self.rules.table(self.counts, rest=self.unnamed)
+        return self._laid_out()
 
     @cached_property
     def measured(self) -> Table:
         """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
-        return self.rules.table(self.counts, rest=self.unnamed, kept=self.kept) if self.kept else self.table
+        return self._laid_out(self.kept) if self.kept else self.table
+
+    def _laid_out(self, kept: Kept | None = None) -> Table:
+        """Lay out all counts; only a protocol that pools has any beside those of images."""
+        pooling = self.rules.capability(Pooling)
+        return pooling.table(self.counts, rest=self.unnamed, kept=kept) if pooling else self.rules.table(self.counts)
 
     @property
     def data(self) -> str:
@@ -156,7 +162,7 @@ class Result:
     @property
     def competes(self) -> bool:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
-        return self.rules.competes and self.partial is None
+        return competes(self.rules) and self.partial is None
 
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
         """Give intervals over images of every metric; see `segbench.intervals`.
@@ -278,7 +284,7 @@ class Result:
             return WITHOUT_NAMES
         if not self.counts:
             return "no image was counted"
-        return "" if self.table.images else self.summary.undefined[self.rules.headline.key]
+        return "" if self.table.images else self.summary.undefined[headline(self.rules.metrics()).key]
 
     @cached_property
     def pooled(self) -> Counts:
@@ -343,7 +349,8 @@ class Result:
     @cached_property
     def classes(self) -> Mapping[str, Result]:
         """The result of each class against all others, as the pixels protocol gives it; empty of other protocols."""
-        parts = self.rules.parts(self.counts, self.settings) if self.counts else {}
+        divided = self.rules.capability(Parts)
+        parts = divided.parts(self.counts, self.settings) if divided and self.counts else {}
         return {name: self._of_part(part) for name, part in parts.items()}
 
     @cached_property
@@ -355,10 +362,10 @@ class Result:
         ArgumentError
             If this is a result of another protocol.
         """
-        part = self.rules.added_up(self.counts, self.settings)
-        if part is None:
+        divided = self.rules.capability(AddedUp)
+        if divided is None:
             raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
-        return self._of_part(part)
+        return self._of_part(divided.added_up(self.counts, self.settings))
 
     def _of_part(self, part: Part) -> Result:
         signature = resigned(self.signature, part.protocol.name, part.settings)
@@ -451,8 +458,10 @@ class _ImageSummaries(Mapping[str, Summary]):
 
     def __getitem__(self, name: str) -> Summary:
         result = self._result
-        of_set = result.reduced if result.rules.by_set else None
-        return result.rules.table({name: result.counts[name]}, of_set=of_set).image_summary()
+        image = {name: result.counts[name]}
+        by_set = result.rules.capability(MeasuredBySet)
+        table = by_set.table(image, of_set=result.reduced) if by_set else result.rules.table(image)
+        return table.image_summary()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._result.counts)

@@ -28,9 +28,10 @@ from segbench.checks.sizes import (
 )
 from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
+from segbench.core.capabilities import Expected, expected_in
 from segbench.core.errors import DataError
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected, Protocol
+from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, shown
 from segbench.loaders.headers import read_header
 from segbench.loaders.inputs import find_inputs, method_of
@@ -153,7 +154,7 @@ def _check(
         return Report(
             method=method, protocol=protocol.name, images=images, looked_into=0, refused=True, findings=(problem,)
         )
-    expected, scaled = protocol.expected, repairs.scale is not None
+    expected, scaled = expected_in(protocol), repairs.scale is not None
     surveyed = survey_headers(pairing.files, read, expected, repairs)
 
     def inspected(most: int | None) -> tuple[list[Probe], list[Finding]]:

@@ -20,11 +20,11 @@ from segbench.checks.probes import (
 )
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
+from segbench.core.capabilities import Expected
 from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles

@@ -11,10 +11,11 @@ import numpy as np
 from segbench.checks.findings import Finding, Place, failing, look
 from segbench.checks.probes import Probe, UncountedError
 from segbench.checks.truths import listed
+from segbench.core.capabilities import Expected
 from segbench.core.errors import DataError
 from segbench.core.interface import given
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected, Facts
+from segbench.core.protocol import Facts
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles

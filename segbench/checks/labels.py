@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import LabelProbe, Probe
+from segbench.core.capabilities import Expected
 from segbench.core.interface import setting
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps
 

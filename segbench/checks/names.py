@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from segbench.checks.duplicates import is_same_file
 from segbench.checks.findings import Finding, Place, stops
+from segbench.core.capabilities import Expected
 from segbench.core.interface import given, setting
 from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Expected
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 from segbench.loaders.pairing import (

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.capabilities import Expected
 from segbench.core.errors import DataError
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
-from segbench.core.protocol import Expected
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, decode_truth, read

@@ -14,8 +14,8 @@ from segbench.checks.classes import probe_classes
 from segbench.checks.countable import probe_counts
 from segbench.checks.probes import Probe, probe
 from segbench.checks.sizes import Surveyed
+from segbench.core.capabilities import Expected
 from segbench.core.interface import carried
-from segbench.core.protocol import Expected
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import fixable

@@ -8,10 +8,10 @@ from statistics import median
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import Probe, ScoreProbe
+from segbench.core.capabilities import Expected
 from segbench.core.interface import given, setting
 from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""

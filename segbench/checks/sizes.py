@@ -9,12 +9,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, failing, look, stops
+from segbench.core.capabilities import Expected
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.levels import are_wide
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected
 from segbench.loaders.decoded import Header, Role, shown, size
 from segbench.loaders.images import STACKS
 from segbench.loaders.pairing import SampleFiles

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
+from segbench.core.capabilities import Expected
 from segbench.core.grouping import grouped
 from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Expected
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
 

@@ -68,10 +68,10 @@ class Run:
 @cache
 def benchmark_command(verb: str) -> Command:
     """Make the command of a protocol's verb."""
-    from segbench.protocols.registry import protocols_of, verbs
+    from segbench.protocols.registry import examples_of, protocols_of, verbs
 
     protocol = protocols_of(verb)[0]
-    examples = [f"segbench {verb} {words}" for words in protocol.examples or ("GT PRED -o results.segbench",)]
+    examples = [f"segbench {verb} {words}" for words in examples_of(verb) or ("GT PRED -o results.segbench",)]
     text = f"{verbs()[verb]}\n\n{protocol.title}"
     return command(count, _groups(verb), name=verb, help=text, examples=examples, option_names=option_names)
 
@@ -104,17 +104,17 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.protocol import Protocol
-    from segbench.protocols.registry import has_parts, protocols_of
+    from segbench.core.capabilities import Annotated, Parts, Pooling
+    from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
     first = kinds[0]
-    unused = [] if first.annotators_alone is not Protocol.annotators_alone else ["human"]
-    unused += [] if any(map(has_parts, kinds)) else ["per_class"]
+    unused = [] if issubclass(first, Annotated) else ["human"]
+    unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
     return {
         "data": data_group(first, preset),
         "protocol": protocol_group(kinds),
-        "tuning": group(Tuning, "Protocol", without=() if first.takes_thresholds else Tuning.names()),
+        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else Tuning.names()),
         "run": group(Run, "Output", without=unused),
         "workers": group(Workers, "Workers"),
     }
@@ -130,10 +130,10 @@ def count(
     context: typer.Context, *, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: Workers
 ) -> None:
     """Count the images of each method, print the metrics and save the counts."""
+    from segbench.core.capabilities import Parts
     from segbench.loaders.listing import listed_once
-    from segbench.protocols.registry import has_parts
 
-    if run.per_class and not has_parts(type(protocol)):
+    if run.per_class and protocol.capability(Parts) is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     if run.fresh and run.output is None:
         raise ArgumentError("--fresh recounts images of a results file; name the file with -o")

@@ -38,9 +38,9 @@ class Inspection:
 @cache
 def check_command(verb: str) -> Command:
     """Make the command that checks files for the protocol of a verb."""
-    from segbench.protocols.registry import protocols_of
+    from segbench.protocols.registry import examples_of
 
-    arguments = (protocols_of(verb)[0].examples or ("GT PRED",))[0]
+    arguments = (examples_of(verb) or ("GT PRED",))[0]
     examples = [f"segbench check {verb} {arguments}", f"segbench check {verb} {arguments} --all --format json"]
     return _command(verb, name=verb, text=f"Check files for segbench {verb}.", examples=examples)
 

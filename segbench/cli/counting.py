@@ -43,6 +43,7 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.assembling import ReplacedRun
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
+    from segbench.core.capabilities import Annotated, Prepared
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
     from segbench.protocols.files import find_files
@@ -52,14 +53,16 @@ def count_methods(
     work = [(method, pairing.require_complete(), protocol, repairs) for method, pairing in pairings.items()]
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)
-    annotators = protocol.annotators_alone()
-    if human and annotators is None:
-        raise ArgumentError(f"--human compares annotators, which the {protocol.name} protocol cannot do")
-    if human and annotators is not None:
+    if human:
+        annotated = protocol.capability(Annotated)
+        if annotated is None:
+            raise ArgumentError(f"--human compares annotators, which the {protocol.name} protocol cannot do")
+        annotators = annotated.annotators_alone()
         alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
         work.append(("human", find_files(alone, annotators), annotators, Repairs()))
     forget_listings()  # of very many files they take as much memory as the counts
-    protocol.prepare(lambda message: typer.echo(message, err=True))  # before workers start, each of which would do it
+    if prepared := protocol.capability(Prepared):  # before workers start, each of which would do it
+        prepared.prepare(lambda message: typer.echo(message, err=True))
     with (
         workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),

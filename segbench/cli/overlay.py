@@ -39,7 +39,8 @@ def overlay(
 
     It writes one PNG per image and method. Pictures of label maps show wrong pixels.
     """
-    from segbench.aggregator.rereading import best_threshold, why_no_pictures
+    from segbench.aggregator.rereading import best_cut, why_no_pictures
+    from segbench.core.metric import best_threshold
     from segbench.core.numbers import number
     from segbench.drawing.palette import class_colours
     from segbench.report.overlays import export_overlays, legend
@@ -56,9 +57,8 @@ def overlay(
     for problem in problems:
         typer.secho(problem, fg="red", err=True)
     for result in chosen if threshold is None and not classes else ():
-        if result.rules.best_threshold is not None:
-            best = number(best_threshold(result))
-            typer.echo(f"{result.method}: at threshold {best} ({result.rules.best_threshold.key})", err=True)
+        if (metric := best_threshold(result.rules.metrics())) is not None:
+            typer.echo(f"{result.method}: at threshold {number(best_cut(result))} ({metric.key})", err=True)
     if classes:
         for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
             typer.echo(", ".join(f"{colour}: {name}" for name, colour in zip(names, colours, strict=True)), err=True)

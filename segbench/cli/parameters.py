@@ -175,6 +175,7 @@ def _of_option(options: Mapping[type[Protocol], Option]) -> inspect.Parameter:
 def _selected_by(kind: type[Protocol]) -> str:
     """Say which options select a variant of a verb's protocol."""
     from segbench.core.options import options_of
+    from segbench.protocols.registry import verb_of
 
-    flags = [each.flag for each in options_of(kind) if each.required] if kind.variant_of else []
+    flags = [each.flag for each in options_of(kind) if each.required] if verb_of(kind) != kind.name else []
     return f" with {' '.join(flags)}" if flags else ""

@@ -68,9 +68,11 @@ def thresholds_of(
         raise ArgumentError("--tuning-field is only used with --tuning-set; add it")
     if folders is None and results is None:
         return {}
+    from segbench.core.capabilities import Pooling
+
     methods = list(pairings)
     masked = any(pairing.inputs.has_fields() for pairing in pairings.values())
-    if not protocol.takes_thresholds:
+    if protocol.capability(Pooling) is None:
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     if folders is None and results is not None:
         return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)

@@ -128,6 +128,23 @@ def headline(metrics: Iterable[Metric]) -> Metric:
     return next(metric for metric in metrics if metric.headline)
 
 
+def image_headline(metrics: Iterable[Metric]) -> Metric:
+    """Give the metric that ranks images: the headline, or the first that images have."""
+    metrics = tuple(metrics)
+    ranking = headline(metrics)
+    return ranking if ranking.image_key else image_columns(metrics)[0]
+
+
+def best_threshold(metrics: Iterable[Metric]) -> Metric | None:
+    """Give the best threshold for all images, at which pictures are drawn; None where there is no single one."""
+    return next((metric for metric in metrics if metric.key and metric.kind == "threshold"), None)
+
+
+def images_at_their_best(metrics: Iterable[Metric]) -> bool:
+    """Return whether each image is measured at its own best threshold."""
+    return any(metric.kind == "threshold" and metric.image_key for metric in metrics)
+
+
 def columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
     """Give the metrics that have a column in tables of methods."""
     return tuple(metric for metric in metrics if metric.key and metric.title)

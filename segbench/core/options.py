@@ -32,8 +32,12 @@ def option(
     read: Read | None = None,
     also: tuple[str, ...] = (),
     default: str = "",
+    of_predictions: bool = False,
 ) -> dict[str, Any]:
-    """Give the metadata of a field that is an option of the command line."""
+    """Give the metadata of a field that is an option of the command line.
+
+    Runs that differ in fields `of_predictions` may be compared: these change only what is predicted.
+    """
     return {
         "help": help,
         "flag": flag,
@@ -42,6 +46,7 @@ def option(
         "read": read,
         "also": also,
         "default": default,
+        "of_predictions": of_predictions,
     }
 
 
@@ -91,6 +96,11 @@ def options_of(protocol: type) -> tuple[Option, ...]:
         for each in fields(protocol)
         if each.metadata.get("help")
     )
+
+
+def of_predictions(protocol: type) -> frozenset[str]:
+    """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
+    return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))
 
 
 def _option(protocol: type, name: str, hint: Any, default: Any, metadata: Mapping[str, Any]) -> Option:  # noqa: ANN401

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.protocol import Facts, Settled
+    from segbench.core.capabilities import Settled
+    from segbench.core.protocol import Facts
 
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""

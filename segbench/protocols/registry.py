@@ -74,10 +74,25 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
     if verb in verbs() and not added_protocols():  # without importing the others
         return tuple(kind.load() for name, kind in _SHIPPED.items() if verb in (name, kind.variant_of))
     known = protocols()
-    if verb not in known or known[verb].variant_of:
-        names = ", ".join(name for name, kind in known.items() if not kind.variant_of)
+    if verb not in known or verb_of(known[verb]) != verb:
+        names = ", ".join(name for name, kind in known.items() if verb_of(kind) == name)
         raise ArgumentError(f"no protocol has the verb {verb!r}; the verbs are {names}")
-    return (known[verb], *(kind for kind in known.values() if kind.variant_of == verb))
+    return (known[verb], *(kind for name, kind in known.items() if name != verb_of(kind) == verb))
+
+
+def verb_of(protocol: type[Protocol]) -> str:
+    """Give the verb that runs a protocol."""
+    from segbench.core.capabilities import Verb
+
+    return (issubclass(protocol, Verb) and protocol.variant_of) or protocol.name
+
+
+def examples_of(verb: str) -> tuple[str, ...]:
+    """Give the arguments that the help of a verb shows; nothing of a protocol that has none."""
+    from segbench.core.capabilities import Verb
+
+    first = protocols_of(verb)[0]
+    return first.examples if issubclass(first, Verb) else ()
 
 
 @cache
@@ -113,9 +128,11 @@ def protocol_of(name: str, fields: Mapping[str, str]) -> Protocol:
 
 def measuring(counts: Counts) -> Protocol:
     """Give the protocol with default settings that measures counts of this type."""
+    from segbench.core.capabilities import FromCounts
+
     for kind in protocols().values():
         if isinstance(counts, kind.counts):
-            return kind.measuring(counts)
+            return kind.measuring(counts) if issubclass(kind, FromCounts) else kind()
     expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
     raise ArgumentError(f"found {type(counts).__name__}; expected counts of images, all {expected}")
 
@@ -124,13 +141,6 @@ def measuring(counts: Counts) -> Protocol:
 def counts_types() -> Mapping[str, type[Counts]]:
     """Give the types of counts by their names in results files."""
     return {kind.counts.kind: kind.counts for kind in protocols().values()}
-
-
-def has_parts(protocol: type[Protocol]) -> bool:
-    """Return whether a protocol gives results of parts, such as classes."""
-    from segbench.core.protocol import Protocol
-
-    return protocol.parts is not Protocol.parts
 
 
 def as_protocol(protocol: object) -> Protocol:

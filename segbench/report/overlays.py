@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import best_threshold, choose_others, files_of, full_protocol, reread, states_of
+from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread, states_of
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
+from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
+from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
 from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
@@ -58,7 +60,7 @@ _PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
 
 def legend(protocol: Protocol) -> str:
     """Say in one line what the colours of a protocol's pictures mean."""
-    return ", ".join(f"{_COLOUR_NAMES[State(state)]}: {words}" for state, words in protocol.states_called.items())
+    return ", ".join(f"{_COLOUR_NAMES[State(state)]}: {words}" for state, words in states_called(protocol).items())
 
 
 def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -130,7 +132,7 @@ def export_overlays(
         if classes and not result.classes:
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
             raise DataError(result.method, what, f"leave out {given('classes', True)}, or {choose_others()}")
-        cut = best_threshold(result) if threshold is None else threshold
+        cut = best_cut(result) if threshold is None else threshold
         chosen = _chosen(result, names)
         files = files_of(result)
         pictures = file_names(chosen)
@@ -162,7 +164,9 @@ def export_overlays(
 
 def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
-    ends = [result.curve.against_threshold()[0] for result in results if result.rules.best_threshold is not None]
+    ends = [
+        result.curve.against_threshold()[0] for result in results if best_threshold(result.rules.metrics()) is not None
+    ]
     known = np.concatenate([np.zeros(0), *(thresholds[np.isfinite(thresholds)] for thresholds in ends)])
     if known.size and threshold > max(known.max(), 1):  # boundaries know scores at some thresholds only
         raise ArgumentError(
@@ -189,7 +193,7 @@ class _Work(NamedTuple):
         if not self.classes:
             _save_states(states_of(result, sample, self.threshold), self.target)
             return
-        pictures = full_protocol(result).pictures(sample, result.counts[self.name], np.array([self.threshold]))
+        pictures = pictured(result).pictures(sample, result.counts[self.name], np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), "there is no picture of its classes")
         colours = _as_bytes([*class_colours(len(result.classes)), "#ffffff", GUIDE])

@@ -20,7 +20,8 @@ import math
 from collections.abc import Sequence
 
 from segbench.aggregator.result import Result
-from segbench.core.metric import Better
+from segbench.core.capabilities import competes
+from segbench.core.metric import Better, headline
 from segbench.core.numbers import DIGITS
 from segbench.core.text_table import Mark
 
@@ -38,7 +39,7 @@ def image_sets(results: Sequence[Result]) -> list[list[int]]:
             published.append(place)
         elif found:
             found[0].append(place)
-        elif not result.rules.competes and len(sets) == 1:
+        elif not competes(result.rules) and len(sets) == 1:
             sets[0].append(place)
         else:
             sets.append([place])
@@ -68,7 +69,7 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
 
 def headline_order(results: Sequence[Result]) -> list[int]:
     """Give the order of results of one protocol: those on the same images together, the best first, undefined last."""
-    rank = {place: k for k, place in enumerate(best_first(results, results[0].rules.headline.key))}
+    rank = {place: k for k, place in enumerate(best_first(results, headline(results[0].rules.metrics()).key))}
     ordered = [
         sorted(places, key=lambda k: (results[k].partial is not None, rank[k])) for places in image_sets(results)
     ]

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of, partial_text
+from segbench.core.capabilities import Parts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -26,7 +27,7 @@ from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
-from segbench.protocols.registry import has_parts, protocols_of, verbs
+from segbench.protocols.registry import protocols_of, verb_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import few_names, images_of, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
@@ -413,14 +414,14 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
 
 def how_to_get_classes(results: Sequence[Result]) -> str:
     """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
-    asked = dict.fromkeys(result.rules.variant_of or result.protocol for result in results)
-    with_classes = [verb for verb in asked if verb in verbs() and any(map(has_parts, protocols_of(verb)))]
-    if not with_classes:
+    asked = dict.fromkeys(verb_of(type(result.rules)) for result in results)
+    kinds = [
+        (verb, kind) for verb in asked if verb in verbs() for kind in protocols_of(verb) if issubclass(kind, Parts)
+    ]
+    if not kinds:
         return ""
-    kind = next(filter(has_parts, protocols_of(with_classes[0])))
-    return "; " + setting(
-        f"run segbench {with_classes[0]} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)"
-    )
+    verb, kind = kinds[0]
+    return "; " + setting(f"run segbench {verb} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)")
 
 
 def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, every: bool) -> Table:

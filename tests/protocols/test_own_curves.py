@@ -13,10 +13,11 @@ from pages import embedded, write_page
 
 from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
 from segbench.cli.choices import Form, Lines, print_results
+from segbench.core.capabilities import Published
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.protocol import Counted, Protocol, Published
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.series import Series
 from segbench.core.summary import Summary
 from segbench.core.table import Table
@@ -108,8 +109,7 @@ class Accuracy(Protocol):
         truth, scores = sample.ground_truths[0] > 0, sample.predictions[0]
         return Counted(Hits(np.array([np.sum((scores >= cut) == truth) for cut in CUTS]), truth.size))
 
-    def table(self, *sets, rest=None, of_set=None):
-        del rest, of_set
+    def table(self, *sets):
         return AccuracyTable(sets, self)
 
     def signature_fields(self):

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from segbench.core.capabilities import Published
 from segbench.core.errors import ArgumentError
-from segbench.core.protocol import Published
 from segbench.core.summary import Summary
 from segbench.protocols.boundaries.curve import BoundaryCurve, measured
 from segbench.protocols.boundaries.metrics import METRICS

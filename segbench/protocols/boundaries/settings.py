@@ -8,12 +8,24 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.arguments import as_whole, listed
-from segbench.core.counts import Counts, counts_in
+from segbench.core.capabilities import (
+    Annotated,
+    Checked,
+    Expected,
+    FromFiles,
+    Importable,
+    Pictured,
+    Prepared,
+    Published,
+    Reference,
+    Verb,
+)
+from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Expected, Kept, Protocol, Published
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
@@ -41,7 +53,7 @@ def _read_nms(text: str) -> tuple[float, ...]:
     return values
 
 
-class _OfBoundaries(Protocol):
+class _OfBoundaries(Protocol, Importable):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -63,7 +75,7 @@ class _OfBoundaries(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries):
+class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -102,7 +114,6 @@ class Boundaries(_OfBoundaries):
     """
 
     reads: ClassVar[Reads] = "boundaries"
-    may_differ: ClassVar[frozenset[str]] = frozenset({"invert"})
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
             State.TRUE: "true",
@@ -147,7 +158,10 @@ class Boundaries(_OfBoundaries):
         default=False,
         metadata=option("Take the boundaries between the labels of ground-truth label maps.", panel="Ground truth"),
     )
-    invert: bool = field(default=False, metadata=option("Treat low predictions as boundary, for black edges on white."))
+    invert: bool = field(
+        default=False,
+        metadata=option("Treat low predictions as boundary, for black edges on white.", of_predictions=True),
+    )
     category: int | None = field(
         default=None,
         metadata=option("Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth"),
@@ -190,18 +204,10 @@ class Boundaries(_OfBoundaries):
         }
         return fields if self.category is None else fields | {"category": str(self.category)}
 
-    def table(
-        self,
-        per_image: Mapping[str, BoundaryCounts],
-        *,
-        rest: Counts | None = None,
-        of_set: Counts | None = None,
-        kept: Kept | None = None,
-    ) -> BoundaryTable:
+    def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
         """Lay out counts, see `BoundaryTable`."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
-        del rest, of_set, kept  # boundaries are counted image by image, each for itself
         return BoundaryTable(per_image)
 
     @classmethod
@@ -351,7 +357,7 @@ class Boundaries(_OfBoundaries):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(_OfBoundaries):
+class Annotators(_OfBoundaries, FromFiles, Reference):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -361,9 +367,8 @@ class Annotators(_OfBoundaries):
     """
 
     reads: ClassVar[Reads] = "annotators"
-    without_pictures: ClassVar[str] = "compares annotators with each other, so there is no picture of it"
+    does: ClassVar[str] = "compares annotators with each other"
     why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
-    competes: ClassVar[bool] = False
 
     settings: Boundaries
 
@@ -372,18 +377,10 @@ class Annotators(_OfBoundaries):
         fields = replace(self.settings, nms=None, invert=False).signature_fields()
         return fields | {"thresholds": "annotators"}
 
-    def table(
-        self,
-        per_image: Mapping[str, BoundaryCounts],
-        *,
-        rest: Counts | None = None,
-        of_set: Counts | None = None,
-        kept: Kept | None = None,
-    ) -> BoundaryTable:
+    def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
         """Lay out the counts of the images that compare at least two annotators; the others add nothing."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
-        del rest, of_set, kept
         return BoundaryTable(per_image, with_pixels_only=True)
 
     def count(self, sample: Sample) -> Counted:

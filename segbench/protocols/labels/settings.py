@@ -10,12 +10,25 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_void, as_whole, listed
+from segbench.core.capabilities import (
+    Checked,
+    Expected,
+    FromCounts,
+    OnDevice,
+    Part,
+    Parts,
+    Pictured,
+    Prepared,
+    Settled,
+    SettledBySet,
+    Verb,
+)
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named, setting
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option, read_void
-from segbench.core.protocol import Counted, Expected, Facts, Kept, Part, Protocol, Settled
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive
@@ -37,7 +50,7 @@ _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and w
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(Protocol):
+class Labels(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, OnDevice, Parts, Pictured):
     """Settings of the labels protocol.
 
     Parameters
@@ -81,8 +94,6 @@ class Labels(Protocol):
 
     name: ClassVar[str] = "labels"
     reads: ClassVar[Reads] = "labels"
-    may_differ: ClassVar[frozenset[str]] = frozenset({"pred_map", "predicted_positive"})
-    reduces_tensors: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
     title: ClassVar[str] = (
         "Each pixel has one predicted label, which gives a confusion matrix per image, mIoU, Dice and accuracies."
@@ -131,6 +142,7 @@ class Labels(Protocol):
             metavar="VALUES",
             read=str,
             default="all but 0",
+            of_predictions=True,
         ),
     )
     gt_map: str | Mapping[int, int] = field(
@@ -144,7 +156,9 @@ class Labels(Protocol):
     )
     pred_map: str | Mapping[int, int] = field(
         default="",
-        metadata=option("Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str),
+        metadata=option(
+            "Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str, of_predictions=True
+        ),
     )
 
     palette: str | Mapping[tuple[int, int, int], int] = field(
@@ -268,18 +282,10 @@ class Labels(Protocol):
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
-    def table(
-        self,
-        per_image: Mapping[str, LabelCounts],
-        *,
-        rest: Counts | None = None,
-        of_set: Counts | None = None,
-        kept: Kept | None = None,
-    ) -> LabelTable:
+    def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         """Lay out counts, see `LabelTable`."""
         from segbench.protocols.labels.metrics import LabelTable
 
-        del rest, of_set, kept  # labels are counted image by image, each for itself
         return LabelTable(self.classes_text, self.metrics(), per_image)
 
     def settle(
@@ -369,7 +375,7 @@ class Labels(Protocol):
         from segbench.core.pictures import Pictures
 
         del thresholds
-        rank = self.image_headline
+        rank = image_headline(self.metrics())
         metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         if self.masks:
             states = self._states_of_masks(sample, counts)

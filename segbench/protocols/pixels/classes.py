@@ -22,12 +22,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import Quantize, as_void, as_whole, check_flags, listed
+from segbench.core.capabilities import AddedUp, Checked, Expected, FromCounts, MeasuredBySet, Part, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Expected, Kept, Part, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
@@ -49,7 +50,7 @@ _FEW_COLOURS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol):
+class Classes(Protocol, Verb, Checked, FromCounts, MeasuredBySet, AddedUp):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -80,9 +81,6 @@ class Classes(Protocol):
     variant_of: ClassVar[str] = Pixels.name
     reads: ClassVar[Reads] = "classes"
     counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
-    by_set: ClassVar[bool] = True
-    may_differ: ClassVar[frozenset[str]] = Pixels.may_differ
-    without_pictures: ClassVar[str] = "was counted with several classes, which have no pictures"
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
     labels: Sequence[int] = field(
@@ -160,18 +158,10 @@ class Classes(Protocol):
 
         return (PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
 
-    def table(
-        self,
-        per_image: Mapping[str, ClassCounts],
-        *,
-        rest: Counts | None = None,
-        of_set: Counts | None = None,
-        kept: Kept | None = None,
-    ) -> ClassTable:
+    def table(self, per_image: Mapping[str, ClassCounts], *, of_set: Counts | None = None) -> ClassTable:
         """Lay out counts, see `ClassTable`."""
         from segbench.protocols.pixels.class_metrics import ClassTable
 
-        del rest, kept  # classes are counted image by image
         return ClassTable(per_image, cast("ClassCounts | None", of_set), one=self._one)
 
     @classmethod

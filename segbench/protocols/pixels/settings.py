@@ -25,12 +25,24 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core.arguments import Quantize, as_quantize, as_real, as_void, check_flags, listed
+from segbench.core.capabilities import (
+    Checked,
+    Expected,
+    FromFiles,
+    Kept,
+    OnDevice,
+    Pictured,
+    Pooling,
+    Settled,
+    SettledBySet,
+    Verb,
+)
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
-from segbench.core.protocol import Counted, Expected, Facts, Kept, Protocol, Settled
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
 from segbench.protocols.label_rules import (
@@ -52,6 +64,7 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
+    from segbench.core.thresholds import Thresholds
     from segbench.protocols.pixels.blocks import Block
     from segbench.protocols.pixels.image_set import ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
@@ -64,9 +77,11 @@ VOID = option(
     panel="Ground truth",
     read=read_void,
 )
-INVERT = option("Treat low predictions as positive, for black edges on white.")
+INVERT = option("Treat low predictions as positive, for black edges on white.", of_predictions=True)
 QUANTIZE = option(
-    "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.", read=int
+    "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
+    read=int,
+    of_predictions=True,
 )
 AT = option(
     "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
@@ -78,7 +93,7 @@ CALIBRATION = option("Add the calibration of scores in [0, 1]: Brier score, ECE,
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pixels(Protocol):
+class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles, Pictured):
     """Settings of the pixel protocol.
 
     Parameters
@@ -121,9 +136,6 @@ class Pixels(Protocol):
     name: ClassVar[str] = "pixels"
     reads: ClassVar[Reads] = "masks"
     counts = counts_in("segbench.core.scores", "ScoreCounts")
-    takes_thresholds: ClassVar[bool] = True
-    by_set: ClassVar[bool] = True
-    may_differ: ClassVar[frozenset[str]] = frozenset({"invert", "quantize"})
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
     examples: ClassVar[tuple[str, ...]] = (
@@ -209,8 +221,8 @@ class Pixels(Protocol):
         self,
         per_image: Mapping[str, ScoreCounts],
         *,
-        rest: Counts | None = None,
         of_set: Counts | None = None,
+        rest: Counts | None = None,
         kept: Kept | None = None,
     ) -> PixelTable:
         """Lay out counts, see `PixelTable`."""
@@ -228,6 +240,12 @@ class Pixels(Protocol):
 
         found: list[Block] = [FixedThresholds(images, self.at, self.quantize)] if self.at else []
         return [*found, Calibration(images, of_set)] if self.calibration else found
+
+    def counts_at(self, counts: ScoreCounts, thresholds: Thresholds) -> ScoreCounts:
+        """Give the counts at thresholds, which are rounded as scores are."""
+        from segbench.core.levels import rounded
+
+        return counts.at(rounded(thresholds, self.quantize), source=thresholds.source)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -272,7 +290,7 @@ class Pixels(Protocol):
         )
 
     @property
-    def why_not_arrays(self) -> str:  # type: ignore[override]  # here it depends on the settings
+    def why_not_arrays(self) -> str:
         """Why images cannot come as arrays, batch by batch."""
         return (
             "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "

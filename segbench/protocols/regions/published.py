@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from segbench.core.capabilities import Published
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
-from segbench.core.protocol import Published
 from segbench.core.summary import Summary
 from segbench.protocols.regions.curve import RegionCurve
 from segbench.protocols.regions.metrics import METRICS

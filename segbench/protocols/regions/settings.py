@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.counts import Counts, counts_in
+from segbench.core.capabilities import Importable, Pictured, Prepared, Published, Verb
+from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_thresholds, read_void
-from segbench.core.protocol import Counted, Kept, Protocol, Published
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.states import State
 from segbench.protocols.written import written
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol):
+class Regions(Protocol, Verb, Importable, Prepared, Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -103,18 +104,10 @@ class Regions(Protocol):
 
         return METRICS
 
-    def table(
-        self,
-        per_image: Mapping[str, RegionCounts],
-        *,
-        rest: Counts | None = None,
-        of_set: Counts | None = None,
-        kept: Kept | None = None,
-    ) -> RegionTable:
+    def table(self, per_image: Mapping[str, RegionCounts]) -> RegionTable:
         """Lay out counts, see `RegionTable`."""
         from segbench.protocols.regions.metrics import RegionTable
 
-        del rest, of_set, kept  # regions are counted image by image, each for itself
         return RegionTable(per_image)
 
     @classmethod

@@ -8,12 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_real
+from segbench.core.capabilities import Checked, Expected, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Expected, Kept, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reads, Sample
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saliency(Protocol):
+class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     """Settings of the saliency protocol.
 
     Parameters
@@ -115,18 +116,10 @@ class Saliency(Protocol):
 
         return METRICS if self.weighted else tuple(metric for metric in METRICS if metric.key != WEIGHTED)
 
-    def table(
-        self,
-        per_image: Mapping[str, SaliencyCounts],
-        *,
-        rest: Counts | None = None,
-        of_set: Counts | None = None,
-        kept: Kept | None = None,
-    ) -> SaliencyTable:
+    def table(self, per_image: Mapping[str, SaliencyCounts]) -> SaliencyTable:
         """Lay out counts, see `SaliencyTable`."""
         from segbench.protocols.saliency.metrics import SaliencyTable
 
-        del rest, of_set, kept  # images are measured one by one
         return SaliencyTable(self.metrics(), self.beta2, per_image)
 
     def prepare(self, say: Callable[[str], None]) -> None:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from segbench.aggregator.comparing import compare_results, differing_repairs
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import SegbenchError
-from segbench.core.metric import Metric
+from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number
 from segbench.report.page.charts import Method
@@ -75,7 +75,7 @@ def compared_results(
 def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
-    metric = results[0].rules.headline
+    metric = headline(results[0].rules.metrics())
     of_a_set = [methods[k] for k in image_sets(results)[0] if results[k].competes]
     order = best_first([method.result for method in of_a_set], metric.key) if of_a_set else []
     leading = [of_a_set[k] for k in order if not math.isnan(_value(of_a_set[k], metric))]

@@ -16,8 +16,10 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike
 
 from segbench.aggregator.result import Result
+from segbench.core.capabilities import competes
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import FloatArray
+from segbench.core.metric import headline, image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import many, number
 from segbench.core.series import AXES, RATES, Series, Space
@@ -116,7 +118,11 @@ def curve_of(method: Method) -> Series | None:
     if not result.published and not result.counts:
         return None
     curve = result.drawn
-    if curve is None or not curve.columns["threshold"].size or math.isnan(result.summary[result.rules.headline.key]):
+    if (
+        curve is None
+        or not curve.columns["threshold"].size
+        or math.isnan(result.summary[headline(result.rules.metrics()).key])
+    ):
         return None
     return curve
 
@@ -276,7 +282,7 @@ def _scale(column: str, axis: Axis) -> str:
 
 def _by_image(methods: Sequence[Method]) -> Chart | None:
     """Draw a dot for each image in a row for each method; dots of equal values lie side by side."""
-    metric = methods[0].result.rules.image_headline
+    metric = image_headline(methods[0].result.rules.metrics())
     rows = [k for k, method in enumerate(methods) if method.values]
     if not rows:
         return None
@@ -298,7 +304,7 @@ def values_of_images(images: Table, results: Sequence[Result]) -> list[dict[str,
     """Give for each result the metric that ranks images, of those where it is defined, from their table."""
     values: list[dict[str, float]] = [{} for _ in results]
     for row in images.rows:
-        value = float(row.summary[results[row.method].rules.image_headline.image_key])
+        value = float(row.summary[image_headline(results[row.method].rules.metrics()).image_key])
         if not math.isnan(value):
             values[row.method][row.labels[1]] = value
     return values
@@ -329,12 +335,12 @@ def _row_of_images(values: Mapping[str, float], x: Axis, top: float) -> list[Mar
 
 def _scatter(methods: Sequence[Method]) -> Chart | None:
     """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
-    counted = [k for k, method in enumerate(methods) if method.values and method.result.rules.competes]
+    counted = [k for k, method in enumerate(methods) if method.values and competes(method.result.rules)]
     if len(counted) < 2:
         return None
     a, b = (methods[k] for k in counted[:2])
     every = [value for k in counted for value in methods[k].values.values()]
-    metric = a.result.rules.image_headline
+    metric = image_headline(a.result.rules.metrics())
     x, y = fitting(every, _LEFT, _RIGHT, metric.range), fitting(every, _BOTTOM, _TOP, metric.range)
     images = sorted({name for k in counted for name in methods[k].values})
     if len(images) > _MOST_DOTS:
@@ -361,7 +367,7 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
 
 def _tally(a: Method, b: Method) -> str:
     both = a.values.keys() & b.values.keys()
-    direction = a.result.rules.image_headline.direction
+    direction = image_headline(a.result.rules.metrics()).direction
     signs = [direction * np.sign(a.values[name] - b.values[name]) for name in both]
     return f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
 
@@ -378,7 +384,7 @@ def _by_class(methods: Sequence[Method]) -> list[Chart]:
 
 
 def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str]) -> Chart:
-    metric = next(iter(methods[0].result.classes.values())).rules.headline
+    metric = headline(next(iter(methods[0].result.classes.values())).rules.metrics())
     thick = 9.0 if len(alike) < 5 else 5.0
     high, top = 22.0 + thick * len(alike), 12.0
     x = Axis(0, 1, 14.0, WIDTH - 14.0)

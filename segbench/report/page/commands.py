@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from segbench._version import __version__
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.signature import SELECTION, version_of, without_selection
+from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
 from segbench.core.options import typed_options
 from segbench.loaders.archives import method_name
+from segbench.protocols.registry import verb_of
 from segbench.report.page.places import Places
 from segbench.statistics.comparison import Comparison
 
@@ -47,9 +49,9 @@ class Repetition:
 def repetitions(results: Sequence[Result], places: Places) -> list[Repetition]:
     """Give one command for all methods that were counted alike, in the order of the results."""
     results = [replace(one, inputs=places.inputs(one.inputs)) if one.inputs else one for one in results]
-    alike = grouped((_counted_how(result), result) for result in results if result.rules.competes)
+    alike = grouped((_counted_how(result), result) for result in results if competes(result.rules))
     remark = "the annotators against each other: add --human to the command of a method"
-    human = [Repetition((result.method,), "", (remark,)) for result in results if not result.rules.competes]
+    human = [Repetition((result.method,), "", (remark,)) for result in results if not competes(result.rules)]
     return [*map(_repetition, alike.values()), *human]
 
 
@@ -85,7 +87,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
-    words = ["segbench", first.rules.variant_of or first.protocol]
+    words = ["segbench", verb_of(type(first.rules))]
     if inputs.pairs:
         words += ["--pairs", inputs.pairs]
     else:

@@ -21,9 +21,10 @@ from segbench._version import __version__
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_path, as_whole
+from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.metric import Metric, footnotes
+from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
@@ -146,7 +147,7 @@ def export_report(
     for group_places in groups:
         given = [results[place] for place in group_places]
         # Human annotators do not compete: they come last, whatever their value.
-        styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not given[k].rules.competes)
+        styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
         group = [given[place] for place in order]
         by_image = image_table(group)
         names = names_of(group)
@@ -198,7 +199,7 @@ def _section(
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
     names = [method.name for method in methods]
-    rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
+    rules = next((result.rules for result in results if competes(result.rules)), results[0].rules)
     table = method_table(results, intervals=drawn)
     text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
@@ -214,11 +215,11 @@ def _section(
         "said": said,
         "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
         "trust": _trust(methods, said.comparison),
-        "headline": rules.headline.name,
+        "headline": headline(rules.metrics()).name,
         "table": table,
         "heading": text.heading(range(1, len(text.header))),
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
-        "images": replace(images, rows=_worst_first(images, rules.image_headline)[:_IMAGE_ROWS]),
+        "images": replace(images, rows=_worst_first(images, image_headline(rules.metrics()))[:_IMAGE_ROWS]),
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
         "footnotes": footnotes(rules.metrics()),
         "level": _level(defined[0]) if defined else "",
@@ -228,20 +229,20 @@ def _section(
         ],
         "charts": charts(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
-        "states": [(State(state).name.lower(), words) for state, words in rules.states_called.items()],
-        "at": _chosen_how(methods, at_their_best=rules.images_at_their_best),
-        "best_threshold": rules.images_at_their_best,
+        "states": [(State(state).name.lower(), words) for state, words in states_called(rules).items()],
+        "at": _chosen_how(methods, at_their_best=images_at_their_best(rules.metrics())),
+        "best_threshold": images_at_their_best(rules.metrics()),
         "panels": pictures,
         "embedded": embedded,
         "places": {name: place for place, name in enumerate(pictures.by_image)},
         "data": {
             "names": names,
             "images": list(pictures.by_image),
-            "states": [rules.states_called.get(state, "") for state in State],
+            "states": [states_called(rules).get(state, "") for state in State],
             "alphas": alphas(1),
             "css": [method.css for method in methods],
             "values": [dict(zip(one.values, rounded(list(one.values.values())), strict=True)) for one in methods],
-            "lower": rules.image_headline.better == "lower",
+            "lower": image_headline(rules.metrics()).better == "lower",
             "cuts": cuts,
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
@@ -253,7 +254,7 @@ def _section(
 
 def _caption(methods: Sequence[Method]) -> str:
     """Write a caption that says what was measured, on what, and how."""
-    first = next((method for method in methods if method.result.rules.competes), methods[0])
+    first = next((method for method in methods if competes(method.result.rules)), methods[0])
     rules, drawn = first.result.rules, first.intervals
     said = [rules.title.rstrip("."), _facts([method.result for method in methods])]
     said += ["best of each column in bold, second best underlined"] if len(methods) > 1 else []
@@ -343,13 +344,13 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
 
 def _methods(results: Sequence[Result]) -> str:
     """Say how many methods there are, and if there are human annotators, too."""
-    methods = len({result.method for result in results if result.rules.competes})
-    human = "human annotators" if any(not result.rules.competes for result in results) else ""
+    methods = len({result.method for result in results if competes(result.rules)})
+    human = "human annotators" if any(not competes(result.rules) for result in results) else ""
     return " and ".join(filter(None, (many(methods, "method") if methods else "", human)))
 
 
 def _title(results: Sequence[Result]) -> str:
-    counted = [set(result.counts) for result in results if result.rules.competes and not result.published]
+    counted = [set(result.counts) for result in results if competes(result.rules) and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = _methods(results)

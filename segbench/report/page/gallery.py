@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from segbench.core.capabilities import competes
+from segbench.core.metric import image_headline, images_at_their_best
 from segbench.core.numbers import number
 from segbench.report.page.charts import Method
 from segbench.report.page.pictures import THIN
@@ -56,8 +58,8 @@ class Gallery:
 
 def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
-    competing = [method for method in methods if method.result.rules.competes] or list(methods)
-    metric, title = methods[0].result.rules.image_headline, _ranking_title(methods[0])
+    competing = [method for method in methods if competes(method.result.rules)] or list(methods)
+    metric, title = image_headline(methods[0].result.rules.metrics()), _ranking_title(methods[0])
     values = {
         name: [method.values[name] for method in competing if name in method.values]
         for name in sorted({name for method in competing for name in method.values})
@@ -79,7 +81,7 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
 def _ranking_title(method: Method) -> str:
     """Call the metric that images are ranked by."""
     rules = method.result.rules
-    return f"{'best ' * rules.images_at_their_best}{rules.image_headline.name_for_images}"
+    return f"{'best ' * images_at_their_best(rules.metrics())}{image_headline(rules.metrics()).name_for_images}"
 
 
 def _said(title: str, known: Sequence[float], reason: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import full_protocol, reread
+from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.pictures import Pictures
@@ -99,7 +99,7 @@ def _method(seen: Seen, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
         return {"problem": seen.problem}
     try:
         sample = reread(seen.result, seen.files)
-        pictures = full_protocol(seen.result).pictures(sample, seen.result.counts[sample.name], np.array(seen.cuts))
+        pictures = pictured(seen.result).pictures(sample, seen.result.counts[sample.name], np.array(seen.cuts))
     except SegbenchError as error:
         return {"problem": str(error)}
     height, width = sample.ground_truths[0].shape

@@ -16,6 +16,7 @@ from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.errors import SegbenchError
 from segbench.core.integers import FloatArray
+from segbench.core.metric import best_threshold, image_headline
 from segbench.core.numbers import of_all
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import AT_THE_MASK
@@ -146,7 +147,7 @@ def _in_order(methods: Sequence[Method]) -> list[str]:
 
     Images for which no method has a defined metric, having nothing to find, come last.
     """
-    sign = methods[0].result.rules.image_headline.direction
+    sign = image_headline(methods[0].result.rules.metrics()).direction
     worst: dict[str, float] = {}
     for method in methods:
         for name in method.result.counts:
@@ -197,7 +198,7 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
-    threshold = result.rules.best_threshold
+    threshold = best_threshold(result.rules.metrics())
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0

@@ -10,6 +10,7 @@ import numpy as np
 from segbench.aggregator.result import Result, as_results
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
+from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.drawing.axes import CURVE_LAYER, dot_size, new_axes
 from segbench.drawing.series import draw_against_threshold, finish_threshold, frame_threshold
 from segbench.report.plots.methods import Kind, methods_in
@@ -58,11 +59,11 @@ def draw_measure(results: Result | Sequence[Result], measure: str, ax: Axes | No
     if measure and (known is None or measure not in known.columns):
         instead = f"F against the threshold: {setting('--kind f', 'plot_f_threshold')}"
         raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
-    title, key = rules.image_headline.name_for_images, rules.headline.key
+    title, key = image_headline(rules.metrics()).name_for_images, headline(rules.metrics()).key
     drawn = measure or (known.measure if known else "")
     if known is not None and drawn in known.best:
         title, key = drawn.upper(), known.best[drawn]
-    threshold = rules.best_threshold.key if rules.best_threshold else ""
+    threshold = metric.key if (metric := best_threshold(rules.metrics())) else ""
     ax = ax or new_axes()
     frame_threshold(ax, title)
     for result, curve, style, label in methods_in(results, None, "curve", key=key, title=title):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import image_columns
+from segbench.core.metric import image_columns, image_headline, images_at_their_best
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import (
     dot_size,
@@ -65,7 +65,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     results = of_one_protocol(results)
     rules = results[0].rules
     known = [metric.image_key for metric in image_columns(rules.metrics())]
-    metric = metric or rules.image_headline.image_key
+    metric = metric or image_headline(rules.metrics()).image_key
     if metric not in known:
         raise ArgumentError(f"images have no metric {metric!r}; expected one of {', '.join(known)}")
     if not any(result.counts for result in results):
@@ -147,12 +147,12 @@ def _named(name: str, values: dict[str, float]) -> str:
 
 def _title(metric: str, results: Sequence[Result]) -> str:
     counted = [result for result in results if result.counts]
-    if metric == results[0].rules.image_headline.image_key and all(
+    if metric == image_headline(results[0].rules.metrics()).image_key and all(
         AT_THE_MASK in result.summary.notes for result in counted
     ):
         return f"{metric.capitalize()} of each image at the mask"
     rules = results[0].rules
-    if metric == rules.image_headline.image_key and rules.images_at_their_best:
+    if metric == image_headline(rules.metrics()).image_key and images_at_their_best(rules.metrics()):
         return f"{metric.capitalize()} of each image at its best threshold"
     title = next(each.name_for_images for each in image_columns(rules.metrics()) if each.image_key == metric)
     return f"{title} of each image"

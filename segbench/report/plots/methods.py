@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from segbench.aggregator.result import Result, as_results, names_of
+from segbench.core.capabilities import AddedUp, competes
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
+from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
-from segbench.core.protocol import Protocol
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import (
@@ -80,7 +81,7 @@ def methods_in(
     """
     taken = of_one_protocol(results)
     rules, names, curves = taken[0].rules, short_names(names_of(taken)), _curves_in(taken, space, what)
-    key, title = key or rules.headline.key, title or rules.image_headline.name_for_images
+    key, title = key or headline(rules.metrics()).key, title or image_headline(rules.metrics()).name_for_images
 
     def label(place: int) -> str:
         masks = taken[place].summary.undefined.get(key) == TWO_VALUED
@@ -95,9 +96,9 @@ def styles_of(results: Sequence[Result]) -> list[LineStyle]:
 
     Every plot, table and page takes colours from here, so that a method has the same one in all of them.
     """
-    methods = [result for result in results if result.rules.competes]
+    methods = [result for result in results if competes(result.rules)]
     places = iter(free_places(result.place for result in methods))
-    return [line_style(next(places) if result.rules.competes else None) for result in results]
+    return [line_style(next(places) if competes(result.rules) else None) for result in results]
 
 
 def in_legend(result: Result, key: str) -> str:
@@ -175,7 +176,7 @@ def of_one_protocol(given: object) -> list[Result]:
 
 def classes_add_up(result: Result) -> bool:
     """Say whether plots show a result as the sum of its classes."""
-    return type(result.rules).added_up is not Protocol.added_up and bool(result.classes)
+    return result.rules.capability(AddedUp) is not None and bool(result.classes)
 
 
 def named_by_class(results: Sequence[Result]) -> list[Result]:

@@ -17,6 +17,7 @@ from PIL import Image
 import segbench
 from segbench import ArgumentError, DataError, LabelCounts, Labels, count_labels
 from segbench.aggregator.codec import decode, encode
+from segbench.core.metric import headline
 from segbench.core.numbers import number
 from segbench.core.sample import Sample
 from segbench.drawing.palette import class_colours
@@ -81,7 +82,7 @@ def test_a_mask_worked_by_hand():
     }  # fmt: skip
     for key, value in expected.items():
         assert summary[key] == pytest.approx(value, abs=1e-10), key
-    assert Labels().headline.key == "iou"
+    assert headline(Labels().metrics()).key == "iou"
 
 
 def test_d_i_and_c_worked_by_hand():

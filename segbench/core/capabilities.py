@@ -1,0 +1,306 @@
+"""What only some protocols can do: one small class each, from which a protocol that can do it derives, too.
+
+`Protocol.capability` gives it; where it gives None, whoever asked goes without. A class may be asked by `issubclass`
+before there are settings, as the command line does.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.sample import Reads, Sample
+from segbench.core.summary import Summary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.core.table import Table
+    from segbench.core.thresholds import Thresholds
+
+Kept = tuple[Summary, Any]
+"""The summary of a run and its reduced pool, as a results file keeps them where pooling takes long."""
+
+Settled = Mapping[Facts, Callable[[Any], Any]]
+"""What the whole set decided: how the counts of images with certain facts change."""
+
+
+class Verb:
+    """More about its command."""
+
+    examples: ClassVar[tuple[str, ...]] = ()
+    """Arguments that the help of the verb shows, without the verb."""
+    variant_of: ClassVar[str] = ""
+    """The protocol with the verb of this one, if it has none of its own: its required options select it."""
+
+
+class Prepared(ABC):
+    """Has work to do once, before workers start."""
+
+    @abstractmethod
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile what workers need; `say` takes a message for the user where that takes long."""
+
+
+class Pictured(ABC):
+    """Shows what became of each pixel of an image, in overlays and on the report page."""
+
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
+    """What the states are called in legends, in their order there."""
+
+    @abstractmethod
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+        """Classify each pixel at a threshold: a `segbench.protocols.states.State` per pixel, shape (H, W)."""
+
+    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  of its type
+        """Draw an image for the report page, at rising thresholds; by default at its states, without metrics."""
+        import numpy as np
+
+        from segbench.core.pictures import Pictures
+
+        states = [self.states(sample, threshold, counts) for threshold in thresholds.tolist()]
+        truth = np.where(np.asarray(sample.ground_truths[0]) != 0, 255, 0).astype(np.uint8)
+        return Pictures(truth, truth, states=states)
+
+
+class Checked(ABC):
+    """Knows what files may hold under its settings, for `segbench.check`."""
+
+    takes_field: ClassVar[bool] = True
+    """Whether pixels outside a field of view can be left out, where `reads` has one."""
+
+    @property
+    @abstractmethod
+    def expected(self) -> Expected:
+        """What files may hold."""
+
+
+class FromCounts(ABC):
+    """Has settings that its counts show."""
+
+    @classmethod
+    @abstractmethod
+    def measuring(cls, counts: Counts) -> Self:
+        """Make the protocol that measures these counts."""
+
+
+class FromFiles(ABC):
+    """Cannot take every image as arrays, batch by batch."""
+
+    @property
+    @abstractmethod
+    def why_not_arrays(self) -> str:
+        """Why images cannot come as arrays; empty if they can."""
+
+
+class OnDevice:
+    """Takes tensors on a device, and copies no more of them than it needs."""
+
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
+        """Count the pixels of tensors there; None where it counts on the host what was reduced there.
+
+        `of` is what errors put behind "labels" and "scores".
+        """
+        del labels, scores, valid, of
+        return None
+
+
+class SettledBySet(ABC):
+    """Leaves open in an image what only the whole set decides."""
+
+    @abstractmethod
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
+        """Decide what only the whole set can decide.
+
+        Parameters
+        ----------
+        facts : mapping of image name to Facts
+            Of the images that have any.
+        excluded_by : str
+            The options that leave pixels out, for messages.
+        complete : bool
+            False while images are still to come: only what they cannot change is an error.
+        part : bool
+            Whether the images are a part of a set, which may lack what the whole set has.
+
+        Returns
+        -------
+        mapping of Facts to callable
+            How the counts of images with these facts change; images with other facts keep theirs.
+
+        Raises
+        ------
+        DataError
+            If the set leaves it open.
+        """
+
+
+class MeasuredBySet(ABC):
+    """Measures a single image as the whole set decides, such as at its best threshold."""
+
+    @abstractmethod
+    def table(self, per_image: Mapping[str, Any], *, of_set: Counts | None = None) -> Table:
+        """Lay out counts as `Protocol.table`; `of_set` holds those of the whole set, of which these are a part."""
+
+
+class Pooling(MeasuredBySet):
+    """Pools scores, so that pixels need no image, and many may be pooled once for all times."""
+
+    @abstractmethod
+    def table(
+        self,
+        per_image: Mapping[str, Any],
+        *,
+        of_set: Counts | None = None,
+        rest: Counts | None = None,
+        kept: Kept | None = None,
+    ) -> Table:
+        """Lay out counts beside the `rest`, pixels of unnamed images; `kept` is what a results file keeps of both."""
+
+    @abstractmethod
+    def counts_at(self, counts: Any, thresholds: Thresholds) -> Counts:  # noqa: ANN401  of its type
+        """Give the counts at the thresholds of a tuning set, which replace the scores."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A sub-result, for instance of one class: its protocol, its settings, and its counts by image."""
+
+    protocol: Protocol
+    settings: Mapping[str, str]
+    counts: Mapping[str, Any]
+
+
+class Parts(ABC):
+    """Gives sub-results, for instance one per class."""
+
+    @abstractmethod
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give the parts by name, of a run with these settings."""
+
+
+class AddedUp(Parts):
+    """Gives the sum of its parts, too, which plots draw."""
+
+    @abstractmethod
+    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
+        """Give the sum of all parts."""
+
+
+class Published(ABC):
+    """Metrics published without images or counts."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> Summary:
+        """The metrics, as far as they are known."""
+
+    curve: Any = None
+    """The curve, a `segbench.core.series.Series`, as far as it was printed; None where it was not."""
+
+    @abstractmethod
+    def to_json(self) -> str:
+        """Write it as JSON, for results files; nan becomes null."""
+
+
+class Importable(ABC):
+    """Has metrics that papers publish without images, and results files keep."""
+
+    @classmethod
+    @abstractmethod
+    def published(cls, text: str) -> Published:
+        """Read what `Published.to_json` wrote."""
+
+
+class Annotated(ABC):
+    """Can compare the annotators of an image with each other."""
+
+    @abstractmethod
+    def annotators_alone(self) -> Protocol:
+        """Give the protocol that does: each annotator against all others."""
+
+
+class Reference:
+    """Has results that are no methods to be ranked, but what methods are compared with."""
+
+    does: ClassVar[str]
+    """What it does instead, in words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What the files of a run may hold under a protocol's settings, for `segbench.check`."""
+
+    reads: Reads  # what files are read as
+    rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    void: tuple[float, ...] = ()  # ground-truth values left out
+    invert: bool = False  # whether low predictions mean positive
+    label_maps: bool = False  # whether the borders of label maps are the ground truth
+    unit_range: bool = False  # whether scores outside [0, 1] are refused
+    suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
+    thinned: bool = False  # whether predictions are thinned, so that thick lines of the ground truth are missed
+    stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
+    pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
+    takes_field: bool = True  # whether pixels can be left out by a field of view
+    one_annotator: bool = False  # whether several annotators of an image are refused
+    category: int | None = None  # which category counts, from 1, where ground truth is drawn category by category
+    classes: Any = None  # the protocol of classes that have a map each
+    counted_by: Any = None  # of label maps: the protocol; its counts show what is wrong with them
+
+    @property
+    def lines(self) -> bool:
+        """Whether ground truth and predictions are lines."""
+        return self.reads == "boundaries"
+
+    @property
+    def stacks(self) -> bool:
+        """Whether a prediction may be a stack of maps, with axes that headers leave open."""
+        return self.reads in ("classes", "labels")
+
+    @property
+    def soft(self) -> bool:
+        """Whether predictions are soft maps with values that can be judged."""
+        return self.reads in ("masks", "boundaries")
+
+
+def settled(
+    protocol: Protocol, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+) -> Settled:
+    """Decide what only the whole set can decide, see `SettledBySet`; nothing where the protocol leaves nothing open."""
+    by_set = protocol.capability(SettledBySet)
+    return by_set.settle(facts, excluded_by=excluded_by, complete=complete, part=part) if by_set else {}
+
+
+def expected_in(protocol: Protocol) -> Expected:
+    """Say what files may hold; of a protocol that does not say, anything that is read so."""
+    checked = protocol.capability(Checked)
+    return checked.expected if checked else Expected(reads=protocol.reads, one_annotator=protocol.reads == "masks")
+
+
+def read_published(protocol: Protocol, text: str) -> Published:
+    """Read what `Published.to_json` wrote for a protocol."""
+    importable = protocol.capability(Importable)
+    if importable is None:
+        raise ArgumentError(f"the {protocol.name} protocol has no published metrics to import")
+    return importable.published(text)
+
+
+def competes(protocol: Protocol) -> bool:
+    """Return whether its results are methods to be ranked."""
+    return protocol.capability(Reference) is None
+
+
+def states_called(protocol: Protocol) -> Mapping[int, str]:
+    """Give what legends call the states of pixels; nothing of a protocol without pictures."""
+    pictured = protocol.capability(Pictured)
+    return pictured.states_called if pictured else {}
