@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.integers import IntArray
+from segbench.protocols.contours.choices import Surface
 from segbench.protocols.contours.counts import ContourCounts
-from segbench.protocols.contours.distances import Surface
 
 _KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
 """Units and halves of the length of an element of each kind, see `kernels.corners`: a diagonal is two halves."""
@@ -68,7 +68,7 @@ def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, in
     from segbench.protocols.contours import kernels
 
     truth, predicted = (kernels.davis_boundary(mask) for mask in masks)
-    sizes = np.count_nonzero(truth.view(np.bool_)), np.count_nonzero(predicted.view(np.bool_))
+    sizes = int(np.count_nonzero(truth.view(np.bool_))), int(np.count_nonzero(predicted.view(np.bool_)))
     if not all(sizes):
         return *sizes, 0, 0
     near = (
@@ -87,7 +87,7 @@ def _distances(masks: Sequence[NDArray[np.uint8]], surface: Surface) -> list[Int
     marks = [kernels.inner_boundary(mask) for mask in masks]
     found = []
     for one, other in (marks, marks[::-1]):
-        pixels = np.count_nonzero(one.view(np.bool_))
+        pixels = int(np.count_nonzero(one.view(np.bool_)))
         squared, numbers = _counted(kernels.squared_distances(one, kernels.along_columns(other), pixels))
         found.append(np.array([squared, numbers, np.zeros_like(numbers)]))
     return found

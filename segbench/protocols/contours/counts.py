@@ -13,7 +13,9 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.integers import IntArray, as_counts, frozen
 from segbench.protocols.class_names import read_classes
-from segbench.protocols.contours.distances import Distances, Empty, Percentile
+from segbench.protocols.contours.choices import Empty, Percentile
+from segbench.protocols.contours.distances import Distances
+from segbench.protocols.contours.measures import Conventions, Mask
 
 MASKS, OBJECTS = "masks", "objects"
 """What `ContourCounts.classes` holds where there are no classes: one mask, or as many objects as an image has."""
@@ -24,7 +26,7 @@ _LISTS = ("squared", "units", "halves")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContourCounts(Counts):
-    """What contours of one image, or of many, are measured by, for each of K masks: one, or those of classes or objects.
+    """What the contours of one image, or of many, are measured by: of a single mask, of classes, or of objects.
 
     Counts of the same classes add with ``+``. Metrics are means over images, so that sums give the distribution of
     distances alone.
@@ -40,7 +42,8 @@ class ContourCounts(Counts):
     squared_diagonal : int
         Height squared plus width squared; of several images the largest.
     areas, bands : array of int, shape (K, 3)
-        Pixels of the ground truth, of the prediction and of both: of the masks, and of their bands (Boundary IoU).
+        For each of K masks the pixels of the ground truth, of the prediction and of both: those of the masks, and of
+        their bands (Boundary IoU).
     davis : array of int, shape (K, 4)
         Boundary pixels as DAVIS defines them: of the ground truth, of the prediction, and those of each that are near
         the other.
@@ -118,6 +121,12 @@ class ContourCounts(Counts):
             for some in (slice(first, middle), slice(middle, last))
         )
 
+    def mask(self, place: int) -> Mask:
+        """Give what one of the masks is measured by."""
+        areas, bands, davis = (table[place].tolist() for table in (self.areas, self.bands, self.davis))
+        there, back = self.distances(place)
+        return Mask(areas, bands, davis, there, back, self.surface == "lengths", self.squared_diagonal)
+
     def metrics(
         self,
         name: str | int | None = None,
@@ -146,8 +155,6 @@ class ContourCounts(Counts):
         ArgumentError
             If there is no such mask, or counts are of several images.
         """
-        from segbench.protocols.contours.measures import Conventions
-
         names = self.names or tuple(map(str, range(1, len(self.areas) + 1)))
         if self.images != 1:
             raise ArgumentError(f"counts are of {self.images} images; metrics are means over images: evaluate them")
@@ -156,7 +163,7 @@ class ContourCounts(Counts):
         if str(name) not in names:
             raise ArgumentError(f"name is {name!r}, expected one of {', '.join(names)}")
         conventions = Conventions(hd95=hd95, empty=empty, spacing=spacing, nsd=nsd)
-        return conventions.measure(self, names.index(str(name)))
+        return conventions.measure(self.mask(names.index(str(name))))
 
     @classmethod
     def sum(cls, counts: Iterable[ContourCounts]) -> ContourCounts:

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 import numpy as np
 
 from segbench.core.integers import FloatArray, IntArray
-
-Surface: TypeAlias = Literal["pixels", "lengths"]
-"""What a contour is made of: the pixels of the inner boundary, or elements at corners of pixels, with their lengths."""
-
-Percentile: TypeAlias = Literal["larger", "union"]
-"""Whose 95th percentile HD95 is: the larger of the two of both directions, or that of both directions together."""
-
-Empty: TypeAlias = Literal["undefined", "diagonal"]
-"""What distances are where a mask is empty: undefined, or the diagonal of the image."""
 
 HALF = np.sqrt(0.5)
 """The length of an element of a contour that cuts off the corner of a pixel."""
@@ -44,7 +34,8 @@ class Distances:
     @cached_property
     def lengths(self) -> FloatArray:
         """The length at each distance."""
-        return self.units + self.halves * HALF
+        lengths: FloatArray = self.units + self.halves * HALF
+        return lengths
 
     @cached_property
     def length(self) -> float:
@@ -61,10 +52,12 @@ class Distances:
         """The distances, weighted by lengths, added up."""
         return float(self.lengths @ np.sqrt(self.squared))
 
-    def within(self, tolerance: float) -> float:
-        """Give the length within a tolerance; a distance that exceeds it by rounding alone is within it."""
-        near = np.searchsorted(self.squared, tolerance * tolerance * (1 + _ROUNDING), side="right")
-        return float(self.units[:near].sum() + self.halves[:near].sum() * HALF)
+    def within(self, tolerances: FloatArray) -> FloatArray:
+        """Give the length within each tolerance; a distance that exceeds it by rounding alone is within it."""
+        near = np.searchsorted(self.squared, tolerances * tolerances * (1 + _ROUNDING), side="right")
+        units, halves = (np.concatenate([[0], np.cumsum(part)])[near] for part in (self.units, self.halves))
+        found: FloatArray = units + halves * HALF
+        return found
 
     def percentile(self, *, lengths: bool) -> float:
         """Give the 95th percentile.

@@ -6,6 +6,8 @@ Outside a mask is background. Marks are arrays of the same type, not 0 on a cont
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -160,7 +162,7 @@ def along_columns(marks: ByteArray) -> NDArray[np.int32]:
 @compiled()
 def _nearest(row: NDArray[np.int32], c: int, most: int) -> int:
     """Give the squared distance from column `c` to the nearest mark by its neighbours in the row, at most `most`."""
-    best = min(np.int64(row[c]) ** 2, most)
+    best: Any = min(np.int64(row[c]) ** 2, most)
     both, last = min(c, row.size - 1 - c), max(c, row.size - 1 - c)
     step = 1
     while step <= both and step * step < best:
@@ -171,7 +173,7 @@ def _nearest(row: NDArray[np.int32], c: int, most: int) -> int:
         near = np.int64(row[np.uint64(c - step if c >= step else c + step)])
         best = min(best, step * step + near * near)
         step += 1
-    return best
+    return best  # type: ignore[no-any-return]  # a number
 
 
 @compiled()
@@ -189,14 +191,14 @@ def squared_distances(marks: ByteArray, columns: NDArray[np.int32], number: int)
     place = 0
     for r in range(height):
         row = columns[r]
-        left = np.int64(_CHECKS * width)
-        cell = -1
+        left = int(_CHECKS * width)
+        cell: Any = -1
         for c in range(width):
             if not marks[r, c]:
                 continue
             if left > 0:
-                best = _nearest(row, c, 2 * _FAR * _FAR)
-                left -= min(np.int64(np.sqrt(best)), width)
+                best: Any = _nearest(row, c, 2 * _FAR * _FAR)
+                left -= min(int(np.sqrt(best)), width)
             else:
                 if cell < 0:
                     cell = 0
@@ -217,10 +219,10 @@ def count_near(marks: ByteArray, columns: NDArray[np.int32], reach: int) -> int:
     """Count the marks within so many pixels of the others, of which `columns` are `along_columns`."""
     height, width = marks.shape
     number = 0
-    most = np.int64(reach * reach)
+    most = reach * reach
     for r in range(height):
         row = columns[r]
         for c in range(width):
             if marks[r, c]:
-                number += _nearest(row, c, most + 1) <= most
+                number += int(_nearest(row, c, most + 1) <= most)
     return number

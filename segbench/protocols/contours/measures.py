@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from segbench.protocols.contours.counts import ContourCounts
-from segbench.protocols.contours.distances import Distances, Empty, Percentile
+import numpy as np
+
+from segbench.protocols.contours.choices import Empty, Percentile
+from segbench.protocols.contours.distances import Distances
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
 OVERLAPS = ("dice", "boundary_iou")
@@ -19,6 +22,18 @@ def nsd_key(tolerance: float) -> str:
     return f"nsd_{repr(float(tolerance)).removesuffix('.0')}"
 
 
+class Mask(NamedTuple):
+    """What one mask of an image is measured by, see `segbench.ContourCounts`; distances are in pixels."""
+
+    areas: Sequence[int]
+    bands: Sequence[int]
+    davis: Sequence[int]
+    there: Distances
+    back: Distances
+    lengths: bool
+    squared_diagonal: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Conventions:
     """How metrics are computed from counts, as in `segbench.Contours`."""
@@ -28,18 +43,18 @@ class Conventions:
     spacing: float = 1.0
     nsd: Sequence[float] = (2.0,)
 
-    def measure(self, counts: ContourCounts, place: int = 0) -> dict[str, float]:
-        """Give every metric of one of the masks; nan where undefined."""
-        truth, predicted, both = counts.areas[place].tolist()
+    def measure(self, mask: Mask) -> dict[str, float]:
+        """Give every metric; nan where undefined."""
+        truth, predicted, both = mask.areas
         values = {"dice": _share(2 * both, truth + predicted)}
         if truth and predicted:
-            values |= self._distances(*counts.distances(place), lengths=counts.surface == "lengths")
+            values |= self._distances(mask.there, mask.back, lengths=mask.lengths)
         else:
-            values |= self._of_empty(counts, one=bool(truth or predicted))
-        first, second, common = counts.bands[place].tolist()
+            values |= self._of_empty(mask, one=bool(truth or predicted))
+        first, second, common = mask.bands
         values["boundary_iou"] = _share(common, first + second - common)
         values["j"] = both / (truth + predicted - both) if truth or predicted else 1.0
-        values["f_davis"] = f_davis(*counts.davis[place].tolist())
+        values["f_davis"] = f_davis(*mask.davis)
         values["j_and_f"] = (values["j"] + values["f_davis"]) / 2
         return values
 
@@ -56,15 +71,15 @@ class Conventions:
             "masd": (there.total / there.length + back.total / back.length) / 2,
         }
         values = {key: value * self.spacing for key, value in values.items()}
-        for tolerance in self.nsd:
-            pixels = tolerance / self.spacing
-            values[nsd_key(tolerance)] = (there.within(pixels) + back.within(pixels)) / length
+        pixels = np.array(self.nsd, np.float64) / self.spacing
+        within = ((there.within(pixels) + back.within(pixels)) / length).tolist()
+        values |= zip(map(nsd_key, self.nsd), within, strict=True)
         return values
 
-    def _of_empty(self, counts: ContourCounts, *, one: bool) -> dict[str, float]:
+    def _of_empty(self, mask: Mask, *, one: bool) -> dict[str, float]:
         distance, share = math.nan, 0.0 if one else math.nan
         if self.empty == "diagonal":
-            distance = math.sqrt(counts.squared_diagonal) * self.spacing if one else 0.0
+            distance = math.sqrt(mask.squared_diagonal) * self.spacing if one else 0.0
             share = 0.0 if one else 1.0
         return {**dict.fromkeys(DISTANCES, distance), **{nsd_key(tolerance): share for tolerance in self.nsd}}
 
@@ -85,8 +100,7 @@ def recall_of(values: Sequence[float]) -> float:
 def decay_of(values: Sequence[float]) -> float:
     """Give the mean over the first quarter of the frames minus that over the last, as DAVIS divides them.
 
-    Quarters are from frame round(1 + k (n - 1) / 4) to the next, ends included; halves are rounded up. One or two frames
-    have a quarter each.
+    Quarters are from frame round(1 + k (n - 1) / 4) to the next, ends included; halves are rounded up.
     """
     frames = len(values)
     ends = [math.floor(1 + k * (frames - 1) / 4 + 0.5) - 1 for k in range(5)]
@@ -96,4 +110,3 @@ def decay_of(values: Sequence[float]) -> float:
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else math.nan
-
