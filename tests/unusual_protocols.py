@@ -1,4 +1,4 @@
-"""Protocols that disturb the workers which count with them; a worker imports this file, and nothing of pytest."""
+"""Protocols that disturb the workers which count with them, and one of fixed columns; a worker imports this file."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from segbench import Pixels
+from segbench.protocols.pixels.metrics import PixelTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,3 +38,26 @@ class Slow(Pixels):
     def count(self, sample):
         time.sleep(0.1)
         return super().count(sample)
+
+
+FIXED = {
+    *("ods_f", "ods_precision", "ods_recall", "ods_threshold", "iou", "ois_f", "mean_image_f"),
+    *("auc_pr", "auc_pr_achievable", "average_precision", "auc_roc", "fpr_at_95_tpr"),
+}
+
+
+class FixedTable(PixelTable):
+    metrics = tuple(metric for metric in PixelTable.metrics if metric.key in FIXED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fixed(Pixels):
+    """Counts pixels, and has the same columns whatever metrics pixels get."""
+
+    name: ClassVar[str] = "fixed"
+
+    def metrics(self):
+        return FixedTable.metrics
+
+    def table(self, per_image, **_more):
+        return FixedTable(per_image)

@@ -52,7 +52,7 @@ def refused(inputs: Inputs) -> None:
     try:
         pair(inputs).require_complete()
     except DataError as error:
-        if "--pred-pattern '*_out'" in error.hint:
+        if "pred_pattern='*_out'" in error.hint:
             return
     raise AssertionError("the names should not pair, and a flag should mend them")
 

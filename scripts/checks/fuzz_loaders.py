@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import zstandard
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))  # which hold the sound files
 
@@ -283,7 +284,7 @@ def rows_of_results(data: bytes) -> None:
         changes = ", ".join(f"{column} = CAST(? AS TEXT)" for column in columns[: len(values)])
         database.execute(f"UPDATE OR REPLACE runs SET {changes} WHERE id = 1", values)  # noqa: S608  our own names
         labels, _, counts = image.partition(b"\0")
-        packed = zlib.compress(counts) if zlib.crc32(data) % 4 else counts
+        packed = zstandard.compress(counts) if zlib.crc32(data) % 4 else counts
         database.execute("UPDATE images SET label_values = CAST(? AS TEXT), counts = ? WHERE run = 1", (labels, packed))
     results_file(Path("seed.segbench").read_bytes())
 
@@ -298,7 +299,7 @@ def row_seeds() -> list[bytes]:
             "FROM runs"
         ).fetchall():
             images = database.execute("SELECT label_values, counts FROM images WHERE run = ?", (key,)).fetchall()
-            rows = [labels.encode() + b"\0" + zlib.decompress(counts) for labels, counts in images[:1]]
+            rows = [labels.encode() + b"\0" + zstandard.decompress(counts) for labels, counts in images[:1]]
             seeds.append(b"\0\0".join(["\0".join(run).encode(), *rows]))  # a published curve has no images
     return seeds
 
@@ -307,7 +308,7 @@ def packed_counts(data: bytes) -> None:
     """Unpack counts, of which the header is fuzzed and not the compression around it."""
     from segbench.aggregator.codec import decode as unpack
 
-    unpack(data if data.startswith(b"{") and zlib.crc32(data) % 2 else zlib.compress(data))
+    unpack(data if data.startswith(b"{") and zlib.crc32(data) % 2 else zstandard.compress(data))
 
 
 def packed_seeds() -> list[bytes]:
@@ -319,7 +320,7 @@ def packed_seeds() -> list[bytes]:
     levels, score, one = np.arange(9), np.array([0.5]), np.array([1])
     floats = ScoreCounts(np.linspace(1, 0.1, 9) ** 0.5, levels, levels)
     each = (ScoreCounts(score, one, 2 * one), ScoreCounts(score, 2 * one, one))
-    return [*map(zlib.decompress, [*made, encode(floats)]), encode(ClassCounts(("a", "b"), each))]
+    return [*map(zstandard.decompress, [*made, encode(floats)]), encode(ClassCounts(("a", "b"), each))]
 
 
 IMAGES = {

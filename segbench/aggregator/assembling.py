@@ -5,7 +5,6 @@ A run that was just counted and one that a results file holds become a `Result` 
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,14 +12,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from segbench.aggregator.codec import (
-    EncodedCounts,
-    decode,
-    decode_between,
-    decode_summary,
-    encode,
-    encode_summary,
-)
+from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
 from segbench.aggregator.records import Column, Outcome, Run, StoredPool
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.signature import data_digest, signature, with_version
@@ -94,7 +86,7 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
 def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Thresholds) -> dict[str, Outcome]:
     """Count at thresholds."""
     packed = Column[bytes](counted, "counts")
-    at = {name: pooling.counts_at(decode_between(packed[name], -math.inf, math.inf), thresholds) for name in counted}
+    at = {name: pooling.counts_at(decode(packed[name]), thresholds) for name in counted}
     return {name: replace(counted[name], counts=encode(counts)) for name, counts in at.items()}
 
 

@@ -13,7 +13,6 @@ from segbench.aggregator.signature import parts_of, resigned
 from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.frames import data_frame
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import columns, headline, image_columns
@@ -23,7 +22,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Table
-from segbench.core.text_table import TextTable
+from segbench.core.text_table import TextTable, data_frame
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of

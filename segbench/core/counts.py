@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -50,6 +50,16 @@ class Counts(Brief, ABC):
     def settings(self) -> tuple[Any, ...]:
         """What has to be equal for counts to add up, for instance thresholds; empty if any two add up."""
         return ()
+
+    @property
+    def parts(self) -> Mapping[str, Counts]:
+        """Counts by name that results files hold instead of fields, so that one is read alone; empty for fields."""
+        return {}
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, Any]) -> Self:
+        """Put together what `parts` gave."""
+        raise NotImplementedError
 
 
 class _Later:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -22,6 +22,7 @@ from segbench.core.thresholds import Thresholds
 
 _PARTS_AT_ONCE, _SCORES_AT_ONCE, _SUMS_AT_ONCE = 64, 2**20, 16
 _SORTED_ABOVE = 2**18
+_SCORES_PER_RANGE = 2**16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,6 +255,25 @@ class ScoreCounts(Counts):
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         some = {name: value[start:stop] for name, value in values.items() if isinstance(value, np.ndarray)}
         return ScoreCounts.of_valid(**{**values, **some, "ignored": self.ignored if start == 0 else 0})
+
+    @property
+    def parts(self) -> Mapping[str, ScoreCounts]:
+        """Of many scores consecutive ranges, by the highest score of each."""
+        size = self.scores.size if self.scores_known else 0
+        starts = range(0, size, _SCORES_PER_RANGE) if size > _SCORES_PER_RANGE else ()
+        return {str(float(self.scores[start])): self.part(start, start + _SCORES_PER_RANGE) for start in starts}
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, ScoreCounts]) -> ScoreCounts:
+        """Put consecutive ranges together, the highest scores first."""
+        if not parts:
+            return cls.sum(())
+        first, *_ = ranges = list(parts.values())
+        scores, positives, negatives = (
+            np.concatenate([getattr(one, name) for one in ranges]) for name in ("scores", "positives", "negatives")
+        )
+        ignored = sum(one.ignored for one in ranges)
+        return cls(scores, positives, negatives, ignored, first.threshold_source, first.of_predictions)
 
     def between(self, lowest: float, below: float) -> ScoreCounts:
         """Give the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""

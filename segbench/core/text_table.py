@@ -1,4 +1,4 @@
-"""Tables of text: what terminals, notebooks, Markdown and LaTeX show, and `print` without colours."""
+"""Tables of text: what terminals, notebooks, Markdown and LaTeX show, and `print` without colours; and for pandas."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from segbench.core.errors import ArgumentError
 from segbench.core.names import latex_name, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Mark = Literal["best", "second", ""]
 
@@ -39,6 +43,12 @@ class TextTable:
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
     latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column
     raised: Mapping[tuple[int, int], str] = field(default_factory=dict)  # superscripts in Markdown and LaTeX
+
+    @classmethod
+    def of(cls, rows: Sequence[Mapping[str, str]], *, names: int = 1, notes: Sequence[str] = ()) -> TextTable:
+        """Make a table of rows by title; without a row it has no columns."""
+        header = list(rows[0]) if rows else []
+        return cls(header, [list(row.values()) for row in rows], names, notes=tuple(notes))
 
     def headings(self, *, latex: bool = False) -> list[Heading]:
         """Give what is above each column, in LaTeX where wanted."""
@@ -129,3 +139,14 @@ def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
         "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def data_frame(
+    rows: Sequence[Mapping[str, Any]], index: str, names: Sequence[str], columns: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Give one row per name for pandas, which segbench does not install, under an index of this name, if any."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
+    return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segbench.core.compiling import compiled
 
 Counts = NDArray[Any]
-Integer = np.signedinteger[Any]
+Integer = np.signedinteger[Any] | int
 
 _compiled = compiled(error_model="numpy")
 
@@ -167,6 +167,12 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
+def add_precision(total: float, lost: float, gained: float, tp: float, fp: float) -> tuple[float, float]:
+    """Add the precision at a threshold once for each positive that it gains."""
+    return added(total, lost, gained * (tp / (tp + fp)))
+
+
+@_compiled
 def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
     """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
     total, lost = sums
@@ -174,7 +180,7 @@ def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> No
         now = float(tp[k])
         gained = now - float(tp[k - 1])
         if gained > 0.0:
-            total, lost = added(total, lost, gained * (now / (now + float(fp[k]))))
+            total, lost = add_precision(total, lost, gained, now, float(fp[k]))
     sums[0], sums[1] = total, lost
 
 
@@ -195,12 +201,12 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
         tp += positives[k]
         fp += negatives[k]
         if positives[k] > 0:
-            total, lost = added(total, lost, float(positives[k]) * (tp / (float(tp) + float(fp))))
+            total, lost = add_precision(total, lost, float(positives[k]), float(tp), float(fp))
     return total, int(tp)
 
 
 @_compiled
-def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer | int) -> float:
+def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer) -> float:
     """Give the false positives where as many true positives as needed are reached; among several scores, linear in TP.
 
     `several` marks the points that several scores are counted at.
@@ -237,7 +243,7 @@ def roc_area(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool | np.bool_:
+def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool:
     """Decide whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
 
     A run of 0 means a vertical line, steeper than all others.
@@ -249,14 +255,14 @@ def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integ
             return False
         whole, next_whole = rise // run, next_rise // next_run
         if whole != next_whole:
-            return next_whole < whole
+            return bool(next_whole < whole)
         # Equal whole parts: compare the fractions left over, which is comparing their inverses the other way round.
         left, next_left = rise - whole * run, next_rise - next_whole * next_run
         rise, run, next_rise, next_run = next_run, next_left, run, left
 
 
 @_compiled
-def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
+def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
     """Number the point with the best TP / (P + TP + FP), to which F is proportional, from 1; the first of equals."""
     best, at = 0.0, 1
     for k in range(1, tp.size):
@@ -275,31 +281,45 @@ def best_point(tp: Counts, fp: Counts, positives: Integer | int) -> int:
 
 
 @_compiled
-def hull_vertices(tp: Counts, fp: Counts) -> NDArray[np.int64]:
-    """Number the vertices of the ROC convex hull, first and last included; points on a straight edge are left out."""
+def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
+    """Number the vertices of the ROC convex hull, first and last included, in `chain`, and give how many there are.
+
+    Points follow each other without repetition; those on a straight edge are left out. Points that their neighbours
+    already put on or below the hull are left out first, without a branch, and the last two vertices are kept in
+    variables: both take a third of the time each.
+    """
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
-    chain = np.empty(1024, np.int64)
+    last = tp.size - 1
+    candidates = 1
     chain[0] = 0
+    rise: Any = np.int64(fp[min(1, last)]) - np.int64(fp[0])
+    run: Any = np.int64(tp[min(1, last)]) - np.int64(tp[0])
+    for k in range(1, last):
+        chain[candidates] = k
+        next_rise, next_run = np.int64(fp[k + 1]) - np.int64(fp[k]), np.int64(tp[k + 1]) - np.int64(tp[k])
+        candidates += (next_rise * run > rise * next_run) or not products_fit
+        rise, run = next_rise, next_run
+    if last:
+        chain[candidates] = last
+        candidates += 1
     size = 1
-    for k in range(1, tp.size):
-        t, f = np.int64(tp[k]), np.int64(fp[k])
-        last = chain[size - 1]
-        if t == tp[last] and f == fp[last]:
-            continue
+    last_t = last_f = before_t = before_f = np.int64(0)
+    for n in range(1, candidates):
+        at = chain[n]
+        t, f = np.int64(tp[at]), np.int64(fp[at])
         while size > 1:
-            b, a = chain[size - 1], chain[size - 2]
-            rise, run = np.int64(fp[b]) - np.int64(fp[a]), np.int64(tp[b]) - np.int64(tp[a])
-            next_rise, next_run = f - np.int64(fp[b]), t - np.int64(tp[b])
+            rise, run = last_f - before_f, last_t - before_t
+            next_rise, next_run = f - last_f, t - last_t
             if products_fit and next_rise * run > rise * next_run:
                 break
             if not products_fit and not not_steeper(rise, run, next_rise, next_run):
                 break
             size -= 1
-        if size == chain.size:
-            longer = np.empty(2 * size, np.int64)
-            for n in range(size):  # Numba takes seconds to compile the error that assigning a slice might raise
-                longer[n] = chain[n]
-            chain = longer
-        chain[size] = k
+            last_t, last_f = before_t, before_f
+            if size > 1:
+                before_t, before_f = np.int64(tp[chain[size - 2]]), np.int64(fp[chain[size - 2]])
+        chain[size] = at
+        before_t, before_f = last_t, last_f
+        last_t, last_f = t, f
         size += 1
-    return chain[:size].copy()
+    return size

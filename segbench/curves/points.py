@@ -27,8 +27,11 @@ def hull_vertices(points: Points) -> NDArray[np.int64]:
     from segbench.curves import kernels
 
     tp, fp = points
-    vertices: NDArray[np.int64] = kernels.hull_vertices(tp, fp)
-    return vertices
+    fresh = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])
+    distinct = np.flatnonzero(np.append(True, fresh))
+    chain = np.empty(distinct.size, np.int64)
+    some = (tp, fp) if fresh.all() else (tp[distinct], fp[distinct])
+    return distinct[chain[: kernels.hull_vertices(*some, chain)]]
 
 
 def hull_points(points: Points) -> Points:
@@ -63,12 +66,12 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
 
 def first_reaching(points: Points, share: Fraction) -> int:
     """Number the first point with recall of at least `share`, by comparing integers."""
-    return int(np.searchsorted(points[0], needed_for(share, int(points[0][-1]))))
+    return int(np.searchsorted(points[0], math.ceil(share * int(points[0][-1]))))
 
 
-def needed_for(share: Fraction, positives: int) -> int:
-    """Give the fewest true positives that are a share of all positives."""
-    return math.ceil(share * positives)
+def needed_for_fpr(positives: int) -> int:
+    """Give the fewest true positives of 95 %, at which the false positive rate is measured; compiled, too."""
+    return (95 * positives + 99) // 100
 
 
 def running(counts: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from segbench.core.integers import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import first_reaching, hull_vertices, needed_for
+from segbench.curves.points import hull_vertices, needed_for_fpr
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13
@@ -107,7 +106,7 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     near_0 = np.log1p(tp + fp) / np.log1p(positives + negatives)
     kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95 + near_0)), prepend=0) > 0
     kept[:-1] |= np.diff(cuts * both) >= 1
-    kept[[int(f.argmax()), first_reaching((tp, fp), Fraction(95, 100)), -1]] = True
+    kept[[int(f.argmax()), int(np.searchsorted(tp, needed_for_fpr(int(tp[-1])))), -1]] = True
     return replace(
         counts,
         scores=counts.scores[kept],
@@ -144,7 +143,7 @@ class _Kept:
 
     def __init__(self, positives: int, negatives: int) -> None:
         self._totals = positives, negatives
-        self._needed = needed_for(Fraction(95, 100), positives)
+        self._needed = needed_for_fpr(positives)
         self._at = (0, 0)
         self.seen = self._ignored = 0
         self._source = ""

@@ -45,16 +45,13 @@ COUNTS = "_ev1.txt"
 ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"
 BEST_KEYS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 """The metrics in ``eval_bdry.txt``, after the threshold."""
-COVER, MEANS = "eval_cover.txt", "eval_RI_VOI.txt"
 COVER_ROWS, MEANS_ROWS, COVER_IMAGES = "eval_cover_th.txt", "eval_RI_VOI_thr.txt", "eval_cover_img.txt"
 REGION_KEYS = {
-    COVER: ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best"),
-    MEANS: ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois"),
+    "eval_cover.txt": ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best"),
+    "eval_RI_VOI.txt": ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois"),
 }
 """The metrics in the rows of best values of regions."""
 REGION_FILES = (*REGION_KEYS, COVER_IMAGES, COVER_ROWS, MEANS_ROWS)
-PRINT_ROUNDING = 2e-6
-"""How far six digits take a metric."""
 _OFFICIAL = "eval"
 _LARGEST_BYTES = 64 * 2**20
 
@@ -71,19 +68,17 @@ class Evaluation:
     images: Path | None = None
 
 
-def find_evaluations(folder: Path) -> list[Evaluation]:
-    """Find the methods that a folder holds results of: in the folder itself, or else in the folders within it."""
-    found = _evaluations(folder)
-    if not found:
-        inner = [path for path in _listed(folder) if path.is_dir() and not path.name.startswith(".")]
-        found = [evaluation for path in inner for evaluation in _evaluations(path)]
-    if not found:
-        raise DataError(
-            shown(folder),
-            "holds no results of the boundary benchmark",
-            f"expected *{COUNTS}, {_OFFICIAL}{ROWS} or {_OFFICIAL}{BEST}, here or in its sub-folders",
-        )
-    return found
+def find_evaluations(folder: Path) -> tuple[list[Evaluation], list[Evaluation]]:
+    """Find the methods with boundary and with region results, in a folder itself or else in those within it."""
+    inside = _listed(folder)
+    inner = [path for path in inside if path.is_dir() and not path.name.startswith(".")]
+    boundaries = _evaluations(folder) or [found for path in inner for found in _evaluations(path)]
+    places = [folder] if any((folder / name).is_file() for name in REGION_KEYS) else inner
+    regions = [Evaluation(_name_of(path), path) for path in places if any((path / n).is_file() for n in REGION_KEYS)]
+    if not boundaries and not regions:
+        expected = f"expected *{COUNTS}, {_OFFICIAL}{ROWS} or {_OFFICIAL}{BEST}, here or in its sub-folders"
+        raise DataError(shown(folder), "holds no results of the boundary benchmark", expected)
+    return boundaries, regions
 
 
 def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
@@ -98,15 +93,13 @@ def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
         raise DataError(shown(path), f"cannot be read ({error.strerror})", "check the file") from error
     rows: list[list[float]] = []
     for place, line in enumerate(lines, start=1):
-        texts = line.split()
-        if not texts:
-            continue
         try:
-            rows.append([float(text) for text in texts])
+            row = [float(text) for text in line.split()]
         except ValueError:
             raise DataError(shown(path), f"line {place} is {shown(line.strip())[:60]!r}, {expected}") from None
-        if len(texts) not in widths or len(texts) != len(rows[0]):
-            raise DataError(shown(path), f"line {place} has {len(texts)} numbers, {expected}, all alike")
+        if row and (len(row) not in widths or (rows and len(row) != len(rows[0]))):
+            raise DataError(shown(path), f"line {place} has {len(row)} numbers, {expected}, all alike")
+        rows += [row] if row else []
     if not rows:
         raise DataError(shown(path), f"is empty, {expected}")
     return np.array(rows)
@@ -142,23 +135,21 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _evaluations(folder: Path) -> list[Evaluation]:
-    files = [path for path in _listed(folder) if path.is_file() and not path.name.startswith(".")]
-    name = shown(from_file_name(folder.absolute().name))
-    counts = {
-        shown(from_file_name(path.name.removesuffix(COUNTS))): path for path in files if path.name.endswith(COUNTS)
-    }
+    """Find the boundary results of the methods in one folder, the one that its folder is named after first."""
+    counts: dict[str, Path] = {}
     by_method: dict[str, dict[str, Path]] = {}
-    for path in files:
-        for key, ending in (("rows", ROWS), ("best", BEST), ("images", IMAGES)):
-            if path.name.endswith(ending):
-                by_method.setdefault(path.name.removesuffix(ending), {})[key] = path
+    for path in _listed(folder):
+        if path.is_file() and not path.name.startswith("."):
+            if path.name.endswith(COUNTS):
+                counts[shown(from_file_name(path.name.removesuffix(COUNTS)))] = path
+            for key, ending in (("rows", ROWS), ("best", BEST), ("images", IMAGES)):
+                if path.name.endswith(ending):
+                    by_method.setdefault(path.name.removesuffix(ending), {})[key] = path
     official = by_method.pop(_OFFICIAL, {})
-    found = []
-    if counts or {"rows", "best"} & official.keys():
-        found.append(Evaluation(name, folder, dict(sorted(counts.items())), **official))
-    found += [
-        Evaluation(shown(method), folder, {}, **parts)
-        for method, parts in sorted(by_method.items())
-        if {"rows", "best"} & parts.keys()
-    ]
-    return found
+    whole = [Evaluation(_name_of(folder), folder, dict(sorted(counts.items())), **official)]
+    whole += [Evaluation(shown(method), folder, {}, **parts) for method, parts in sorted(by_method.items())]
+    return [found for found in whole if found.counts or found.rows or found.best]
+
+
+def _name_of(folder: Path) -> str:
+    return shown(from_file_name(folder.absolute().name))

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
 from segbench.core.integers import MEAN_UNITS
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, REGION_KEYS, as_file_name
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -86,7 +87,8 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
                 str(place), f"holds counts of other images ({', '.join(strays[:3])}, ...)", "give an empty folder"
             )
     for place, files in zip(folders, contents, strict=True):
-        write_files(place, files)
+        for name, text in files.items():
+            write_file(place / name, text.encode(), hint="give another folder", make_folder=True)
     return list(dict.fromkeys(folders))
 
 
@@ -95,42 +97,42 @@ def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
     if len({result.method for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
         return [root] * len(results)
     folders: dict[int, Path] = {}
-    for kind in _OFFICIAL:
-        of_one = [k for k, result in enumerate(results) if result.rules.counts is kind]
-        names = file_names([results[k].method for k in of_one])
-        folders |= {k: root / name for k, name in zip(of_one, names, strict=True)}
-    return [folders[k] for k in range(len(results))]
+    for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
+        names = file_names([results[place].method for place in places])
+        folders |= {place: root / name for place, name in zip(places, names, strict=True)}
+    return [folders[place] for place in range(len(results))]
 
 
 def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
-    if result.rules.counts is RegionCounts:
-        return _of_regions(result)
+    boundaries = result.rules.counts is BoundaryCounts
     if result.published:
-        return _of_published(result)
+        return _of_published(result) if boundaries else _of_published_regions(result)
+    if not result.counts:
+        raise DataError(result.method, "has no image that was counted", "repeat the run")
+    return _of_boundaries(result) if boundaries else _of_regions(result)
+
+
+def _of_boundaries(result: Result) -> dict[str, str]:
     counted = sorted(result.counts.items())
     images = {name: _printed(counts) for name, counts in counted if isinstance(counts, BoundaryCounts)}
-    if not images:
-        raise DataError(result.method, "has no image that was counted", "repeat the run")
     pool = BoundaryCounts.sum(images.values())
-    curve = boundary_curve(pool)
-    summary: Mapping[str, float] = result.rules.table(images).summary()
-    if result.competes and not pool.has_pixels:  # the official code has zeros where nothing is defined
-        summary = dict.fromkeys(summary, 0.0) | measured(curve)
-    files = {f"{as_file_name(name)}{COUNTS}": _text(_count_rows(counts)) for name, counts in images.items()}
+    rows = _curve_rows(boundary_curve(pool))
     best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
-    rows = _curve_rows(curve)
-    area = measured(curve)["area_pr"]
+    summary: Mapping[str, float] = result.rules.table(images).summary()
     if not result.competes:
-        best = [
-            row if counts.has_pixels else [row[0], *_NO_BEST] for row, counts in zip(best, images.values(), strict=True)
-        ]
+        known = zip(best, images.values(), strict=True)
+        best = [row if counts.has_pixels else [row[0], *_NO_BEST] for row, counts in known]
         rows = rows if pool.has_pixels else [[row[0], *_NO_BEST[1:]] for row in rows]
-        area = summary["area_pr"]
-    return files | {
+    else:
+        # The official code has zeros where nothing is defined, and an area also of a single threshold.
+        zeros = {} if pool.has_pixels else dict.fromkeys(summary, 0.0)
+        summary = {**summary, **zeros, **measured(boundary_curve(pool))}
+    rows_of = {name: _rows(counts.thresholds, *counts.rows) for name, counts in images.items()}
+    return {f"{as_file_name(name)}{COUNTS}": _text(of_image) for name, of_image in rows_of.items()} | {
         "eval_bdry_img.txt": _text(best),
         "eval_bdry_thr.txt": _text(rows),
-        "eval_bdry.txt": _text([[summary["ods_threshold"], *_best(summary)[:-1], area]]),
+        "eval_bdry.txt": _text([[summary["ods_threshold"], *_best(summary)]]),
     }
 
 
@@ -147,12 +149,6 @@ def file_names(names: Iterable[str]) -> list[str]:
         taken.add(chosen.casefold())
         given.append(chosen)
     return given
-
-
-def write_files(folder: Path, files: Mapping[str, str]) -> None:
-    """Write text files into a folder, which is made where there is none."""
-    for name, text in files.items():
-        write_file(folder / name, text.encode(), hint="give another folder", make_folder=True)
 
 
 def _of_published(result: Result) -> dict[str, str]:
@@ -180,10 +176,6 @@ def _best(summary: Mapping[str, float]) -> list[float]:
     return [float(summary[key]) for key in BEST_KEYS]
 
 
-def _count_rows(counts: BoundaryCounts) -> list[list[float]]:
-    return _rows(counts.thresholds, *counts.rows)
-
-
 def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
     return _rows(curve.thresholds, curve.recall, curve.precision, curve.f)
 
@@ -198,11 +190,7 @@ def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
 
 
 def _of_regions(result: Result) -> dict[str, str]:
-    if result.published:
-        return _of_published_regions(result)
     images = [counts for _, counts in sorted(result.counts.items()) if isinstance(counts, RegionCounts)]
-    if not images:
-        raise DataError(result.method, "has no image that was counted", "repeat the run")
     thresholds = _rounded(images[0].thresholds)
     covered, covered_pred = (
         _rounded(np.array([getattr(image, name) for image in images]) / COVERED_UNITS)

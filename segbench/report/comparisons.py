@@ -33,30 +33,14 @@ _MOST_DIGITS = 12
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What a command compares.
+    """What a command compares."""
 
-    Parameters
-    ----------
-    comparisons : mapping of str to Comparison
-        By class; of all classes at once, or of a protocol without any, a single one of the name "".
-    results : mapping of str to sequence of Result
-        What is compared, likewise.
-    measured : str
-        How methods were measured: the signature of a run, of all its classes where these are compared.
-    metrics : sequence of str, optional
-        Keys of the chosen metrics; None where none were named.
-    against : str, optional
-        The method that the others are compared to; None for every pair.
-    check : Check, optional
-        Whether methods are worse than that one.
-    """
-
-    comparisons: Mapping[str, Comparison]
-    results: Mapping[str, Sequence[Result]]
-    measured: str
-    metrics: Sequence[str] | None = None
-    against: str | None = None
-    check: Check | None = None
+    comparisons: Mapping[str, Comparison]  # by class; of all at once, or without classes, a single one of the name ""
+    results: Mapping[str, Sequence[Result]]  # what is compared, likewise
+    measured: str  # how methods were measured: the signature of a run, of all its classes where these are compared
+    metrics: Sequence[str] | None = None  # keys of the chosen metrics
+    against: str | None = None  # the method that the others are compared to; None for every pair
+    check: Check | None = None  # whether methods are worse than that one
 
     @property
     def first(self) -> Comparison:
@@ -165,33 +149,19 @@ def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
 
 def exact_comparison(of: Compared) -> TextTable:
     """Give one row per metric and pair, every field with all its digits, for other programs."""
-    found = [
-        (name, comparison, row)
-        for name, comparison in of.comparisons.items()
-        for key in of.keys(every=True)
-        for row in comparison.rows(key, against=of.against)
-    ]
-    names = [field.name for field in dataclasses.fields(Difference)]
-    header = [*(["class"] if "" not in of.comparisons else []), *names]
-    header += [f"{end}_{side}" for side in "ab" for end in ("low", "high", "first")]
-    header.append("undefined")
-    cells = []
-    for name, comparison, row in found:
-        reasons = comparison.why_none(row.metric, row.a, row.b).values()
-        place, ranks = comparison.place(row.metric), comparison.rank_shares[row.metric]
-        cells.append(
-            [
-                *([name] if name else []),
-                *(_plain(getattr(row, field)) for field in names),
-                *(
-                    exact(value)
-                    for method in (row.a, row.b)
-                    for value in (*comparison.measured[method].interval(place).ends, ranks[method][0])
-                ),
-                "; ".join(dict.fromkeys(reasons)),
-            ]
-        )
-    return TextTable(header, cells, names=3)
+    rows = []
+    for name, comparison in of.comparisons.items():
+        for row in (row for key in of.keys(every=True) for row in comparison.rows(key, against=of.against)):
+            place, ranks = comparison.place(row.metric), comparison.rank_shares[row.metric]
+            cells = {"class": name} if name else {}
+            cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
+            for side, method in (("a", row.a), ("b", row.b)):
+                low, high = comparison.measured[method].interval(place).ends
+                ends = {"low": low, "high": high, "first": ranks[method][0]}
+                cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
+            reasons = dict.fromkeys(comparison.why_none(row.metric, row.a, row.b).values())
+            rows.append(cells | {"undefined": "; ".join(reasons)})
+    return TextTable.of(rows, names=3)
 
 
 def show_comparison(of: Compared, console: Console, *, every: bool, digits: int, zeros: bool) -> None:
@@ -261,24 +231,17 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
 
 def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> TextTable:
     """Give the differences of the best methods to one."""
-    metric, level = answer.metric, answer.level
-    header = ["method", metric.name, "difference", f"{100 * level:g} % interval", "p", "p (Holm)"]
-    cells = [
-        [
-            row.a,
-            number(row.estimate_a, digits=digits),
-            *_with_interval(row, digits),
-            p_number(row.p_value),
-            p_number(row.p_holm),
-        ]
-        for row in rows[:SHOWN]
-    ]
+    metric = answer.metric
+    cells = []
+    for row in rows[:SHOWN]:
+        difference, ends = _with_interval(row, digits)
+        named = {"method": row.a, metric.name: number(row.estimate_a, digits=digits), "difference": difference}
+        named |= {f"{100 * answer.level:g} % interval": ends, "p": p_number(row.p_value)}
+        cells.append(named | ({"p (Holm)": p_number(row.p_holm)} if answer.correction else {}))
     notes = [f"the best {SHOWN} of {many(len(rows), 'method')}"] if len(rows) > SHOWN else []
     notes += ["lower is better"] if metric.better == "lower" else []
-    if not answer.correction:
-        return TextTable(header[:-1], [row[:-1] for row in cells], notes=tuple(notes)).fitted(0)
-    notes.append(f"p (Holm): {answer.correction}, also those not shown here")
-    return TextTable(header, cells, notes=tuple(notes)).fitted(0)
+    notes += [f"p (Holm): {answer.correction}, also those not shown here"] if answer.correction else []
+    return TextTable.of(cells, notes=notes).fitted(0)
 
 
 def _more(of: Compared, keys: Sequence[str]) -> str:
@@ -290,26 +253,26 @@ def _more(of: Compared, keys: Sequence[str]) -> str:
 
 def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int) -> TextTable:
     """Give one row per metric and pair; metrics that no pair has are left out."""
-    header = ["metric", "a", "b", "of a", "of b", "a - b", "p", "Holm", "wins", "ties", "losses"]
-    found = [row for several in rows.values() for row in several if not math.isnan(row.difference)]
-    cells = [
-        [
-            row.metric,
-            row.a,
-            row.b,
-            number(row.estimate_a, digits=digits),
-            number(row.estimate_b, digits=digits),
-            " ".join(_with_interval(row, digits)).removesuffix(" -"),
-            p_number(row.p_value),
-            p_number(row.p_holm),
-            *map(str, (row.wins, row.ties, row.losses)),
-        ]
-        for row in found
-    ]
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
-    shown = [not (title == "Holm" and one_pair) for title in header]
-    header, *cells = (list(itertools.compress(line, shown)) for line in [header, *cells])
+    cells = [
+        {
+            "metric": row.metric,
+            "a": row.a,
+            "b": row.b,
+            "of a": number(row.estimate_a, digits=digits),
+            "of b": number(row.estimate_b, digits=digits),
+            "a - b": " ".join(_with_interval(row, digits)).removesuffix(" -"),
+            "p": p_number(row.p_value),
+            **({} if one_pair else {"Holm": p_number(row.p_holm)}),
+            "wins": str(row.wins),
+            "ties": str(row.ties),
+            "losses": str(row.losses),
+        }
+        for several in rows.values()
+        for row in several
+        if not math.isnan(row.difference)
+    ]
     lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in rows]
     notes = [
         f"a - b: with its {100 * comparison.level:g} % interval; wins: images with a better value of a",
@@ -317,7 +280,7 @@ def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]
         + (" of all classes" if comparison.beside else ""),
     ]
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
-    return TextTable(header, cells, names=3, notes=tuple(notes))
+    return TextTable.of(cells, names=3, notes=notes)
 
 
 def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
@@ -325,11 +288,11 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
     cells = []
     for key in keys:
         shares = sorted(comparison.rank_shares[key].items(), key=lambda item: [-share for share in item[1]])
-        if not any(math.isnan(ranks[0]) for _, ranks in shares):
-            cells += [[key, name, *(f"{share:.1%}" for share in ranks)] for name, ranks in shares]
-    titles = [f"rank {k + 1}" for k in range(len(comparison.methods))]
+        for name, ranks in shares if not any(math.isnan(ranks[0]) for _, ranks in shares) else ():
+            of_ranks = {f"rank {k}": f"{share:.1%}" for k, share in enumerate(ranks, 1)}
+            cells.append({"metric": key, "method": name, **of_ranks})
     note = f"{comparison.replicates} resamples; tied methods share the better rank"
-    return TextTable(["metric", "method", *titles], cells, names=2, notes=(note,))
+    return TextTable.of(cells, names=2, notes=[note])
 
 
 def _gaps(table: TextTable) -> dict[int, Sequence[Sequence[str]]]:

@@ -52,17 +52,7 @@ def _signed(part: Part, how: Listing) -> Table:
 
 
 def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
-    """Write results as JSON: ``{"schema": 1, "runs": [...]}``.
-
-    Undefined metrics are null, with the reason under ``undefined``. ``images`` and ``failed`` are numbers,
-    ``failures`` says why; ``partial`` is null, or for a run that stopped early [images done, all images or null];
-    ``optimistic`` names metrics with thresholds chosen on the images they describe. ``intervals`` maps metrics to
-    [low, high], ``sampling`` says how they were made, with standard errors and degrees of freedom. By `how.rows`,
-    ``per_image`` holds the metrics of each image, ``image_undefined`` why some are undefined and ``image_notes`` what
-    was done to the image; ``per_threshold`` has one list per column of the curve (`Series.columns`), where an infinite
-    threshold is null, and none without a curve; and ``per_class`` holds the metrics of each class.
-    With data sets, ``set`` is the name of each.
-    """
+    """Write results as JSON; docs/plots.md describes it."""
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs

@@ -23,17 +23,20 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
     def say(text: str, style: str = "") -> None:
         console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
-    shared = _shared(reports)
     for note in dict.fromkeys(note for report in reports for note in report.notes):
         say(note, "dim")
-    if shared:
-        say("all methods", "bold")
-        _show(shared, say)
-    for report in reports:
-        say(report.heading, "bold")
-        own = [finding for finding in report.findings if finding not in shared]
-        _show(own, say)
-        if not report.findings:
+    shared = _shared(reports)
+    parts = [("all methods", shared)] if shared else []
+    parts += [(report.heading, [one for one in report.findings if one not in shared]) for report in reports]
+    for heading, findings in parts:
+        say(heading, "bold")
+        for finding in findings:
+            message, places, fix = finding.lines
+            say(message, _STYLES[finding.severity])
+            for place in places:
+                say(place, "dim")
+            say(fix)
+        if not findings and not shared:
             say(NOTHING, "green")
 
 
@@ -89,15 +92,6 @@ def _shared(reports: Sequence[Report]) -> list[Finding]:
         return []
     first, *others = (report.findings for report in reports)
     return [finding for finding in first if all(finding in findings for findings in others)]
-
-
-def _show(findings: Sequence[Finding], say: Any) -> None:  # noqa: ANN401  the closure above
-    for finding in findings:
-        message, places, fix = finding.lines
-        say(message, _STYLES[finding.severity])
-        for place in places:
-            say(place, "dim")
-        say(fix)
 
 
 def _document(report: Report) -> dict[str, Any]:

@@ -52,32 +52,15 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of metrics.
+    """Rows of metrics."""
 
-    Parameters
-    ----------
-    labels : tuple of str
-        Titles of the leading columns, which hold names.
-    columns : tuple of Metric
-        Of these metrics.
-    rows : list of Row
-    texts : tuple of str
-        Titles of the trailing columns, which hold texts.
-    sets : list of list of int
-        Rows that compete with each other for the best value of a column.
-    best : set of (int, str)
-        Rows and keys that are best whatever the others are.
-    notes : tuple of str
-        What belongs below the table wherever it goes.
-    """
-
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # titles of the leading columns, which hold names
     columns: tuple[Metric, ...]
     rows: Sequence[Row]
-    texts: tuple[str, ...] = ()
-    sets: Sequence[Sequence[int]] = ()
-    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)
-    notes: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()  # titles of the trailing columns, which hold texts
+    sets: Sequence[Sequence[int]] = ()  # rows that compete with each other for the best value of a column
+    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)  # rows and keys that are best in any case
+    notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
@@ -158,32 +141,14 @@ def _latex_heading(metric: Metric) -> Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """How results are listed.
-
-    Parameters
-    ----------
-    rows : {"method", "image", "class", "threshold"}
-        What a row is.
-    intervals : sequence of Intervals
-        One per result, or none.
-    keys : sequence of str, optional
-        The metrics, in this order; by default all that have a column.
-    sets : sequence of str
-        The data set of each result: methods are rows, and sets are groups of columns; empty for a single set.
-    sort : str, optional
-        The metric of single images by which the worst come first.
-    digits : int
-        Decimal places, for readers.
-    zeros : bool
-        Whether numbers have their leading zeros, for readers.
-    """
+    """How results are listed."""
 
     rows: RowKind = "method"
-    intervals: Sequence[Intervals] = ()
-    keys: Sequence[str] | None = None
-    sets: Sequence[str] = ()
-    sort: str | None = None
-    digits: int = DIGITS
+    intervals: Sequence[Intervals] = ()  # one per result, or none
+    keys: Sequence[str] | None = None  # the metrics, in this order; None for all that have a column
+    sets: Sequence[str] = ()  # the data set of each result, a group of columns; empty for a single set
+    sort: str | None = None  # the metric of single images by which the worst come first
+    digits: int = DIGITS  # for readers, as `zeros`: whether numbers have their leading zeros
     zeros: bool = False
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:

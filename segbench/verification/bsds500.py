@@ -3,6 +3,12 @@
 The images and the official results are the user's, in the layout of the release or in folders of their own; what is
 missing is listed as not checked. Where the official code left its text files, metrics are compared number by number,
 and regions line by line.
+
+Official counts of gPb-owt-ucm on single images are compared, too: ``test_fb_<threshold>.txt`` holds a row ``F P R
+matched_gt total_gt matched_pred total_pred`` per image. ``test.txt`` beside the files lists the images in the order of
+the rows; without it they are all images, sorted by name. The official matching stays at or below the optimum, which is
+found here: totals must be equal, and matched ground truth is never lower. Matched predicted pixels depend on which of
+several best matchings is found: they agree in total.
 """
 
 from __future__ import annotations
@@ -22,16 +28,28 @@ from segbench.core.errors import DataError
 from segbench.core.numbers import many, of_all
 from segbench.loaders.bsds_text import BEST_KEYS, REGION_FILES, REGION_KEYS, read_rows
 from segbench.loaders.decoded import shown
+from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
 from segbench.report.bsds import files_of
-from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
-from segbench.verification.official_counts import compare_counts, images_with_counts
+from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
 
-_BEST = "eval_bdry.txt"
+_BEST: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "boundaries": {"eval_bdry.txt": ("ods_threshold", *BEST_KEYS)},
+    "regions": REGION_KEYS,
+}
+"""The official files of best values, and the metrics in them."""
+_PREFIX, _LIST = "test_fb_", "test.txt"
+_WRONG = {
+    "matched_gt": ("places lower", np.less),
+    "total_gt": ("places that differ", np.not_equal),
+    "total_pred": ("places that differ", np.not_equal),
+}
+_ALLOWED = 1e-3
+"""How far matched predicted pixels may be off in total, as a share of them."""
 _PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": Boundaries, "regions": Regions}
 
-Compare = Callable[[Result | None], Iterator[Check]]
+Comparison = Callable[[Result | None], Iterator[Check]]
 
 
 def bsds500_part(folder: Path) -> Part:
@@ -72,13 +90,13 @@ def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:
             missing = f"{of_all(len(names & wanted), len(wanted), 'image', 'lie')} in {_short(predictions)}"
         if not folder.is_dir():
             missing = f"there is no folder {_short(folder)}"
-        for kind, compare in (("boundaries", _compare_boundaries), ("regions", _compare_regions)):
+        for kind, protocol in _PROTOCOLS.items():
             if kind in example:
                 yield _group(
                     f"{example['name']}: {example['predictions']}, {kind}",
                     () if missing else wanted,
-                    (places["ground_truth"], predictions, _PROTOCOLS[kind](**example[kind])),
-                    partial(compare, folder, missing),
+                    (places["ground_truth"], predictions, protocol(**example[kind])),
+                    partial(_compare_example, kind, folder, missing),
                 )
 
 
@@ -97,7 +115,7 @@ def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
             (places["ground_truth"], places["ucm2"], make()),
             partial(_compare_published, kind, places.get("official"), missing),
         )
-    if listed := images_with_counts(places["counts"], names):
+    if listed := _images_with_counts(places["counts"], names):
         yield _group(
             f"gPb-owt-ucm, official counts of {many(len(listed), 'image')}",
             listed,
@@ -106,12 +124,12 @@ def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
         )
 
 
-def _group(name: str, images: Collection[str], run: tuple[Any, ...], compare: Compare) -> Group:
+def _group(name: str, images: Collection[str], run: tuple[Any, ...], comparison: Comparison) -> Group:
     """Count images, if there are any, and compare the result."""
 
     def recompute(executor: Executor | None, progress: Progress) -> Iterator[Check]:
         options = {"gt_pattern": "*.mat", "images": sorted(images), "executor": executor, "progress": progress}
-        return compare(counted(*run, **options) if images else None)
+        return comparison(counted(*run, **options) if images else None)
 
     return Group(name, recompute, len(images))
 
@@ -135,83 +153,104 @@ def _compare_published(kind: str, official: Path | None, missing: str, result: R
         value, allowed = read_expectation(text)
         allowed += table["examples"]["allowed"].get(key, 0)
         got = math.nan if result is None else result.summary[key]
-        yield Check(
-            what=metric_name(key), expected=value, got=got, allowed=allowed, source="PAMI 2011", missing=missing
-        )
+        yield Check(what=key, expected=value, got=got, allowed=allowed, source="PAMI 2011", missing=missing)
     if result is not None and official is not None:
-        allowed = table["test_set"]["allowed"]
-        compare = _boundary_metrics if kind == "boundaries" else _region_metrics
-        for check in compare(official, result, allowed):
+        for check in _compare_best(kind, official, result, table["test_set"]["allowed"]):
             yield replace(check, group=f"{_short(official)}, {kind}")
 
 
-def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -> Iterator[Check]:
-    return compare_counts(folder, names, result) if result is not None else iter(())
-
-
-def _compare_boundaries(folder: Path, missing: str, result: Result | None) -> Iterator[Check]:
-    """Compare the metrics with ``eval_bdry.txt``, and every row with the other two files."""
+def _compare_example(kind: str, folder: Path, missing: str, result: Result | None) -> Iterator[Check]:
+    """Compare the metrics and the lines of all files."""
     table = expected("bsds500")["examples"]
-    files = {name: allowed for name, allowed in table["allowed"].items() if name.endswith(".txt")}
-    yield from _not_checked(folder, (_BEST, *files), missing)
+    files = {name: off for name, off in table["allowed"].items() if name.endswith(".txt")}
+    if kind == "regions":
+        files = dict.fromkeys(REGION_FILES, 0)
+    for name in {**_BEST[kind], **files}:
+        if reason := missing or ("" if (folder / name).is_file() else f"there is no {name} in {folder.name}"):
+            yield Check(what="its metrics", source=name, missing=reason)
     if result is None:
         return
-    for check in _boundary_metrics(folder, result, table["allowed"]):
-        yield replace(check, note=table["note"]) if check.what == metric_name("ods_f") else check
+    for check in _compare_best(kind, folder, result, {**table["allowed"], "regions": 0}):
+        yield replace(check, note=table["note"]) if check.what == "ods_f" else check
     ours = files_of(result)
+    differ, what = (_worst_row, "its worst row") if kind == "boundaries" else (_lines, "lines that differ")
     for name, allowed in files.items():
         if (folder / name).is_file():
-            off = _largest_difference(ours[name], folder / name)
-            yield Check(what="its worst row", expected=0, got=off, allowed=allowed, source=name)
+            got = differ(ours[name], folder / name)
+            yield Check(what=what, expected=0, got=got, allowed=allowed, source=name)
 
 
-def _compare_regions(folder: Path, missing: str, result: Result | None) -> Iterator[Check]:
-    """Compare the metrics, as written with six digits, and the lines of all five files."""
-    yield from _not_checked(folder, REGION_FILES, missing)
-    if result is None:
-        return
-    yield from _region_metrics(folder, result, {"regions": 0})
+def _compare_best(kind: str, folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
+    """Compare the metrics with the official files of best values that are there, as written with six digits."""
     ours = files_of(result)
-    for name in REGION_FILES:
+    for name, keys in _BEST[kind].items():
         if (folder / name).is_file():
-            lines = _lines_that_differ(ours[name], folder / name)
-            yield Check(what="lines that differ", expected=0, got=lines, allowed=0, source=name)
+            theirs = dict(zip(keys, read_rows(folder / name, (len(keys),))[0].tolist(), strict=True))
+            found = dict(zip(keys, map(float, ours[name].split()), strict=True))
+            wanted = {key: value for key, value in theirs.items() if not key.endswith("_threshold")}
+            yield from compare(wanted, found, allowed if kind == "boundaries" else allowed["regions"], name)
 
 
-def _boundary_metrics(folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
-    """Compare the metrics with ``eval_bdry.txt``, where it is there."""
-    if (folder / _BEST).is_file():
-        row = read_rows(folder / _BEST, (8,))[0].tolist()
-        for key, value in zip(BEST_KEYS, row[1:], strict=True):
-            got = result.summary[key]
-            yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed[key], source=_BEST)
-
-
-def _region_metrics(folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
-    """Compare the metrics, as written with six digits, with ``eval_cover.txt`` and ``eval_RI_VOI.txt``."""
-    ours = files_of(result)
-    for name, keys in REGION_KEYS.items():
-        if (folder / name).is_file():
-            theirs = read_rows(folder / name, (len(keys),))[0].tolist()
-            for key, value, got in zip(keys, theirs, map(float, ours[name].split()), strict=True):
-                if not key.endswith("_threshold"):
-                    yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed["regions"], source=name)
-
-
-def _not_checked(folder: Path, files: tuple[str, ...], missing: str) -> Iterator[Check]:
-    for name in files:
-        reason = missing or ("" if (folder / name).is_file() else f"there is no {name} in {folder.name}")
-        if reason:
-            yield Check(what="its metrics", source=name, missing=reason)
-
-
-def _largest_difference(ours: str, path: Path) -> float:
+def _worst_row(ours: str, path: Path) -> float:
     mine = np.array([[float(text) for text in line.split()] for line in ours.splitlines()])
     theirs = read_rows(path, (mine.shape[1],))
     return float(np.abs(mine - theirs).max()) if mine.shape == theirs.shape else math.inf
 
 
-def _lines_that_differ(ours: str, path: Path) -> int:
+def _lines(ours: str, path: Path) -> float:
     read_rows(path, (2, 3, 4, 6))
     mine, theirs = ours.splitlines(), path.read_text("ascii").splitlines()
     return sum(a != b for a, b in zip(mine, theirs, strict=False)) + abs(len(mine) - len(theirs))
+
+
+def _images_with_counts(folder: Path, available: Collection[str]) -> list[str]:
+    """Name the images that a folder holds official counts of, in the order of rows; none where it has no such files."""
+    if not any(folder.glob(f"{_PREFIX}*.txt")):
+        return []
+    listed = folder / _LIST
+    if not listed.is_file():
+        return sorted(available)
+    names = [Path(line).stem for line in listed.read_text("utf-8").split()]
+    if missing := [name for name in names if name not in available]:
+        what = f"lists {many(len(missing), 'image')} without ground truth or prediction, the first {shown(missing[0])}"
+        raise DataError(shown(listed), what, "add these images, or leave them out of the list and of all rows")
+    return names
+
+
+def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -> Iterator[Check]:
+    """Compare every count of these images at every threshold that has a file."""
+    if result is None:
+        return
+    counts = [one for name in names if isinstance(one := result.counts[name], BoundaryCounts)]
+    thresholds = {round(threshold, 9): place for place, threshold in enumerate(counts[0].thresholds.tolist())}
+    read = {path: read_rows(path, (7,))[:, 3:] for path in sorted(folder.glob(f"{_PREFIX}*.txt"))}
+    for path, rows in read.items():
+        if len(rows) != len(names):
+            hint = f"name the images in the order of rows in {_LIST} beside it, one per line"
+            raise DataError(
+                shown(path), f"has {many(len(rows), 'row')}, expected one for each of {many(len(names), 'image')}", hint
+            )
+        if _threshold_of(path) not in thresholds:
+            what = f"its name has no threshold that is counted here, expected {_PREFIX}0.01.txt to {_PREFIX}0.99.txt"
+            raise DataError(shown(path), what, "rename or remove it")
+    official = np.moveaxis(np.array(list(read.values())), 0, 2)  # image, column, threshold
+    ours = np.array([one.rows for one in counts])[:, :, [thresholds[_threshold_of(path)] for path in read]]
+    for key, found, theirs in zip(
+        BoundaryCounts.per_threshold, np.moveaxis(ours, 1, 0), np.moveaxis(official, 1, 0), strict=True
+    ):
+        if key in _WRONG:
+            what, wrong = _WRONG[key]
+            got = float(wrong(found, theirs).sum())
+            yield Check(what=f"{key}: {what}", expected=0, got=got, allowed=0, source=f"{_PREFIX}*.txt")
+        if key.startswith("matched"):
+            total, got = float(theirs.sum()), float(found.sum())
+            yield Check(
+                what=f"{key}, total", expected=total, got=got, allowed=_ALLOWED * total, source=f"{_PREFIX}*.txt"
+            )
+
+
+def _threshold_of(path: Path) -> float:
+    try:
+        return float(path.stem.removeprefix(_PREFIX))
+    except ValueError:
+        return math.nan

@@ -10,7 +10,7 @@ import math
 import time
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -38,7 +38,7 @@ class Check:
     part, group : str
         Where it belongs: the paper or data, and the table, figure or folder in it.
     what : str
-        The metric.
+        The key of the metric, or what else is compared.
     expected, got : float
         What it has to be and what came out; nan where undefined.
     allowed : float
@@ -54,7 +54,7 @@ class Check:
 
     Examples
     --------
-    >>> check = Check(part="", group="", what="AUC-ROC", expected=0.875, got=0.8751, allowed=0.0005, source="figure 7")
+    >>> check = Check(part="", group="", what="auc_roc", expected=0.875, got=0.8751, allowed=0.0005, source="figure 7")
     >>> check.state, round(check.difference, 6)
     ('as expected', 0.0001)
     """
@@ -160,36 +160,10 @@ def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those o
     return result
 
 
-_NAMES = {
-    "auc_roc": "AUC-ROC",
-    "auc_pr": "AUC-PR",
-    "auc_pr_achievable": "AUC-PR, hull",
-    "average_precision": "AP",
-    "ods_f": "ODS F",
-    "ods_threshold": "ODS threshold",
-    "ods_precision": "ODS precision",
-    "ods_recall": "ODS recall",
-    "iou": "IoU",
-    "ois_f": "OIS F",
-    "ois_precision": "OIS precision",
-    "ois_recall": "OIS recall",
-    "mean_image_f": "mean of images' F",
-    "fpr_at_95_tpr": "FPR at TPR .95",
-    "area_pr": "Area_PR",
-    "covering_ods": "covering, ODS",
-    "covering_ois": "covering, OIS",
-    "covering_best": "covering, best",
-    "pri_ods": "PRI, ODS",
-    "pri_ois": "PRI, OIS",
-    "voi_ods": "VOI, ODS",
-    "voi_ois": "VOI, OIS",
-    "fpr": "FPR",
-    "tpr": "TPR",
-    "tp": "true positives",
-    "fp": "false positives",
-}
-
-
-def metric_name(key: str) -> str:
-    """Say what the field calls a metric."""
-    return _NAMES.get(key, key)
+def compare(
+    wanted: Mapping[str, float], found: Mapping[str, float], allowed: float | Mapping[str, float], source: str
+) -> Iterator[Check]:
+    """Check metrics by key; `allowed` is how far each may be off, or all."""
+    for key, value in wanted.items():
+        off = allowed[key] if isinstance(allowed, Mapping) else allowed
+        yield Check(what=key, expected=value, got=found[key], allowed=off, source=source)

@@ -14,7 +14,7 @@ from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
 from segbench.protocols.boundaries.published import PublishedCurve
-from segbench.verification.checks import Check, Group, Part, Progress, metric_name
+from segbench.verification.checks import Check, Group, Part, Progress, compare
 
 _ALLOWED = 1e-6  # what six printed digits leave open
 _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
@@ -22,7 +22,7 @@ _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
 
 def published_part(folder: Path) -> Part:
     """Find the methods in a folder, and read them."""
-    evaluations = find_evaluations(folder)
+    evaluations, _ = find_evaluations(folder)
     if not any(one.best and (one.rows or one.counts) for one in evaluations):
         raise DataError(
             shown(folder),
@@ -43,11 +43,8 @@ def _compare(
         yield Check(what="its metrics", source=kind, missing=f"there is no {kind} of {evaluation.name}")
         return
     printed = dict(zip(BEST_KEYS, read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
-    source = shown(evaluation.best.name)
-    for key in _derivable(result):
-        if not math.isnan(printed[key]):
-            got = result.summary[key]
-            yield Check(what=metric_name(key), expected=printed[key], got=got, allowed=_ALLOWED, source=source)
+    wanted = {key: printed[key] for key in _derivable(result) if not math.isnan(printed[key])}
+    yield from compare(wanted, result.summary, _ALLOWED, shown(evaluation.best.name))
 
 
 def _derivable(result: Result) -> Sequence[str]:

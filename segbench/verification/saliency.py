@@ -25,12 +25,11 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
-from segbench.core.metric import image_columns
 from segbench.core.numbers import of_all
 from segbench.loaders.decoded import shown
 from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
 from segbench.protocols.saliency.settings import Saliency
-from segbench.verification.checks import Check, Group, Part, Progress, counted
+from segbench.verification.checks import Check, Group, Part, Progress, compare, counted
 
 
 class _Known(NamedTuple):
@@ -60,7 +59,6 @@ _TABLES = {
     ),
 }
 _CURVES, _CURVE_ALLOWED = "official_curves.npz", 1 / UNITS
-_TITLES = {metric.image_key: metric.name_for_images for metric in image_columns(Saliency().metrics())}
 
 Rows = Mapping[str, Mapping[str, float]]
 """The values of one method by image and column."""
@@ -161,8 +159,8 @@ def _compare_table(known: _Known, rows: Rows, ours: Rows) -> Iterator[Check]:
     source, allowed, keys = known
     theirs = np.array([[values[column] for column in keys] for values in rows.values()])
     got = np.array([[ours[image][key] for key in keys.values()] for image in rows])
-    for key, mean, expected in zip(keys.values(), got.mean(axis=0), theirs.mean(axis=0), strict=True):
-        yield Check(what=_TITLES[key], expected=expected, got=mean, allowed=allowed, source=source)
+    wanted, means = (dict(zip(keys.values(), of.mean(axis=0).tolist(), strict=True)) for of in (theirs, got))
+    yield from compare(wanted, means, allowed, source)
     worst = float(np.abs(got - theirs).max())
     yield Check(what="its worst image", expected=0, got=worst, allowed=allowed, source=source)
 

@@ -21,7 +21,7 @@ from segbench.curves.areas import auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
 from segbench.loaders.presets import shipped
-from segbench.verification.checks import Check, Group, Part, Progress, counted, expected, metric_name, read_expectation
+from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
 
 Method = Literal["exact", "trapezoid", "linear"]
 
@@ -44,10 +44,9 @@ def demo_part() -> Part:
 def _demo_method(method: str, texts: Sequence[str], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
     table = expected("demo")
     _, summary = _pixels(shipped("demo") / "objects", f"predictions/{method}")
-    for key, text in zip(table["metrics"], texts, strict=True):
-        value, allowed = read_expectation(text)
-        got = summary[key]
-        yield Check(what=metric_name(key), expected=value, got=got, allowed=allowed, source=table["source"])
+    known = dict(zip(table["metrics"], map(read_expectation, texts), strict=True))
+    wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
+    yield from compare(wanted, summary, allowed, table["source"])
 
 
 def _example(case: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
@@ -100,9 +99,7 @@ class Reading:
     @property
     def name(self) -> str:
         """What tables call it."""
-        name = metric_name(self.metric)
-        if self.method is not None:
-            name += f", {self.method}"
+        name = self.metric if self.method is None else f"{self.metric}, {self.method}"
         if self.between is not None:
             return f"its {name}"
         if self.threshold is not None:

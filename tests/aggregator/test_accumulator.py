@@ -107,21 +107,6 @@ class TestAgainstFiles:
         with pytest.raises(ArgumentError, match="count_pixels"):
             Accumulator(Pixels(annotators="each"))
 
-    def test_regions(self):
-        truth = np.repeat([[1, 1, 2, 2, 3]], 4, axis=0)
-        accumulator = Accumulator(Regions())
-        accumulator.update(truth, truth, name="same")
-        assert accumulator.compute().summary["covering_ods"] == 1
-
-    def test_ints_are_names_and_the_signature_says_arrays(self):
-        accumulator = Accumulator(Pixels(positive=">=1"), method="net")
-        accumulator.update(*noise(0, 3), names=np.arange(3))
-        result = accumulator.compute()
-        assert list(result.counts) == ["0", "1", "2"]
-        assert "|positive:>=1|" in result.signature
-        assert "|source:arrays|images:3|" in result.signature
-        assert result.method == "net"
-
     def test_the_data_part_follows_the_ground_truth(self):
         labels, scores = noise(0, 2)
 
@@ -281,16 +266,6 @@ class TestSplits:
         merged.merge(pickle.loads(pickle.dumps(accumulated(NAMES[:4]))))  # noqa: S301  what we just dumped
         same(merged.compute(), whole)
 
-    def test_pickles_are_small_and_go_on_counting(self, whole):
-        accumulator = accumulated(NAMES[:5])
-        dumped = pickle.dumps(accumulator)
-        assert len(dumped) < 5 * 2500
-        copy = pickle.loads(dumped)  # noqa: S301  what we just dumped
-        for name in NAMES[5:]:
-            copy.update(*demo(name), name=name)
-        same(copy.compute(), whole)
-        assert len(accumulator.compute().counts) == 5
-
     def test_more_may_be_added_after_computing_and_nothing_is_left_after_reset(self, whole):
         accumulator = accumulated(NAMES[:5])
         before = accumulator.compute()
@@ -441,20 +416,6 @@ class TestSettings:
         Accumulator(Pixels(invert=True)).update(labels, scores, names=["a", "b"])
         assert np.array_equal(labels, kept[0])
         assert np.array_equal(scores, kept[1])
-
-    def test_exact_counts_stay_exact(self):
-        labels, scores = noise(0, 1, (300, 300))
-        accumulator = Accumulator()
-        accumulator.update(labels, scores)
-        pooled = accumulator.compute().pooled
-        assert pooled.scores.size == 90_000
-
-    def test_two_methods_of_one_loop_are_compared(self):
-        walker = Accumulator(method="random_walker")
-        for name in NAMES:
-            walker.update(*demo(name, "random_walker"), name=name)
-        comparison = segbench.compare_results([walker.compute(), accumulated(NAMES).compute()])
-        assert next(row for row in comparison.differences if row.metric == "ods_f").difference > 0.1
 
     def test_what_it_holds_is_shown(self):
         accumulator = Accumulator(method="net")

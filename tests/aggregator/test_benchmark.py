@@ -1,4 +1,3 @@
-import math
 import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -9,27 +8,13 @@ import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder, write_papers
 
 import segbench
-from segbench import DataError, FailedImages, Pixels, ScoreCounts, count_pixels, evaluate
+from segbench import DataError, FailedImages, Pixels, count_pixels, evaluate
 from segbench.aggregator.executors import answers
-from segbench.aggregator.pools import process_pool
 
 
 @pytest.fixture
 def papers(tmp_path):
     return write_papers(tmp_path)
-
-
-def blobs(count, seed=0):
-    rng = np.random.default_rng(seed)
-    names = [f"im{i:02}.png" for i in range(count)]
-    truth = {name: (rng.random((12, 17)) < 0.3).astype(np.uint8) * 255 for name in names}
-    scores = {name: rng.integers(0, 256, (12, 17), np.uint8) // 2 + truth[name] // 3 for name in names}
-    return truth, scores
-
-
-def write_blobs(root, count=20):
-    truth, scores = blobs(count)
-    return write_folder(root / "gt", truth), write_folder(root / "pred", scores)
 
 
 class TestResult:
@@ -137,28 +122,6 @@ class TestPositiveOverTheSet:
             evaluate(truth, scores)
 
 
-class TestUndefined:
-    def test_no_positives_anywhere_is_said(self, papers):
-        summary = evaluate(*papers, Pixels(positive="7")).summary
-        assert summary["positives"] == 0
-        for key in ("auc_roc", "auc_pr", "average_precision", "ods_f", "ois_f", "mean_image_f"):
-            assert math.isnan(summary[key])
-            assert "no positive" in summary.undefined[key]
-
-    def test_an_image_without_positives_pools_its_false_positives(self, tmp_path):
-        truth = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255, "b.png": FIRST_TRUTH * 0})
-        scores = write_folder(tmp_path / "pred", {"a.npy": FIRST_SCORES, "b.npy": FIRST_SCORES})
-        result = evaluate(truth, scores)
-        assert result.summary["negatives"] == 11 + 16
-        assert math.isnan(result.per_image["b"]["f"])
-        assert result.summary["mean_image_f"] == pytest.approx(result.per_image["a"]["f"])
-
-    def test_all_void_has_no_figures_but_counts_ignored(self, papers):
-        summary = evaluate(*papers, Pixels(positive="1", void=(0, 255))).summary
-        assert (summary["positives"], summary["negatives"], summary["ignored"]) == (0, 0, 32)
-        assert math.isnan(summary["ods_f"])
-
-
 @pytest.fixture
 def broken(tmp_path):
     """A set in which every file named after a trouble has it, and `good` has none."""
@@ -217,18 +180,6 @@ class TestOneBadImage:
 
 
 class TestExecutors:
-    def test_threads_and_processes_give_the_same_to_the_last_bit(self, tmp_path):
-        folders = write_blobs(tmp_path)
-        alone = evaluate(*folders)
-        with ThreadPoolExecutor(3) as threads:
-            threaded = evaluate(*folders, executor=threads)
-        with process_pool(2) as processes:
-            spread = evaluate(*folders, executor=processes)
-        for other in (threaded, spread):
-            assert dict(other.summary) == dict(alone.summary)
-            assert other.signature == alone.signature
-            assert all(other.counts[name] == alone.counts[name] for name in alone.counts)
-
     def test_a_bounded_number_is_in_flight(self):
         taken = []
 
@@ -245,19 +196,7 @@ class TestExecutors:
             assert len(taken) <= 8
             assert sorted([first, *answered]) == [[item] for item in range(0, 100, 2)]
 
-    def test_progress_is_told_to_the_end(self, tmp_path):
-        told = []
-        evaluate(*write_blobs(tmp_path, 5), progress=lambda done, total: told.append((done, total)))
-        assert told[-1] == (5, 5)
-        assert told == sorted(told)
-
 
 def test_errors_survive_the_way_back_from_a_worker():
     error = pickle.loads(pickle.dumps(DataError("a.png", "is broken", "mend it")))  # noqa: S301  what we just dumped
     assert (error.path, error.what, error.hint) == ("a.png", "is broken", "mend it")
-
-
-def test_images_in_any_order_give_the_same_sum(tmp_path):
-    result = evaluate(*write_blobs(tmp_path))
-    counts = list(result.counts.values())
-    assert ScoreCounts.sum(counts[::-1]) == result.pooled

@@ -151,22 +151,6 @@ class TestOtherPredictionsUnderOneName:
         (kept,) = load_results(file)
         assert document(kept) == document(evaluate(gt, b))
 
-    def test_do_not_replace_a_run_that_was_cut_short(self, models):
-        gt, a, b, file = models
-        with pytest.raises(KeyboardInterrupt):
-            evaluate(gt, a, results=file, progress=stop)
-        with pytest.raises(DataError, match="with other predictions"):
-            evaluate(gt, b, results=file)
-        assert evaluate(gt, a, results=file).reused == 1
-
-    def test_of_other_images_are_refused(self, models, tmp_path):
-        gt, a, _, file = models
-        evaluate(gt, a, results=file)
-        other = write_folder(tmp_path / "other", {"third.png": np.eye(4, dtype=np.uint8) * 255})
-        scores = write_folder(tmp_path / "scores", {"third.npy": FIRST_SCORES})
-        with pytest.raises(DataError, match="with other predictions"):
-            evaluate(other, scores, method="preds", results=file)
-
     def test_in_the_same_folder_replace_the_run(self, models):
         gt, a, b, file = models
         evaluate(gt, a, results=file)
@@ -189,24 +173,7 @@ def stop(_done, _total):
     raise KeyboardInterrupt
 
 
-@pytest.fixture
-def decoded(monkeypatch):
-    """The names of images whose files are decoded from now on."""
-    names = []
-    whole = counting.decode_sample
-    monkeypatch.setattr(counting, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
-    return names
-
-
 class TestWhatIsCountedAgain:
-    def test_fresh_counts_all(self, papers, tmp_path, decoded):
-        file = tmp_path / "r.segbench"
-        before = evaluate(*papers, results=file)
-        decoded.clear()
-        after = evaluate(*papers, results=file, fresh=True)
-        assert decoded == ["first", "second"]
-        assert document(after) == document(before)
-
     def test_what_another_version_counted_is(self, papers, tmp_path, decoded, monkeypatch):
         file = tmp_path / "r.segbench"
         with monkeypatch.context() as patch:

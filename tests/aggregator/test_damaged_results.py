@@ -2,11 +2,11 @@
 
 import shutil
 import sqlite3
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 from cases import write_papers
 
 from segbench import BoundaryCounts, ScoreCounts, evaluate
@@ -71,6 +71,8 @@ def overwritten(file):
     file.write_bytes(data)
 
 
+NEGATIVE = zstandard.decompress(encode(ScoreCounts([1], [7], [1])))
+NEGATIVE = NEGATIVE.replace(b'"positives":[1,"<i8",0,1]', b'"positives":[1,"<i8",-1,1]')
 DAMAGE = {
     "cut": cut,
     "cut in the header": lambda file: file.write_bytes(file.read_bytes()[:50]),
@@ -80,8 +82,8 @@ DAMAGE = {
     "counts that are none": counts(b"junk"),
     "counts cut": counts(encode(ScoreCounts([1], [1], [1]))[:-3]),
     "counts of another protocol": counts(encode(BoundaryCounts([0.5], [1], [1], [1], [1]))),
-    "counts of nothing known": counts(zlib.compress(b'{"kind":"x","arrays":{}}\n')),
-    "counts below zero": counts(encode(ScoreCounts([1], [7], [1])).replace(b"x", b"y")),
+    "counts of nothing known": counts(zstandard.compress(b'{"kind":"x","arrays":{}}\n')),
+    "counts below zero": counts(zstandard.compress(NEGATIVE)),
     "settings": sql("UPDATE runs SET settings = '{'"),
     "no signature": sql("UPDATE runs SET signature = ''"),
     "another signature": sql("UPDATE runs SET signature = replace(signature, 'data:', 'data:0')"),
@@ -134,7 +136,7 @@ def test_thresholds_that_differ_from_image_to_image(segbench, tmp_path, places):
     counts(encode(BoundaryCounts([0.5], [1], [1], [1], [1])))(file)
     answer = segbench("show", file)
     assert answer.code == 1
-    assert f"{file}: image 'second' has other thresholds than 'first'" in answer.err
+    assert f"{file}: image 'second' has other thresholds or classes than 'first'" in answer.err
 
 
 def test_settings_that_are_unknown(segbench, tmp_path, places):

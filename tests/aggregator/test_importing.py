@@ -1,5 +1,4 @@
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -193,28 +192,3 @@ class TestAnnotators:
     def test_other_names_and_thresholds_are_methods(self, tmp_path):
         assert import_bsds(write(tmp_path / "binary", a_ev1="1 2 3 2 3\n"))[0].competes
         assert import_bsds(write(tmp_path / "human", a_ev1="0.5 2 3 2 3\n"))[0].competes
-
-
-@pytest.mark.skipif(not CURVES, reason="SEGBENCH_CURVES does not say where published curves are")
-def test_published_curves():
-    results = import_bsds(CURVES)
-    assert len(results) == 11
-    for result in results:
-        printed = np.loadtxt(Path(CURVES) / f"{result.method}_bdry.txt")[-7:]
-        assert [result.summary[key] for key in FIGURES] == pytest.approx(printed.tolist(), abs=1e-6)
-        assert result.notes == ()
-
-
-@pytest.mark.skipif(not BSDS500, reason="SEGBENCH_BSDS500 does not say where the data of BSDS500 are")
-@pytest.mark.parametrize("test", ["test_1", "test_2", "test_3", "test_4"])
-def test_official_folders(test):
-    folder = Path(BSDS500) / "official" / test
-    result, *regions = import_bsds(folder)
-    printed = np.loadtxt(folder / "eval_bdry.txt").tolist()
-    assert [result.summary[key] for key in ("ods_threshold", *FIGURES)] == pytest.approx(printed, abs=1e-6)
-    assert result.notes == ()
-    assert [one.protocol for one in regions] == (["regions"] if test in {"test_1", "test_4"} else [])
-    for one in regions:
-        keys = ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best")
-        assert [one.summary[key] for key in keys] == np.loadtxt(folder / "eval_cover.txt").tolist()
-        assert one.notes == ()

@@ -101,15 +101,6 @@ class TestRefusals:
             merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
         assert not (tmp_path / "all").exists()
 
-    def test_a_run_cut_short(self, papers, tmp_path):
-        def stop(_done, _total):
-            raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            evaluate(*papers, results=tmp_path / "one", progress=stop)
-        with pytest.raises(DataError, match="the run of 'pred' is not complete"):
-            merge_results([tmp_path / "one"], tmp_path / "all")
-
     def test_a_part_stopped_before_its_first_image(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
         with ResultsFile(tmp_path / "two", create=True):

@@ -94,11 +94,6 @@ def test_scores_out_of_range_are_brought_back(run, tmp_path):
     assert (again.notes, again.image_notes) == (result.notes, result.image_notes)
 
 
-def test_wide_integers_divided_by_a_number_are_not_called_levels(run):
-    result = run(lambda scores: scores.astype(np.int32), suffix=".npy", repairs=Repairs(scale=255))
-    assert result.notes == ("prediction: score = value / 255 (3 of 3 images)",)
-
-
 def test_other_repairs_are_another_run(run, tmp_path):
     for repairs in (Repairs(resize="nearest"), Repairs(resize="bilinear"), Repairs(resize="bilinear", scale=255)):
         run(lambda scores: scores[::2, ::2], repairs=repairs)
@@ -146,11 +141,6 @@ def test_several_annotators_and_a_field_are_cropped_together(run, tmp_path):
             field=wrong,
             repairs=Repairs(crop=True),
         )
-
-
-def test_label_maps_of_the_regions_protocol_are_resized_nearest(run):
-    result = run(lambda scores: scores[::2, ::2] // 64, Regions(), repairs=Repairs(resize="nearest"))
-    assert result.notes == ("prediction resized, nearest (2 of 3 images)",)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from segbench import (
     load_results,
     merge_results,
 )
-from segbench.aggregator import counting
 from segbench.report.ranking import image_sets
 
 
@@ -26,15 +25,6 @@ from segbench.report.ranking import image_sets
 def folders(tmp_path):
     """A ground truth and the predictions of a and b, images im00 to im08."""
     return write_methods(tmp_path, {"a": 2, "b": 1}, images=9)
-
-
-@pytest.fixture
-def decoded(monkeypatch):
-    """The names of images whose files are decoded from now on."""
-    names = []
-    whole = counting.decode_sample
-    monkeypatch.setattr(counting, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
-    return names
 
 
 def fields(result):
@@ -57,17 +47,6 @@ class TestImages:
         assert dict(alone.summary) == dict(some.summary)
         assert "subset" not in fields(alone)
         assert evaluate(truth, pred, images=["*"]).signature == evaluate(truth, pred).signature
-
-    def test_a_text_file_of_names(self, folders, tmp_path):
-        (tmp_path / "images.txt").write_text("# validation\nim03\nim05\n")
-        assert list(evaluate(*folders[:2], images=tmp_path / "images.txt").counts) == ["im03", "im05"]
-
-    def test_unknown_names_are_refused_and_checked(self, folders):
-        with pytest.raises(DataError, match=r"1 name or pattern matches no image:\n  im001 \(nearest: im0\d\)"):
-            evaluate(*folders[:2], images=["im001"])
-        (finding,) = check(*folders[:2], images=["im001", "im01"]).stops
-        assert (finding.key, finding.message) == ("unknown-images", "1 name or pattern matches no image")
-        assert check(*folders[:2], images=["im01"]).images == 1
 
     def test_a_part_is_a_run_of_its_own_and_images_are_counted_once(self, folders, tmp_path, decoded):
         truth, pred, _ = folders
@@ -128,21 +107,6 @@ class TestImages:
 
 
 class TestMissing:
-    def test_images_without_a_prediction_are_left_out_if_allowed(self, folders):
-        truth, pred, _ = folders
-        for name in ("im02", "im05"):
-            (pred / f"{name}.png").unlink()
-        with pytest.raises(DataError, match="allow_missing=True"):
-            evaluate(truth, pred)
-        result = evaluate(truth, pred, allow_missing=True)
-        assert fields(result)["missing"] == "2 of 9"
-        assert fields(result)["images"] == "7"
-        assert result.notes[0] == "2 of 9 images have no prediction and are left out: im02, im05"
-        assert check(truth, pred, allow_missing=True).stops == ()
-
-    def test_without_any_missing_the_result_is_the_same(self, folders):
-        assert evaluate(*folders[:2], allow_missing=True).signature == evaluate(*folders[:2]).signature
-
     def test_a_run_with_more_predictions_replaces_the_earlier(self, folders, tmp_path, decoded):
         truth, pred, _ = folders
         file, away = tmp_path / "r.segbench", tmp_path / "away"

@@ -4,7 +4,6 @@ import shutil
 import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
-from cases import write_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -138,37 +137,6 @@ class TestReport:
         (tmp_path / "pairs.csv").write_text("name,ground_truth,prediction\n" + rows)
         assert "look   inverted" in segbench("check", "--pairs", tmp_path / "pairs.csv").out
 
-    def test_names_are_printed_whatever_they_hold(self, segbench, tmp_path):
-        made = blobs()
-        truth = write_folder(tmp_path / "gt", {f"[red]{name}.png": map_ for name, map_ in made.truth.items()})
-        scores = write_folder(tmp_path / "pred", {f"{name}.png": map_ for name, map_ in made.scores.items()})
-        assert "[red]ape: no prediction" in segbench("check", truth, scores).out
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "message"),
-    [
-        (["--positive", "white"], 2, "is not a rule"),
-        (["--sample", "0"], 2, "--sample"),
-        (["--nms", "1,5,1.01"], 2, "No such option: --nms; it is an option of segbench boundaries"),
-        (["--gt-pattern", "x"], 2, "--gt-pattern"),
-        (["nowhere"], 1, ""),
-    ],
-)
-def test_wrong_use_is_one_clear_sentence(segbench, tmp_path, options, code, message):
-    answer = segbench("check", *folders(tmp_path), *options)
-    assert answer.code == code
-    assert message in answer.err
-    assert "Traceback" not in answer.err
-    if options == ["nowhere"]:
-        assert "folder: nowhere: there is no such folder" in answer.out
-
-
-def test_repairs_of_soft_maps_are_refused_for_regions(segbench, tmp_path):
-    answer = segbench("check", "regions", *folders(tmp_path), "--scale", "minmax")
-    assert answer.code == 2
-    assert "soft maps" in answer.err
-
 
 def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path):
     made = blobs()
@@ -200,10 +168,6 @@ class TestExifOrientation:
         assert "orientation: EXIF orientation differs within an image (2 files); it is not applied" in answer.err
         assert note in segbench("show", tmp_path / "r.segbench").out
 
-    def test_changes_no_metric(self, turned, tmp_path):
-        upright = folders(tmp_path / "upright")
-        assert segbench.evaluate(*turned).summary == segbench.evaluate(*upright).summary
-
     def test_is_found_by_check(self, segbench, turned):
         answer = segbench("check", *turned)
         assert answer.code == 0
@@ -218,6 +182,3 @@ class TestExifOrientation:
             with Image.open(path) as image:
                 image.save(path, exif=tags)
         assert segbench.check(truth, scores).findings == ()
-
-    def test_is_noted_by_nms(self, segbench, turned, tmp_path):
-        assert "EXIF orientation 6 was not applied" in segbench("nms", turned[1], tmp_path / "out").err

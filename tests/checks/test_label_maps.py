@@ -76,13 +76,6 @@ class TestPixels:
         assert "no-check" not in finding["flag"]
         assert finding["files"][0]["detail"] == "values 0..18"
 
-    def test_run_refuses(self, segbench, folders):
-        answer = segbench("pixels", *folders)
-        assert answer.code == 1
-        assert answer.out == ""
-        assert "label maps" in answer.err
-        assert "--classes 0-18" in answer.err
-
     @pytest.mark.parametrize("rule", ["16", "3,4", ">=16"])
     def test_a_chosen_label_is_refused_unless_unchecked(self, segbench, folders, rule):
         for verb in ("check", "pixels"):
@@ -117,11 +110,6 @@ class TestPixels:
         assert "label-map: 4 of 4 predictions" in answer.out
         assert "colours" in answer.out
         assert "turned to grey" not in answer.out
-
-    def test_labels_predicted_at_random(self, checked):
-        assert checked(truths(), predicted(lambda t, rng: rng.integers(0, LABELS, t.shape).astype(np.uint8)))[
-            1
-        ].keys() == {"label-map"}
 
     def test_many_labels_predicted_that_these_images_lack(self, checked):
         few = truths(labels=5)
@@ -199,20 +187,6 @@ class TestEvaluate:
         assert "Classes(labels=...)" in reason
         assert ">=128" not in reason
 
-    def test_palettes(self, folders):
-        for path in folders[1].iterdir():
-            as_palette(np.asarray(Image.open(path))).save(path)
-        with pytest.warns(library.FailedImages, match="is a label map"):
-            library.evaluate(*folders)
-
-    def test_soft_maps_get_the_hint_on_labels(self, tmp_path):
-        where = write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted(soft))
-        with pytest.warns(library.FailedImages, match="say which values are positive"):
-            library.evaluate(*where)
-
-    def test_a_chosen_label_counts(self, folders):
-        assert len(library.evaluate(*folders, library.Pixels(positive="16")).counts) == IMAGES
-
 
 class TestClasses:
     EXPECTED = "is a label map (one channel, values 0..18), expected one soft map per class: 19"
@@ -227,12 +201,6 @@ class TestClasses:
         run = segbench("pixels", *folders, "--classes", "0-18")
         assert run.code == 1
         assert self.EXPECTED in run.err
-
-    def test_evaluate_says_what_is_wrong(self, folders):
-        with pytest.warns(library.FailedImages):
-            result = library.evaluate(*folders, library.Classes(labels=range(LABELS)))
-        assert all(self.EXPECTED in failure for failure in result.failed.values())
-        assert "before argmax" in result.failed["im0"]
 
     def test_palettes(self, segbench, folders):
         for path in folders[1].iterdir():

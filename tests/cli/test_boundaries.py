@@ -54,23 +54,6 @@ class TestRun:
         assert run["summary"]["mean_image_f"] == pytest.approx((1 + 2 / 3) / 2)
         assert "max_dist:0.05|thresholds:99|thin:yes|nms:no" in run["signature"]
 
-    def test_tolerance(self, segbench, folders):
-        (run,) = run_of(segbench, *folders, "--max-dist", "0")
-        assert run["summary"]["ods_recall"] == 0.25
-        (run,) = run_of(segbench, *folders)
-        assert "max_dist:0.0075" in run["signature"]
-
-    def test_thresholds(self, segbench, folders):
-        for given, signed in (("5", "5"), ("0.25,0.5", "0.25,0.5")):
-            (run,) = run_of(segbench, *folders, *ONE_PIXEL, "--thresholds", given)
-            assert f"|thresholds:{signed}|" in run["signature"]
-
-    def test_no_thin(self, segbench, folders):
-        write_folder(folders[1], {"near.png": column(5, 6, 7), "half.png": column(5, 6, 7)})
-        thick, thin = (run_of(segbench, *folders, *ONE_PIXEL, *flags)[0]["summary"] for flags in (("--no-thin",), ()))
-        assert thick["ods_precision"] == pytest.approx(1 / 3)
-        assert thin["ods_precision"] > 0.9
-
     def test_nms(self, segbench, folders):
         soft = np.zeros(SHAPE)
         soft[:, 3:8] = [0.4, 0.8, 1.0, 0.8, 0.4]
@@ -80,19 +63,6 @@ class TestRun:
         (thin,) = run_of(segbench, *folders, *every, "--nms", "1,0,1.01")
         assert thick["summary"]["ods_precision"] < thin["summary"]["ods_precision"]
         assert "|nms:1,0,1.01,smoothing 1|" in thin["signature"]
-
-    def test_label_maps_inverted_maps_and_chosen_values(self, segbench, tmp_path):
-        labels = np.ones(SHAPE, np.uint8)
-        labels[:, 6:] = 2
-        for name, truth, predicted, flags in (
-            ("labels", labels, column(5), ["--label-maps"]),
-            ("invert", column(5), 255 - column(5), ["--invert"]),
-            ("values", column(5) + column(9, value=3), column(5), ["--positive", "255"]),
-        ):
-            gt = write_folder(tmp_path / name / "gt", {"a.png": truth})
-            pred = write_folder(tmp_path / name / "pred", {"a.png": predicted})
-            (run,) = run_of(segbench, gt, pred, "--max-dist", "0", *flags)
-            assert run["summary"]["ods_f"] == 1.0
 
     def test_human(self, segbench, tmp_path):
         save_cell(tmp_path / "gt" / "three.mat", [column(5), column(6), column(12)])
@@ -107,20 +77,6 @@ class TestRun:
         assert "thresholds:annotators" in human["signature"]
         assert segbench("plot", file, "-o", tmp_path / "pr.svg").code == 0
         assert "human" in (tmp_path / "pr.svg").read_text()
-
-    def test_workers_and_a_second_run_agree(self, segbench, folders, tmp_path):
-        file = tmp_path / "r.segbench"
-        (alone,) = run_of(segbench, *folders, *ONE_PIXEL)
-        (first,) = run_of(segbench, *folders, *ONE_PIXEL, "-j", 2, "-o", file)
-        (second,) = run_of(segbench, *folders, *ONE_PIXEL, "-o", file)
-        assert alone["summary"] == first["summary"] == second["summary"]
-        assert alone["signature"] == first["signature"] == second["signature"]
-
-    def test_the_table_says_what_matters(self, segbench, folders):
-        out = segbench("boundaries", *folders, *ONE_PIXEL).out
-        assert ".8571" in out
-        assert "Area_PR as BSDS measures it" in out
-        assert "protocol:boundaries|max_dist:0.05" in out
 
 
 class TestRefused:
@@ -150,24 +106,6 @@ class TestRefused:
         assert said in answer.err
         assert answer.out == ""
 
-    @pytest.mark.parametrize(
-        "flags", [("--max-dist", "0.01"), ("--thresholds", "9"), ("--no-thin",), ("--nms", "1,5,1.01"), ("--human",)]
-    )
-    def test_options_of_boundaries_are_refused_for_pixels(self, segbench, folders, flags):
-        answer = segbench("pixels", *folders, *flags)
-        assert answer.code == 2
-        assert flags[0] in answer.err
-
-    @pytest.mark.parametrize(
-        ("shape", "said"), [(SHAPE[::-1], "it looks transposed"), ((13, 16), "it is off by 1 and 0 pixels")]
-    )
-    def test_a_prediction_of_another_size_is_refused_with_a_reason(self, segbench, folders, shape, said):
-        write_folder(folders[1], {"near.png": np.zeros(shape, np.uint8)})
-        answer = segbench("boundaries", *folders, *ONE_PIXEL)
-        assert answer.code == 1
-        assert said in answer.out
-        assert "near.png" in answer.out
-
     def test_where_every_image_fails_the_failures_are_listed(self, segbench, folders):
         write_folder(folders[1], {"near.png": column(6)[:5], "half.png": column(6)[:5]})
         kept = folders[0].parent / "r.segbench"
@@ -176,12 +114,6 @@ class TestRefused:
         assert segbench("plot", kept, "-o", kept.with_suffix(".svg")).code == 1
         assert "2 images failed" in answer.err + answer.out
         assert "no image was counted" in answer.err + answer.out
-
-    def test_a_ground_truth_that_is_no_boundary_map(self, segbench, folders):
-        write_folder(folders[0], {"near.png": column(5, value=1) + column(9, value=2)})
-        answer = segbench("boundaries", *folders, *ONE_PIXEL)
-        assert answer.code == 1
-        assert "--label-maps" in answer.out
 
 
 class TestExportAndImport:

@@ -121,12 +121,6 @@ def test_a_class_is_taken_from_the_runs_that_have_it(segbench, mixed, tmp_path):
     assert "are 0, 1, 2, road, person, car" in unknown.err
 
 
-def test_one_class_has_no_line_a_class(segbench, mixed):
-    answer = segbench("show", mixed, "--class", "car", "--per-class")
-    assert answer.code == 2
-    assert "choose one of the two" in answer.err
-
-
 @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable"])
 def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp_path, kind):
     one = folders[2] / "class_001"
@@ -148,20 +142,6 @@ def test_files_of_classes_that_cannot_be_read(segbench, folders, tmp_path):
         assert answer.code in (1, 2)
         assert message in answer.err
     assert "no such file" in segbench("pixels", *folders[:2], "--classes", "nowhere.txt").err
-
-
-def test_check_looks_into_classes(segbench, folders):
-    truth, stacks, maps, _ = folders
-    assert segbench("check", truth, stacks, maps, "--classes", "0-2").code == 0
-    np.save(stacks / "im 0.npy", np.zeros((4, 10, 12), np.uint8))
-    (maps / "class_002" / "im 1.png").unlink()
-    answer = segbench("check", truth, stacks, maps, "--classes", "0-2", "--format", "json")
-    assert answer.code == 1
-    of_stacks, of_maps = json.loads(answer.out)["reports"]
-    assert [finding["key"] for finding in of_stacks["findings"]] == ["class-maps"]
-    assert "shape (4, 10, 12), expected (3, 10, 12) or (10, 12, 3)" in str(of_stacks)
-    assert [finding["key"] for finding in of_maps["findings"]] == ["folder"]
-    assert "label 2: missing for im 1" in str(of_maps)
 
 
 def test_classes_take_no_predictions_without_ground_truth(segbench, folders):

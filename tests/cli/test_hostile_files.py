@@ -1,6 +1,5 @@
 """Every format, hostile in every way, through the command line: `check` names it, `run` counts what is sound."""
 
-import io
 import json
 import os
 import re
@@ -8,11 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.io
-import tifffile
-from PIL import Image
+from loaders.encoders import mat, npy, npz, pillow, sound_files, tiff
 
-from segbench.loaders.images import EXTENSIONS
+from segbench.loaders.images import decode
 
 RNG = np.random.default_rng(0)
 SHAPE = (20, 24)
@@ -20,31 +17,23 @@ LONG = 16000
 """WebP goes no further than 16383."""
 
 
-def encoded(array, extension):
-    """Write an 8-bit map in any format."""
-    stream = io.BytesIO()
-    if extension == ".npy":
-        np.save(stream, array)
-    elif extension == ".npz":
-        np.savez_compressed(stream, array)
-    elif extension == ".mat":
-        scipy.io.savemat(stream, {"map": array})
-    elif extension in (".tif", ".tiff"):
-        tifffile.imwrite(stream, array)
-    elif extension == ".pfm":
-        return b"Pf\n%d %d\n-1\n" % array.shape[::-1] + (array[::-1] / np.float32(255)).astype("<f4").tobytes()
-    elif extension in (".pgm", ".pnm"):
-        return b"P5\n%d %d\n255\n" % array.shape[::-1] + array.tobytes()
-    elif extension == ".ppm":
-        return b"P6\n%d %d\n255\n" % array.shape[::-1] + np.dstack([array] * 3).tobytes()
-    elif extension == ".pbm":
-        return b"P4\n%d %d\n" % array.shape[::-1] + np.packbits(array < 128, axis=1).tobytes()
-    else:
-        kinds = {".jpg": "JPEG", ".jpe": "JPEG", ".jpeg": "JPEG", ".jfif": "JPEG", ".dib": "BMP", ".apng": "PNG"}
-        options = {"lossless": True} if extension == ".webp" else {}
-        image = Image.fromarray(array).convert("RGB") if extension == ".webp" else Image.fromarray(array)
-        image.save(stream, kinds.get(extension, extension[1:].upper()), **options)
-    return stream.getvalue()
+SOUND = {Path(name).suffix: data for name, (data, _) in reversed(sound_files().items()) if name.islower()}
+ENCODED = {
+    ".npy": npy,
+    ".npz": lambda array: npz(a=array),
+    ".mat": lambda array: mat(a=array),
+    ".tif": tiff,
+    ".png": lambda array: pillow(array, "PNG"),
+    ".jpg": lambda array: pillow(array, "JPEG"),
+    ".bmp": lambda array: pillow(array, "BMP"),
+    ".gif": lambda array: pillow(array, "GIF"),
+    ".webp": lambda array: pillow(array, "WEBP", "RGB", lossless=True),
+    ".pgm": lambda array: b"P5\n%d %d\n255\n" % array.shape[::-1] + array.tobytes(),
+    ".ppm": lambda array: b"P6\n%d %d\n255\n" % array.shape[::-1] + np.dstack([array] * 3).tobytes(),
+    ".pbm": lambda array: b"P4\n%d %d\n" % array.shape[::-1] + np.packbits(array < 128, axis=1).tobytes(),
+    ".pfm": lambda array: b"Pf\n%d %d\n-1\n" % array.shape[::-1] + (array[::-1] / np.float32(255)).tobytes(),
+}
+"""Formats that hold an 8-bit map of any size."""
 
 
 def scores(shape, seed=0):
@@ -60,9 +49,10 @@ def write(folder, name, data):
     (folder / name).write_bytes(data)
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize("extension", sorted(SOUND))
 def test_damaged_files_are_named_and_the_others_counted(segbench, tmp_path, extension):
-    sound = encoded(scores(SHAPE)[1], extension)
+    sound = SOUND[extension]
+    truth = np.tri(*decode(sound, Path(f"a{extension}"), role="prediction").array.shape, dtype=np.uint8)
     broken = {
         "cut": sound[: len(sound) * 2 // 3],
         "head": sound[:11],
@@ -73,7 +63,7 @@ def test_damaged_files_are_named_and_the_others_counted(segbench, tmp_path, exte
         "none": b"",
     }
     for name in ("sound", *broken):
-        write(tmp_path / "gt", f"{name}.npy", encoded(scores(SHAPE)[0].astype(np.uint8), ".npy"))
+        write(tmp_path / "gt", f"{name}.npy", npy(truth))
         write(tmp_path / "pred", f"{name}{extension}", broken.get(name, sound))
     checked = segbench("check", tmp_path / "gt", tmp_path / "pred", "--format", "json")
     assert checked.code == 1
@@ -88,13 +78,13 @@ def test_damaged_files_are_named_and_the_others_counted(segbench, tmp_path, exte
         assert "Traceback" not in counted.err
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
+@pytest.mark.parametrize("extension", ENCODED)
 def test_images_of_one_pixel_and_of_one_row(segbench, tmp_path, extension):
     for shape in [(1, 1), (1, LONG), (LONG, 1)]:
         truth, soft = scores(shape)
         name = f"{shape[0]}x{shape[1]}"
-        write(tmp_path / "gt", f"{name}.npy", encoded(truth.astype(np.uint8), ".npy"))
-        write(tmp_path / "pred", f"{name}{extension}", encoded(soft, extension))
+        write(tmp_path / "gt", f"{name}.npy", npy(truth.astype(np.uint8)))
+        write(tmp_path / "pred", f"{name}{extension}", ENCODED[extension](soft))
     counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--positive", "1", "--format", "json")
     (run,) = json.loads(counted.out)["runs"]
     assert (counted.code, run["images"], run["failed"]) == (0, 3, 0)
@@ -110,7 +100,7 @@ def test_one_pixel_and_one_row_by_the_other_protocols(segbench, tmp_path, protoc
         labels = (np.arange(shape[0] * shape[1]) // 100).reshape(shape).astype(np.uint16)
         for side in ("gt", "pred"):
             drawn = labels if protocol == "regions" else (labels % 2).astype(np.uint8)
-            write(tmp_path / side, f"{shape[0]}x{shape[1]}.npy", encoded(drawn, ".npy"))
+            write(tmp_path / side, f"{shape[0]}x{shape[1]}.npy", npy(drawn))
     answer = segbench(protocol, tmp_path / "gt", tmp_path / "pred", "--format", "json")
     (run,) = json.loads(answer.out)["runs"]
     assert (answer.code, run["images"], run["failed"]) == (0, 3, 0)
@@ -136,8 +126,8 @@ def test_names_that_hold_anything_stay_names(segbench, tmp_path):
     names = [f"{name}." if name == ".." else name for name in NAMES]
     for seed, name in enumerate(names):
         truth, soft = scores((9, 9), seed)
-        write(tmp_path / "gt", f"{name}.png", encoded(truth.astype(np.uint8) * 255, ".png"))
-        write(tmp_path / "pred", f"{name}.png", encoded(soft, ".png"))
+        write(tmp_path / "gt", f"{name}.png", pillow(truth.astype(np.uint8) * 255, "PNG"))
+        write(tmp_path / "pred", f"{name}.png", pillow(soft, "PNG"))
     before = sorted(os.walk(os.fsencode(tmp_path)))
     out, file = tmp_path / "out", tmp_path / "out" / "r.segbench"
     out.mkdir()
@@ -162,7 +152,7 @@ def test_names_that_hold_anything_stay_names(segbench, tmp_path):
 def test_links_in_circles_to_nothing_and_to_devices(segbench, tmp_path):
     truth, soft = scores(SHAPE)
     for side, array in (("gt", truth.astype(np.uint8) * 255), ("pred", soft)):
-        write(tmp_path / side, "a.png", encoded(array, ".png"))
+        write(tmp_path / side, "a.png", pillow(array, "PNG"))
         (tmp_path / side / "loop").symlink_to(".")
         (tmp_path / side / "self.png").symlink_to("self.png")
         (tmp_path / side / "device.png").symlink_to("/dev/zero")
@@ -208,7 +198,7 @@ class TestPipesAndDevices:
     def here(self, tmp_path, monkeypatch):
         truth, found = scores(SHAPE)
         for folder, array in (("gt", truth * np.uint8(255)), ("pred", found)):
-            write(tmp_path / folder, "a.png", encoded(array, ".png"))
+            write(tmp_path / folder, "a.png", pillow(array, "PNG"))
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr("segbench.loaders.side_files._PATIENCE", 0.1)
         monkeypatch.setattr("segbench.loaders.listing.LARGEST_LIST", 2**20)

@@ -55,11 +55,6 @@ class TestShow:
         assert f"{low:.4f}".lstrip("0") in table
         assert "95 % low" in table
 
-    def test_run_prints_what_show_prints(self, segbench, results, tmp_path):
-        folders = [tmp_path / name for name in ("gt", "a", "b")]
-        at_once = runs_of(segbench("pixels", *folders, "--intervals", "95", "--format", "json"))
-        assert at_once == runs_of(segbench("show", results, "--intervals", "95", "--format", "json"))
-
     @pytest.mark.parametrize(
         ("options", "message"),
         [
@@ -87,14 +82,6 @@ class TestDegenerate:
         (row,) = csv.DictReader(io.StringIO(segbench("pixels", *folders, "--intervals", "95", "--format", "csv").out))
         assert row["ods_f_low"] == ""
 
-    def test_no_positives_has_null_with_the_reason_of_the_figure(self, segbench, tmp_path):
-        folders = write_methods(tmp_path, {"a": 2}, images=10)
-        write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
-        answer = segbench("pixels", *folders, "--positive", "255", "--intervals", "95", "--format", "json")
-        (run,) = runs_of(answer, code=1)
-        assert run["intervals"]["auc_pr"] == [None, None]
-        assert run["sampling"]["undefined"]["auc_pr"] == "no positive pixels"
-
     def test_one_score_everywhere_predicts_every_pixel(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2}, images=10)
         write_folder(folders[1], {path.name: np.full((12, 17), 9, np.uint8) for path in folders[1].iterdir()})
@@ -117,16 +104,6 @@ class TestPlot:
         answer = segbench("plot", results, "-o", tmp_path / "p.svg", "--kind", kind, "--intervals", "90")
         assert answer.code == 0
         assert "resamples" not in answer.err
-
-    def test_two_protocols_are_no_one_plot(self, segbench, results, tmp_path):
-        folders = [tmp_path / name for name in ("gt", "a")]
-        assert segbench("boundaries", *folders, "--thresholds", "3", "-o", results).code == 0
-        answer = segbench("plot", results, "-o", tmp_path / "pr.svg")
-        assert answer.code == 2
-        assert "--only" in answer.err
-        assert (
-            segbench("plot", results, "-o", tmp_path / "b.svg", "--only", "boundaries", "--intervals", "95").code == 0
-        )
 
     def test_few_images_are_said_to_be_few(self, segbench, tmp_path):
         kept = tmp_path / "r.segbench"

@@ -93,16 +93,6 @@ def test_the_table_has_the_iou_and_says_what_it_is_of(segbench, results):
         assert "two-valued predictions" in segbench("show", results, "--format", form).out
 
 
-def test_an_image_with_an_empty_mask_has_f_0(segbench, results):
-    (run,) = json.loads(segbench("show", results, "--only", "1 bit", "--per-image", "--format", "json").out)["runs"]
-    coins = run["per_image"]["coins"]
-    assert (coins["f"], coins["recall"], coins["iou"], coins["precision"]) == (0, 0, 0, None)
-    assert run["per_image"]["horse"]["f"] == pytest.approx(
-        f1_score((np.asarray(Image.open(TRUTH / "horse.png")) > 0).ravel(), mask_of("horse").ravel())
-    )
-    assert run["summary"]["mean_image_f"] == pytest.approx(np.mean([image["f"] for image in run["per_image"].values()]))
-
-
 def test_masks_have_one_threshold(segbench, results):
     (run,) = json.loads(segbench("show", results, "--only", "bool", "--per-threshold", "--format", "json").out)["runs"]
     assert run["per_threshold"]["threshold"] == [1.0]
@@ -119,25 +109,6 @@ def test_compare_leaves_areas_out_and_says_why(segbench, results):
     rows = {each["metric"]: each["differences"][0] for each in json.loads(same.out)["answers"]}
     assert rows["ods_f"]["difference"] == 0
     assert rows["iou"]["ties"] == 4
-
-
-@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "comparison"])
-def test_every_kind_of_plot_but_the_hull_can_be_drawn(segbench, results, tmp_path, kind):
-    band = ("--intervals", "95", "--replicates", "20") if kind in ("pr", "roc") else ()
-    assert segbench("plot", results, "-o", tmp_path / "plot.svg", "--kind", kind, *band).code == 0
-
-
-def test_a_hull_of_masks_is_refused(segbench, results, tmp_path):
-    answer = segbench("plot", results, "-o", tmp_path / "plot.svg", "--kind", "achievable")
-    assert answer.code == 2
-    assert "two-valued predictions have no achievable curve" in answer.err
-
-
-def test_tuning_on_masks_is_refused(segbench, folders):
-    truth, masks = folders
-    answer = segbench("pixels", truth, masks["bool"], "--tuning-set", truth, masks["bool"])
-    assert answer.code == 1
-    assert "two-valued predictions, expected soft maps" in answer.err
 
 
 def test_overlays_are_drawn_at_the_mask(segbench, results, tmp_path):
@@ -165,53 +136,3 @@ def test_the_results_file_keeps_what_decides(results, tmp_path):
     for run in load_results(tmp_path / "merged.segbench"):
         assert run.pooled.two_valued
         assert all(counts.of_predictions for counts in run.counts.values())
-
-
-def test_jpeg_masks_are_soft_maps(segbench, folders, tmp_path):
-    truth, _ = folders
-    for name in NAMES:
-        (tmp_path / "jpeg").mkdir(exist_ok=True)
-        Image.fromarray(mask_of(name).astype(np.uint8) * 255).save(tmp_path / f"jpeg/{name}.jpg")
-    (run,) = json.loads(segbench("pixels", truth, tmp_path / "jpeg", "--format", "json").out)["runs"]
-    assert run["summary"]["auc_pr"] is not None
-
-
-def test_soft_maps_that_do_best_by_calling_everything_positive_say_so(segbench, folders, tmp_path):
-    truth, _ = folders
-    for name in NAMES:
-        soft = 255 - np.asarray(Image.open(truth / f"{name}.png")) // 255 * np.uint8(200)
-        soft[::2] //= 2
-        (tmp_path / "bad").mkdir(exist_ok=True)
-        Image.fromarray(soft).save(tmp_path / f"bad/{name}.png")
-    note = "ODS: predicting every pixel positive gives the best F"
-    kept = tmp_path / "r.segbench"
-    answer = segbench("pixels", truth, tmp_path / "bad", "-o", kept)
-    assert f"bad: {note}" in answer.out
-    (run,) = json.loads(segbench("show", kept, "--format", "json").out)["runs"]
-    assert note in run["notes"]
-    assert segbench("report", kept, "-o", tmp_path / "r.html", "--images", OBJECTS.parent / "images").code == 0
-    assert note in (tmp_path / "r.html").read_text()
-    assert note in segbench("show", kept, "--format", "markdown").out
-
-
-def test_masks_of_classes(segbench, tmp_path):
-    labels = np.zeros((20, 30), np.uint8)
-    labels[:, 10:], labels[:, 20:] = 1, 2
-    predicted = np.zeros((3, 20, 30), bool)
-    for label in range(2):
-        predicted[label] = np.roll(labels == label, 2, axis=1)
-    folders = tmp_path / "gt", tmp_path / "pred"
-    for folder in folders:
-        folder.mkdir()
-    for k in range(3):
-        Image.fromarray(labels).save(folders[0] / f"{k}.png")
-        np.save(folders[1] / f"{k}.npy", predicted)
-    kept = tmp_path / "r.segbench"
-    answer = segbench("pixels", *folders, "--classes", "0-2", "-o", kept, "--format", "json")
-    (run,) = json.loads(answer.out)["runs"]
-    each = [jaccard_score((labels == label).ravel(), predicted[label].ravel()) for label in range(3)]
-    assert run["summary"]["macro_iou"] == pytest.approx(np.mean(each))
-    assert run["undefined"]["macro_auc_pr"] == run["undefined"]["micro_auc_pr"] == "two-valued predictions"
-    table = segbench("show", kept, "--per-class")
-    assert "two-valued predictions" in table.out
-    assert segbench("plot", kept, "-o", tmp_path / "pr.svg").code == 0

@@ -16,68 +16,48 @@ def results(segbench, tmp_path, places):
     return file
 
 
-RUN = [
-    ("boundaries", "--nms", "999999,5,1.01"),
-    ("boundaries", "--nms", "nan,5,1.01"),
-    ("boundaries", "--nms", "inf,5,1.01"),
-    ("boundaries", "--nms", "-1,5,1.01"),
-    ("boundaries", "--nms", "1,-5,1.01"),
-    ("boundaries", "--nms", "1,5,0"),
-    ("boundaries", "--nms", "1,5,nan"),
-    ("boundaries", "--nms", "1,5,inf"),
-    ("boundaries", "--max-dist", "nan"),
-    ("boundaries", "--max-dist", "-1"),
-    ("boundaries", "--max-dist", "1e200"),
-    ("boundaries", "--thresholds", "0"),
-    ("boundaries", "--thresholds", "-1"),
-    ("boundaries", "--thresholds", "nan"),
-    ("boundaries", "--thresholds", "99999999999"),
-    ("boundaries", "--thresholds", "²"),
-    ("boundaries", "--category", "0"),
-    ("regions", "--void", "nan"),
-    ("regions", "--void", "inf"),
-    ("regions", "--void", "-1"),
-    ("regions", "--thresholds", "x"),
-    ("pixels", "--void", "nan"),
-    ("pixels", "--void", "x"),
-    ("pixels", "--classes", "0-x"),
-    ("pixels", "--classes", "0-1", "--void", "nan"),
-    ("pixels", "--positive", "nan"),
-    ("pixels", "--positive", ">=x"),
-    ("pixels", "--scale", "nan"),
-    ("pixels", "--scale", "-1"),
-    ("pixels", "--scale", "1e400"),
-    ("pixels", "-j", "0"),
-    ("pixels", "-j", "-1"),
-    ("pixels", "--intervals", "nan"),
-    ("pixels", "--intervals", "0"),
-    ("pixels", "--intervals", "100"),
-    ("pixels", "--intervals", "x"),
-    ("pixels", "--intervals", "95", "--seed", "-1"),
-    ("pixels", "--intervals", "95", "--replicates", "0"),
-    ("pixels", "--intervals", "95", "--replicates", "99999999999"),
-]
-SHOW = [
-    ("show", "--intervals", "95", "--seed", "-1"),
-    ("show", "--intervals", "95", "--seed", "1.5"),
-    ("show", "--intervals", "99.99999999999999"),
-    ("show", "--intervals", "95", "--replicates", "99999999999"),
-    ("show", "--digits", "0"),
-    ("show", "--digits", "99"),
-    ("compare", "--seed", "-1"),
-    ("compare", "--replicates", "0"),
-    ("compare", "--replicates", "99999999999"),
-    ("compare", "--intervals", "nan"),
-    ("plot", "-o", "p.svg", "--intervals", "nan"),
-    ("plot", "-o", "p.svg", "--intervals", "95", "--seed", "-1"),
-    ("plot", "-o", "p.svg", "--size", "nan,3"),
-    ("plot", "-o", "p.svg", "--size", "-1,3"),
-    ("plot", "-o", "p.svg", "--size", "1e9,3"),
-    ("report", "-o", "p.html", "--intervals", "nan"),
-    ("report", "-o", "p.html", "--seed", "-1"),
-    ("report", "-o", "p.html", "--replicates", "99999999999"),
-    ("overlay", "-o", "out", "--threshold", "nan"),
-]
+RUN = """
+boundaries --nms 999999,5,1.01
+boundaries --nms nan,5,1.01
+boundaries --nms 1,-5,1.01
+boundaries --nms 1,5,0
+boundaries --max-dist nan
+boundaries --max-dist 1e200
+boundaries --thresholds -1
+boundaries --thresholds 99999999999
+boundaries --thresholds ²
+boundaries --category 0
+regions --void inf
+regions --void -1
+regions --thresholds x
+pixels --void nan
+pixels --classes 0-x
+pixels --classes 0-1 --void nan
+pixels --positive nan
+pixels --positive >=x
+pixels --scale nan
+pixels --scale 1e400
+pixels -j -1
+pixels --intervals nan
+pixels --intervals 100
+pixels --intervals 95 --seed -1
+pixels --intervals 95 --replicates 99999999999
+"""
+SHOW = """
+show --intervals 95 --seed 1.5
+show --intervals 99.99999999999999
+show --digits 0
+show --digits 99
+compare --seed -1
+compare --replicates 0
+compare --intervals nan
+plot -o p.svg --intervals 95 --seed -1
+plot -o p.svg --size nan,3
+plot -o p.svg --size 1e9,3
+report -o p.html --intervals nan
+report -o p.html --replicates 99999999999
+overlay -o out --threshold nan
+"""
 
 
 def refused(answer):
@@ -87,16 +67,16 @@ def refused(answer):
     assert answer.err.strip()
 
 
-@pytest.mark.parametrize("options", RUN, ids=" ".join)
-def test_of_a_run(segbench, places, options):
-    verb, *others = options
+@pytest.mark.parametrize("line", RUN.strip().splitlines())
+def test_of_a_run(segbench, places, line):
+    verb, *others = line.split()
     refused(segbench(verb, *places, *others))
 
 
-@pytest.mark.parametrize("options", SHOW, ids=" ".join)
-def test_of_what_is_shown(segbench, results, options, monkeypatch, tmp_path):
+@pytest.mark.parametrize("line", SHOW.strip().splitlines())
+def test_of_what_is_shown(segbench, results, line, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    verb, *others = options
+    verb, *others = line.split()
     refused(segbench(verb, results, *others))
 
 

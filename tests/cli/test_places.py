@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
-from segbench import Classes, Pixels, check, evaluate, load_results
+from segbench import Classes, Pixels, evaluate, load_results
 from segbench.aggregator.benchmark import evaluate_pairing
 from segbench.aggregator.pools import process_pool
 from segbench.cli.data import methods_of
@@ -23,7 +22,6 @@ from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
-from segbench.loaders.pairing import pair
 from segbench.protocols import files
 
 
@@ -37,7 +35,7 @@ def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
     place.write_text("name,ground_truth,prediction:hed,prediction:rcf\n1,g/1.npy,hed/1.npy,rcf/1.npy\n")
     listed = evaluate(pairs=place, method="rcf")
     folders = evaluate(tmp_path / "g", tmp_path / "rcf")
-    assert (listed.method, listed.summary) == ("rcf", folders.summary)
+    assert (listed.method, dict(listed.counts)) == ("rcf", dict(folders.counts))
     assert listed.signature == folders.signature
     assert listed.inputs == Inputs(pairs=str(place), column="prediction:rcf")
     results = tmp_path / "r.segbench"
@@ -68,16 +66,6 @@ def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
     assert answer.code == 2
     assert "the preset drive gives --gt-pattern, --pred-pattern, --field-pattern" in " ".join(answer.err.split())
     assert segbench(verb, "--pairs", place, "--preset", "duts").code == 0
-
-
-def test_check_reads_file_lists_from_python(papers):
-    place = papers / "list.csv"
-    place.write_text("name,ground_truth,prediction:hed,prediction:rcf\n1,gt/first.png,pred/first.npy,gt/second.png\n")
-    report = check(pairs=place, method="hed")
-    assert (report.method, report.images, report.stops) == ("hed", 1, ())
-    for wrong in ({}, {"pairs": place}, {"pairs": place, "method": "none"}, {"pairs": place, "gt_pattern": "x*"}):
-        with pytest.raises(ArgumentError):
-            check(**wrong)
 
 
 @pytest.fixture
@@ -128,18 +116,6 @@ def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
     assert again.summary == first.summary
     (run,) = load_results(file)
     assert run.inputs == Inputs(ground_truth=str(papers / "gt.zip"), prediction=str(papers / "pred.tar.gz"))
-
-
-def test_archives_on_the_command_line(segbench, papers):
-    folders = segbench("pixels", papers / "gt", papers / "pred", "--format", "json")
-    archives = segbench("pixels", papers / "gt.zip", papers / "pred.tar.gz", "--format", "json", "-j", 2)
-    assert (archives.code, re.sub("2 images in .* per image\n", "", archives.err)) == (0, "")
-    assert archives.out == folders.out
-    assert segbench("pixels", papers / "gt.zip", papers / "none.zip").code == 1
-    (papers / "bad.zip").write_bytes(b"junk")
-    answer = segbench("pixels", papers / "gt.zip", papers / "bad.zip")
-    assert answer.code == 1
-    assert "bad.zip: damaged or truncated archive" in answer.err
 
 
 def test_names_of_methods(tmp_path, monkeypatch):
@@ -202,13 +178,6 @@ def test_folders_whose_name_is_no_text(segbench, papers):
     assert r"m\udcff" in json.loads(segbench("show", file, "--format", "json").out)["runs"][0]["method"]
 
 
-def test_packers_other_than_python(papers):
-    expected = evaluate(papers / "gt", papers / "pred")
-    for command in (["tar", "-cf", "t.tar", "-C", "pred", "."], ["tar", "-czf", "t.tgz", "-C", "pred", "."]):
-        subprocess.run(command, cwd=papers, check=True)
-        assert evaluate(papers / "gt", papers / command[2]).summary == expected.summary
-
-
 def test_an_archive_is_counted_whose_first_images_do_not_fit(segbench, tmp_path):
     names = [f"{k}.npy" for k in range(6)]
     write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH))
@@ -234,15 +203,6 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
     evaluate(gt, a, Classes(labels=[0, 1]))
     evaluate(gt, a, Classes(labels=[0, 1]))
     assert sorted(seen) == ["a", "a", "gt", "gt"]
-
-
-def test_each_method_is_paired_once_a_run(segbench, papers, tmp_path, monkeypatch):
-    shutil.copytree(papers / "pred", papers / "other")
-    paired = []
-    monkeypatch.setattr(files, "pair", lambda inputs: (paired.append(inputs.prediction), pair(inputs))[1])
-    predictions = [str(papers / "pred"), str(papers / "other")]
-    assert segbench("pixels", papers / "gt", *predictions, "-o", tmp_path / "r.segbench", "-j", 1).code == 0
-    assert paired == predictions
 
 
 @pytest.mark.parametrize("form", ["", ".zip"])
@@ -312,14 +272,6 @@ class TestAListFromAPipe:
         writer.join()
         assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["a", "inverse"]
 
-    def test_is_read_once_by_python(self, listed):
-        os.mkfifo(listed / "pipe.csv")
-        for use in (evaluate, check):
-            writer = threading.Thread(target=(listed / "pipe.csv").write_text, args=[self.LIST])
-            writer.start()
-            assert use(pairs=listed / "pipe.csv", method="inverse").method == "inverse"
-            writer.join()
-
     def test_its_pictures_say_why_there_are_none(self, segbench, opened):
         opened(0, self.LIST)
         assert segbench("pixels", "--pairs", "/dev/stdin", "-o", "r.segbench").code == 0
@@ -327,9 +279,3 @@ class TestAListFromAPipe:
         assert answer.code == 1
         assert "was counted from a file list in a pipe" in answer.err
         assert segbench("pixels", "gt", "stdin=pred", "gt", "--tuning-results", "r.segbench").code == 2
-
-    def test_an_empty_one_is_said(self, segbench, opened):
-        opened(0, "")
-        answer = segbench("pixels", "--pairs", "/dev/stdin")
-        assert answer.code == 1
-        assert "is empty" in answer.err

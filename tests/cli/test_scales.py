@@ -48,13 +48,3 @@ def test_a_changed_scale_is_counted_again(segbench, folders, tmp_path):
     write_folder(scales, {"a/2.png": COARSE})
     after = json.loads(segbench(*line, "--format", "json").out)["runs"][0]["summary"]
     assert after["covering_ods"] < before["covering_ods"]
-
-
-def test_one_segmentation_is_no_soft_map(segbench, folders, tmp_path):
-    truth, _, _ = folders
-    cell = np.empty((1, 1), object)
-    cell[0, 0] = FINE
-    (tmp_path / "one").mkdir()
-    scipy.io.savemat(tmp_path / "one" / "a.mat", {"segs": cell})
-    answer = segbench("boundaries", truth, tmp_path / "one", "--label-maps", "--format", "json")
-    assert json.loads(answer.out)["runs"][0]["summary"]["ods_f"] == pytest.approx(1)

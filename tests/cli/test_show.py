@@ -91,14 +91,6 @@ def test_the_hint_after_a_run_can_be_typed(segbench, kept, tmp_path):
     assert shlex.split(hint) == [str(kept)]
 
 
-@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable", "comparison"])
-def test_every_kind_of_plot(segbench, kept, tmp_path, kind):
-    drawn = ["--replicates", 20] if kind == "comparison" else []
-    answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", kind, "--size", "3.5x3", *drawn)
-    assert answer.code == 0
-    assert "a|b_c" in (tmp_path / "a.svg").read_text()
-
-
 @pytest.mark.parametrize("size", ["84x70mm", "84mmx70mm", "8.4x7CM", "84mmx7cm", "3.307x2.756in"])
 def test_a_size_has_a_unit(segbench, kept, tmp_path, size):
     assert segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", "images", "--size", size).code == 0

@@ -32,15 +32,6 @@ class TestImages:
         assert "|subset:3 of 9|" in run["signature"]
 
     @pytest.mark.usefixtures("folders")
-    def test_it_is_a_run_of_its_own_in_a_results_file(self, segbench):
-        segbench("pixels", "gt", "a", "--images", "im0[0-3]", "-o", "r.segbench")
-        answer = segbench("pixels", "gt", "a", "-o", "r.segbench", "-j", 1)
-        assert "9 images: 4 already counted, 5 counted" in answer.err
-        shown = segbench("show", "r.segbench")
-        assert "a (subset:4 of 9)" in shown.out
-        assert "not all methods have the same images" in " ".join(shown.out.split())
-
-    @pytest.mark.usefixtures("folders")
     def test_unknown_names_stop_a_run_and_are_checked(self, segbench):
         for words in ("pixels gt a", "pixels gt a --no-check", "check pixels gt a"):
             answer = segbench(*words.split(), "--images", "im001,im01")
@@ -53,40 +44,12 @@ class TestImages:
         assert "gone.txt" in answer.err
         assert "--images is a text file of names, or several names: --images 'coins,c*'" in answer.err
 
-    def test_file_lists(self, segbench, folders):
-        rows = [
-            "name,ground_truth,prediction",
-            *(f"{k},gt/im0{k}.png,a/im0{k}.png" for k in range(9)),
-            "9,gt/im00.png,x.png",
-        ]
-        (folders / "pairs.csv").write_text("\n".join(rows))
-        words = ["pixels", "--pairs", "pairs.csv", "--format", "json"]
-        assert segbench(*words).code == 1
-        assert "|subset:2 of 10|" in runs(segbench(*words, "--images", "3,4"))[0]["signature"]
-        assert "|missing:1 of 10|" in runs(segbench(*words, "--allow-missing"))[0]["signature"]
-
     def test_the_page_says_how_to_repeat_it(self, segbench, folders):
         segbench("pixels", "gt", "a", "--images", "im0[0-3],im08", "--allow-missing", "-o", "r.segbench")
         segbench("report", "r.segbench", "-o", "page.html", "--panels", 0, "--no-intervals")
         page = (folders / "page.html").read_text()
         assert "--images &#39;im0[0-3],im08&#39; --allow-missing" in page
         assert "not in the command: subset" not in page
-
-
-class TestMissing:
-    def test_they_are_refused_unless_allowed(self, segbench, folders):
-        for name in ("im02", "im05"):
-            (folders / "a" / f"{name}.png").unlink()
-        for words in (["pixels", "gt", "a"], ["pixels", "gt", "a", "--no-check"], ["check", "pixels", "gt", "a"]):
-            answer = segbench(*words)
-            assert answer.code == 1
-            assert "--allow-missing" in answer.out + answer.err
-            assert segbench(*words, "--allow-missing").code == 0
-        answer = segbench("pixels", "gt", "a", "b", "--allow-missing", "-o", "r.segbench")
-        assert "2 of 9 images have no prediction and are left out: im02, im05" in " ".join(answer.out.split())
-        answer = segbench("compare", "r.segbench")
-        assert answer.code == 1
-        assert "b has im02, im05, a has not" in answer.err
 
 
 class TestSeveralMethods:

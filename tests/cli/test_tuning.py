@@ -27,15 +27,6 @@ def listed(folder):
 
 
 class TestTuningSet:
-    def test_the_test_set_is_measured_at_the_tuning_set_s_hull(self, segbench, sets):
-        (tune_truth, tune_a, _), (truth, a, _) = sets
-        run = run_of(segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a, "--format", "json"))
-        tuned = evaluate(truth, a).pooled.at(thresholds_from(evaluate(tune_truth, tune_a).pooled))
-        assert run["summary"]["auc_pr"] == pr_curve(tuned).area
-        assert run["summary"]["ods_threshold"] in thresholds_from(evaluate(tune_truth, tune_a).pooled).values
-        assert "|thresholds:tuning set of 4 images, data " in run["signature"]
-        assert run["notes"] == []
-
     def test_the_same_set_twice_is_said_to_be_optimistic(self, segbench, sets):
         truth, a, _ = sets[0]
         answer = segbench("pixels", truth, a, "--tuning-set", truth, a)
@@ -106,13 +97,6 @@ class TestTuningSet:
         assert answer.code == code
         assert message in answer.err
 
-    def test_a_tuning_set_without_positives_is_refused(self, segbench, sets):
-        (tune_truth, tune_a, _), (truth, a, _) = sets
-        write_folder(tune_truth, {path.name: np.zeros((12, 17), np.uint8) for path in tune_truth.iterdir()})
-        answer = segbench("pixels", truth, a, "--positive", "255", "--tuning-set", tune_truth, tune_a)
-        assert answer.code == 1
-        assert "tuning set: 0 positives and 816 negatives" in answer.err
-
     def test_what_is_wrong_with_the_tuning_set_is_said_of_it(self, segbench, sets):
         (tune_truth, tune_a, _), (truth, a, _) = sets
         answer = segbench("pixels", truth, a, "--tuning-set", tune_truth, tune_a / "gone")
@@ -163,12 +147,3 @@ class TestTuningResults:
         assert answer.code == 2
         assert "--tuning-results" in answer.err
         assert segbench("pixels", *sets[1], "--tuning-set", *sets[0][:2], "--tuning-results", tuned).code == 2
-
-
-def test_other_thresholds_are_another_run(segbench, sets, tmp_path):
-    truth, first, second = sets[0]
-    for tuning in (first, second):
-        kept = segbench("pixels", sets[1][0], f"m={sets[1][1]}", "--tuning-set", truth, tuning, "-o", tmp_path / "r")
-        assert kept.code == 0, kept.err
-    runs = json.loads(segbench("show", tmp_path / "r", "--format", "json").out)["runs"]
-    assert len({run["signature"] for run in runs}) == len(runs) == 2

@@ -29,7 +29,7 @@ def test_a_wrong_expectation_makes_exit_1_and_is_named_last(segbench, monkeypatc
     answer = segbench("verify", "-j", 1)
     assert answer.code == 1
     *_, off, verdict = answer.out.splitlines()
-    assert "figure 7, curve II: AUC-ROC: expected .500, got .875" in off
+    assert "figure 7, curve II: auc_roc: expected .500, got .875" in off
     done, _, every = verdict.split()[:3]
     assert int(every) - int(done) == 1
     assert answer.err == ""

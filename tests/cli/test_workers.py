@@ -1,4 +1,3 @@
-import json
 import re
 import zipfile
 
@@ -55,11 +54,6 @@ def test_a_damaged_first_image_is_no_fault_of_a_dask_worker(segbench, papers, tm
     assert "first.npy: damaged in the archive" in " ".join(answer.out.split())
 
 
-def test_fresh_counts_anew_and_shows_the_same(segbench, papers, tmp_path):
-    command = ["pixels", *papers, "-o", tmp_path / "r.segbench", "--format", "json"]
-    assert segbench(*command, "--fresh").out == segbench(*command).out == segbench(*command, "--fresh").out
-
-
 def test_images_counted_before_are_told_from_those_counted_now(segbench, papers, tmp_path):
     command = ["pixels", *papers, "-o", tmp_path / "r.segbench"]
     assert "already" not in segbench(*command).err
@@ -70,17 +64,6 @@ def test_images_counted_before_are_told_from_those_counted_now(segbench, papers,
     (papers[0] / "third.png").write_bytes(b"junk")
     assert "3 images: 2 already counted, 1 counted in" in segbench(*command, "--no-check").err
     assert "already" not in segbench(*command, "--no-check", "--fresh").err
-
-
-def test_merged_files_show_all_methods(segbench, papers, tmp_path):
-    worse = write_folder(tmp_path / "worse", {"first.npy": 1 - FIRST_SCORES, "second.npy": 1 - FIRST_SCORES})
-    for name, folder in (("a", papers[1]), ("b", worse)):
-        segbench("pixels", papers[0], f"{name}={folder}", "-o", tmp_path / name)
-    merged = segbench("merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "all")
-    assert merged.code == 0
-    runs = json.loads(segbench("show", tmp_path / "all", "--format", "json").out)["runs"]
-    assert [run["method"] for run in runs] == ["a", "b"]
-    assert segbench("merge", tmp_path / "a", "-o", tmp_path / "all").code == 1
 
 
 class TestNothingToShow:
@@ -100,10 +83,6 @@ class TestNothingToShow:
         assert "2 images failed" in out
         assert "first.png: is not a PNG" in out
         assert re.search(r"\n  \S*second\.npy: ", out)
-
-    def test_where_no_figure_is_defined_the_exit_code_says_so(self, segbench, papers):
-        assert segbench("pixels", *papers, "--positive", "7").code == 1
-        assert segbench("pixels", *papers, "--positive", "255").code == 0
 
 
 def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_path):

@@ -22,10 +22,10 @@ from broken_folders import (
     two_annotators,
     with_value,
 )
-from cases import write_folder, write_papers
+from cases import write_folder
 
 import segbench
-from segbench import Boundaries, Classes, Labels, Pixels, Regions, Repairs, SegbenchError, check, evaluate
+from segbench import Boundaries, Classes, Labels, Pixels, Regions, SegbenchError, check, evaluate
 from segbench.cli.commands import _VERBS
 from segbench.core.interface import carried, given, named, naming_options, setting
 from segbench.protocols.registry import verbs
@@ -126,70 +126,6 @@ def test_annotators_that_do_not_pair_are_all_kept_by_the_pattern_suggested(tmp_p
     gt, pred, *_ = made.write(tmp_path)
     with pytest.raises(SegbenchError, match=r"they look like several annotators of an image: gt_pattern='\*\.#'$"):
         evaluate(gt, pred, "boundaries")
-
-
-def test_no_error_in_python_names_an_option(tmp_path):
-    gt, pred = write_papers(tmp_path)
-    soft, stored = evaluate(gt, pred, results=tmp_path / "r"), tmp_path / "r"
-    masks = evaluate(gt, gt, method="masks")
-    edges = evaluate([(np.eye(4), np.eye(4))], protocol="boundaries")
-    labels = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    (tmp_path / "empty").touch()
-    calls = [
-        lambda: Pixels(positive="odd"),
-        lambda: Pixels(annotators="odd"),
-        lambda: Pixels(quantize=9),
-        lambda: Boundaries(positive=1, label_maps=True),
-        lambda: Boundaries(max_dist=7),
-        lambda: Boundaries(thresholds=0),
-        lambda: Labels(classes=3, positive=1),
-        lambda: Labels(classes=[1], void=[1]),
-        lambda: Repairs(resize="odd"),
-        lambda: Repairs(resize="nearest", crop=True),
-        lambda: Repairs(scale="odd"),
-        lambda: Repairs(scale=2).check("labels"),
-        lambda: evaluate(gt, pred, Classes(labels=[0, 1]), repairs=Repairs(scale=2)),
-        lambda: evaluate(gt, pred, gt_pattern="x"),
-        lambda: evaluate(gt, pred, images=["nothing"]),
-        lambda: evaluate(gt, pred, images=["first", "!first"]),
-        lambda: evaluate(gt, pred, images="nothing.txt"),
-        lambda: evaluate(gt, pred, "boundaries", field=gt),
-        lambda: evaluate(gt, pred, "regions", negatives="*"),
-        lambda: evaluate(gt, tmp_path, pred_pattern="*"),
-        lambda: evaluate(gt, pred, results=tmp_path / "table.csv"),
-        lambda: segbench.load_results(tmp_path / "nothing"),
-        lambda: segbench.load_results(tmp_path / "empty"),
-        lambda: segbench.load_results(tmp_path),
-        lambda: segbench.load_preset(str(PACKAGE / "nothing.toml")),
-        lambda: segbench.load_preset(str(write_folder(tmp_path, {"a.npy": labels}) / "a.npy") + ".toml"),
-        lambda: segbench.merge_results([stored], tmp_path / "m", leave_out=["nothing"]),
-        lambda: segbench.compare_results([soft, soft]),
-        lambda: segbench.compare({"a": soft.counts, "b": {"first": soft.counts["first"]}}),
-        lambda: segbench.tuned_thresholds(masks),
-        lambda: segbench.export_overlays([soft], tmp_path / "o", names=["nothing"]),
-        lambda: segbench.export_overlays([soft], tmp_path / "o", classes=True),
-        lambda: segbench.export_overlays([edges], tmp_path / "o"),
-        lambda: segbench.plot_roc(edges),
-        lambda: segbench.plot_pr([soft, edges]),
-        lambda: segbench.plot_achievable(masks),
-        lambda: segbench.plot_reliability(masks),
-        lambda: segbench.plot_classes(soft),
-        lambda: segbench.plot_e_threshold(soft),
-        lambda: segbench.count_labels(labels, labels, classes=range(5)),
-        lambda: segbench.count_labels(labels, labels),
-        lambda: segbench.count_labels([[1, 2, 3]], [[1, 2, 3]], classes=3),
-        lambda: segbench.count_labels([[1]], [[1]], classes="5"),
-        lambda: segbench.count_saliency([[0, 1]], [[0.0, 9.0]], stretch=False),
-        lambda: segbench.count_saliency([[0, 9]], [[0.0, 9.0]], positive=">128"),
-        lambda: segbench.count_boundaries([[0.0, 9.0]], [[0, 1]]),
-        lambda: segbench.intervals(soft.table, replicates=0),
-    ]
-    texts = []
-    for call in calls:
-        with pytest.raises(SegbenchError) as caught:
-            call()
-        texts.append(str(caught.value))
-    assert [text for text in texts if OPTION.search(text)] == []
 
 
 def three_values(root):

@@ -1,3 +1,4 @@
+import math
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -123,13 +124,6 @@ def test_a_straight_line_in_pr_space_claims_too_much():
     assert auc_pr(counts) < 0.3
 
 
-def test_perfect_is_one_and_reversed_is_zero():
-    assert auc_roc(ScoreCounts([2, 1], [5, 0], [0, 7])) == 1
-    assert auc_pr(ScoreCounts([2, 1], [5, 0], [0, 7])) == 1
-    assert average_precision(ScoreCounts([2, 1], [5, 0], [0, 7])) == 1
-    assert auc_roc(ScoreCounts([2, 1], [0, 5], [7, 0])) == 0
-
-
 def test_one_score_for_all_is_chance():
     counts = ScoreCounts([1], [3], [9])
     assert auc_roc(counts) == 0.5
@@ -161,3 +155,13 @@ def test_int32_counts_beyond_its_range_do_not_wrap_round():
     narrow, wide = ScoreCounts([2, 1], half, half[::-1]), ScoreCounts([2, 1], half.astype(np.int64), half)
     assert pr_curve(narrow).tp.tolist() == [0, 2**30, 2**31]
     assert auc_roc(narrow) == auc_roc(wide) == 0.5
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(1, 1), (10**6, 10**6), (3, 997), (10**12, 10**3)])
+def test_the_worst_order_has_the_least_area(positives, negatives):
+    prevalence = positives / (positives + negatives)
+    counts = ScoreCounts.from_points([0], [negatives], positives, negatives)
+    least = 1 + (1 - prevalence) * math.log1p(-prevalence) / prevalence
+    assert auc_pr(counts) == pytest.approx(least, rel=1e-12, abs=1e-12 / prevalence if prevalence < 0.1 else 1e-12)
+    if positives == negatives:
+        assert auc_pr(counts) == pytest.approx(0.3068528, abs=5e-8)

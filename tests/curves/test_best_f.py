@@ -62,11 +62,6 @@ def test_without_positives_f_is_undefined_and_the_highest_score_stands():
     assert (best.threshold, best.tp, best.fp, best.precision) == (3, 0, 4, 0)
 
 
-def test_without_pixels_nothing_is_defined():
-    best = best_f(ScoreCounts([], [], []))
-    assert np.isnan([best.f, best.precision, best.recall, best.threshold]).all()
-
-
 @pytest.mark.parametrize("beta", [0, -1, np.nan, np.inf])
 def test_a_beta_that_is_no_positive_number_is_refused(beta):
     with pytest.raises(ArgumentError, match="beta"):

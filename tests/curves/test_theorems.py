@@ -1,7 +1,6 @@
 """Identities on the demo's images, one side recomputed in whole numbers, by brute force or by hand."""
 
 import math
-from fractions import Fraction
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -19,51 +18,6 @@ RUNS = {
     # Any image of whole numbers is a label map: here each grey level is a region.
     "regions": (OBJECTS / "ground_truth", OBJECTS / "predictions" / "border_colours", sb.Regions(), "*"),
 }
-
-
-@pytest.fixture(scope="module", params=sorted(path.name for path in (OBJECTS / "predictions").iterdir()))
-def counts(request):
-    return sb.evaluate(OBJECTS / "ground_truth", OBJECTS / "predictions" / request.param).pooled
-
-
-def steps(counts):
-    return zip(counts.positives.tolist(), counts.negatives.tolist(), strict=True)
-
-
-def test_auc_roc_is_the_wilcoxon_mann_whitney_statistic(counts):
-    twice, below = 0, counts.total_negatives
-    for positives, negatives in steps(counts):
-        below -= negatives
-        twice += positives * (2 * below + negatives)
-    share = Fraction(twice, 2 * counts.total_positives * counts.total_negatives)
-    assert sb.auc_roc(counts) == pytest.approx(float(share), rel=0, abs=1e-12)
-
-
-def test_average_precision_is_the_sum_of_its_steps(counts):
-    area, tp, fp = Fraction(0), 0, 0
-    for positives, negatives in steps(counts):
-        tp, fp = tp + positives, fp + negatives
-        area += positives * Fraction(tp, tp + fp)
-    assert sb.average_precision(counts) == pytest.approx(float(area / counts.total_positives), rel=0, abs=1e-12)
-
-
-def test_auc_pr_is_an_integral(counts):
-    curve = sb.pr_curve(counts)
-    tp = (np.arange(1_000_000) + 0.5) / 1_000_000 * curve.positives
-    assert np.mean(tp / (tp + np.interp(tp, curve.tp, curve.fp))) == pytest.approx(sb.auc_pr(counts), rel=0, abs=1e-7)
-
-
-def test_auc_pr_stays_when_every_pixel_stands_for_a_thousand(counts):
-    many = sb.ScoreCounts(counts.scores, counts.positives * 1000, counts.negatives * 1000)
-    assert sb.auc_pr(many) == pytest.approx(sb.auc_pr(counts), rel=0, abs=1e-12)
-
-
-def test_the_best_f_lies_on_the_hull(counts):
-    def best(curve):
-        points = zip(curve.tp.tolist(), curve.fp.tolist(), strict=True)
-        return max(Fraction(2 * tp, curve.positives + tp + fp) for tp, fp in points)
-
-    assert best(sb.roc_hull(counts)) == best(sb.pr_curve(counts))
 
 
 def test_pooled_ois_may_lie_below_ods():

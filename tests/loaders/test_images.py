@@ -262,19 +262,6 @@ def test_nan_and_infinity_are_kept():
         np.testing.assert_array_equal(prediction(data, name).array, array)
 
 
-def test_signed_integers():
-    signed = GREY8.astype(np.int32)
-    for data, name in [(npy(signed), "a.npy"), (tiff(signed), "a.tif")]:
-        assert prediction(data, name).array.dtype == np.int32
-        assert truth(data, name).array.dtype == np.int32
-        np.testing.assert_array_equal(prediction(data, name).array, GREY8)
-    below = signed - 200
-    np.testing.assert_array_equal(truth(npy(below), "a.npy").array, below)
-    for role in ("prediction", "field"):
-        with pytest.raises(DataError, match=f"negative integers \\(smallest {below.min()}\\)"):
-            decode(npy(below), Path("a.npy"), role=role)
-
-
 def test_arrays_that_are_no_map():
     objects = io.BytesIO()
     np.save(objects, np.array([{}], object), allow_pickle=True)
@@ -486,10 +473,3 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(DataError, match="cannot be read"):
         read_bytes(tmp_path / "a.png")
-
-
-def test_one_bit_is_stored_as_zero_and_one():
-    for form in ("PNG", "BMP"):
-        array = truth(pillow(MASK, form), f"g.{form.lower()}").array
-        assert array.dtype == np.bool_
-        assert array.view(np.uint8).max() == 1

@@ -269,9 +269,3 @@ def test_of_many_names_the_first_are_listed(tmp_path):
     with pytest.raises(DataError, match=r"try gt_pattern='\*_a', pred_pattern='\*_b'$") as caught:
         pair(gt, pred)
     assert str(caught.value).count("and 140 more") == 2
-
-
-def test_a_wrong_pattern_is_named_as_on_the_command_line_and_in_python(tmp_path):
-    gt = make(tmp_path / "gt", "a.png")
-    with pytest.raises(ArgumentError, match=r"^gt_pattern='x' has 0 \*, expected one"):
-        pair(gt, gt, gt_pattern="x")

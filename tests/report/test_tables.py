@@ -68,13 +68,20 @@ def test_a_narrow_terminal_cuts_no_digit(tmp_path):
 
 
 class TestNarrowTerminals:
-    def test_leave_out_the_columns_that_can_be_spared_and_say_so(self):
-        text = in_a_terminal(pixel_results(2), 90)
-        wide = shown(pixel_results(2), 90).splitlines()
+    @pytest.fixture
+    def results(self, install):
+        """Two results of a protocol whose columns are always the same."""
+        install({"fixed": "unusual_protocols:Fixed"})
+        signature = "protocol:fixed|data:0"
+        return [replace(result, protocol="fixed", signature=signature) for result in pixel_results(2)]
+
+    def test_leave_out_the_columns_that_can_be_spared_and_say_so(self, results):
+        text = in_a_terminal(results, 90)
+        wide = shown(results, 90).splitlines()
         assert text.splitlines()[:2] == wide[:2]
         assert all(len(line) <= 90 for line in text.splitlines()[:4])
         assert "left out" not in text
-        named = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
+        named = [replace(result, method=f"{result.method} again") for result in results]
         lines = in_a_terminal(named, 82).splitlines()
         assert "hull*" not in lines[1]
         assert "IoU" not in lines[1]
@@ -87,8 +94,8 @@ class TestNarrowTerminals:
         assert lines[4].startswith("left out: ODS IoU, hull*, FPR95;")
         assert "left out" not in in_a_terminal(named, width)
 
-    def test_leave_out_their_footnotes(self):
-        results = [replace(result, method=f"{result.method} again") for result in pixel_results(2)]
+    def test_leave_out_their_footnotes(self, results):
+        results = [replace(result, method=f"{result.method} again") for result in results]
         _, _, notes = in_a_terminal(results, 44).partition("left out: ")
         left_out, _, notes = notes.partition(";")
         assert left_out == "ODS P, ODS R, ODS IoU, mean F, hull*, AP, AUC-ROC, FPR95"

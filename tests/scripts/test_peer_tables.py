@@ -1,14 +1,13 @@
 """The benchmarks beside peers: that numbers agree where they should, never how long anything took."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from peer_tables import boundaries, contests, labels, page, pixel_programs, pixels, regions, saliency
-from peer_tables.contests import Cell, Contest, Effort, Stored, Way
+from peer_tables import boundaries, labels, page, pixel_programs, pixels, regions, saliency
+from peer_tables.contests import Effort
 from peer_tables.images import EdgeImage, MaskImage, shipped_edges, shipped_masks
-from peer_tables.programs import NUMPY, PYEDGEEVAL, PYSODMETRICS, SCIKIT_LEARN, SEGBENCH, TORCHMETRICS, Program
+from peer_tables.programs import PYEDGEEVAL, PYSODMETRICS, SCIKIT_LEARN, TORCHMETRICS, Program
 
 ABSENT = Program("Absent", ("no_such_module",), "absent-package", "absent")
 EXACT = 1e-12
@@ -85,16 +84,6 @@ def test_boundary_counts_are_scipys_and_near_the_official_matchers(edges):
         assert np.all(np.abs(theirs.matched_pred - ours.matched_pred) <= allowed)
 
 
-def test_counts_survive_being_listed(edges):
-    counts = boundaries.by_segbench(edges, np.array([0.25, 0.5, 0.75]))
-    again = boundaries.counts_of(boundaries.numbers(counts))
-    assert all(np.array_equal(getattr(again, name), getattr(counts, name)) for name in boundaries.FIELDS)
-    more = boundaries.numbers(counts)
-    more[0] += 1
-    assert boundaries.difference(boundaries.numbers(counts), boundaries.numbers(counts)) == "same"
-    assert boundaries.difference(more, boundaries.numbers(counts)).startswith("matched ground truth +")
-
-
 def test_all_matchers_find_as_many_pairs_at_the_same_distance():
     on, truth, reach = boundaries.load_one("", shipped_edges(most=1)[0].name)
     maps = on[:90, :120], truth[:90, :120], reach
@@ -119,57 +108,6 @@ def test_information_and_rand_error_are_those_of_scikit_image():
         ours = regions.values(regions.by_segbench(images))
         assert len(ours) == 2 * numbers
         assert np.allclose(ours, regions.values(regions.by_scikit_image(images)), atol=1e-9, rtol=0)
-
-
-@pytest.fixture
-def two_programs():
-    ways = Way(SEGBENCH, divmod), Way(NUMPY, divmod, "NumPy, too"), Way(ABSENT, divmod)
-    return Contest("7 / 2", tuple, ((7, 2),), ways, list, rounds=2)
-
-
-def test_a_contest_is_measured_once_and_kept(two_programs, tmp_path, monkeypatch):
-    contests.run("sums", [two_programs], tmp_path)
-    kept = Stored.read(tmp_path / "sums-7-2.json")
-    assert {name: cell.values for name, cell in kept.cells.items()} == {"segbench": [3, 1], "NumPy, too": [3, 1]}
-    assert all(len(cell.processor) == len(cell.wall) == 2 for cell in kept.cells.values())
-    assert kept.ratio("NumPy, too") > 0
-    monkeypatch.setattr(contests, "measure", None)
-    contests.run("sums", [two_programs], tmp_path)
-
-
-@pytest.fixture
-def raw(tmp_path):
-    def keep(what, *cells, subject="pixels", versions="x 1"):
-        named = dict(zip(("segbench", "peer"), cells, strict=True))
-        stored = Stored(subject, 0, what, "2026-01-01", "2026-01-02", (0.5, 1.5), "2 cores", versions, named)
-        text = json.dumps({**vars(stored), "cells": {name: vars(cell) for name, cell in named.items()}})
-        contests.file_of(tmp_path, subject, what).write_text(text)
-
-    keep("a row", Cell([1.0, 2.0], [1.0, 2.0], 2**20, [0.5]), Cell([4.0, 4.0], [5.0, 5.0], 2**19, [0.25]))
-    keep("b row", Cell([1.0], [1.0], 2**20, [0.5]), Cell(missing="> 120 s"))
-    return keep
-
-
-def test_the_page_says_what_was_kept(raw, tmp_path):
-    raw("c row", Cell([1.0], [1.0], 2**20, [0.5]), Cell([0.5], [0.5], 2**21, [0.5]))
-    (tmp_path / "docs").mkdir()
-    page.write(tmp_path, tmp_path / "docs/page.md")
-    text = (tmp_path / "docs/page.md").read_text()
-    assert "{{" not in text
-    assert "| a row | segbench | 1 s, 1.5 s | 1 s, 1.5 s |  | 1 MiB |  |" in text
-    assert "|  | peer | 4 s, 4 s | 5 s, 5 s | 3.0 | 0 MiB | 2e-01 |" in text
-    assert "took less processor time in 1 of 2 comparisons; there the other programs took 3.0 to 3.0 times" in text
-    assert "peer took 0.50 times as much for c row." in text
-    assert "peer did not finish (> 120 s): b row." in text
-    assert "0.5 before the run, at most 1.5 during, 1.5 after it" in text
-    assert text.count("Not measured in this run.") == 4
-    assert 0 < (tmp_path / "docs/images/benchmark-pixels.png").stat().st_size < 60 * 1024
-
-
-def test_runs_of_different_versions_are_not_mixed(raw, tmp_path):
-    raw("c row", Cell([1.0], [1.0]), Cell([0.5], [0.5]), versions="x 2")
-    with pytest.raises(SystemExit, match="expected contests with one versions"):
-        page.write(tmp_path, tmp_path / "page.md")
 
 
 @pytest.mark.parametrize("quick", [True, False])

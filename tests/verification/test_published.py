@@ -32,22 +32,22 @@ def checks_of(folder):
 
 def test_what_follows_from_the_rows(tmp_path):
     checks = checks_of(write(tmp_path, HED_bdry_thr=ROWS, HED_bdry=best(), SE_bdry_thr=ROWS, SE_bdry=best(area=0.2)))
-    assert [check.what for check in checks[:4]] == ["ODS recall", "ODS precision", "ODS F", "Area_PR"]
-    assert [(check.group, check.what) for check in checks if check.state == "off"] == [("SE", "Area_PR")]
+    assert [check.what for check in checks[:4]] == ["ods_recall", "ods_precision", "ods_f", "area_pr"]
+    assert [(check.group, check.what) for check in checks if check.state == "off"] == [("SE", "area_pr")]
     assert {check.source for check in checks} == {"HED_bdry.txt", "SE_bdry.txt"}
 
 
 def test_nothing_is_compared_with_itself(tmp_path):
     one_row = "0.5 0.6 0.8 0.685714"
     checks = checks_of(write(tmp_path, A_bdry_thr=one_row, A_bdry="0.5 0.6 0.8 0.685714 0.7 0.7 0.7 0.65"))
-    assert [check.what for check in checks] == ["ODS recall", "ODS precision", "ODS F"]
+    assert [check.what for check in checks] == ["ods_recall", "ods_precision", "ods_f"]
 
 
 def test_from_counts_the_ois_follows_too(tmp_path):
     counts = "0.25 8 10 3 6\n0.75 5 10 2 2\n"
     write(tmp_path / "mine", a_ev1=counts, eval_bdry="0.5 0.9 0.9 0.9 0.5 1 0.666667 0")
     states = {check.what: check.state for check in checks_of(tmp_path)}
-    assert (states["OIS F"], states["ODS F"]) == ("as expected", "off")
+    assert (states["ois_f"], states["ods_f"]) == ("as expected", "off")
 
 
 def test_half_a_method_is_not_checked(tmp_path):

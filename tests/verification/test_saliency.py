@@ -38,10 +38,10 @@ def checks_of(folder):
 def test_values_are_recomputed_from_the_maps(tmp_path):
     row = HALF | {"mae": (127 / 255) / 4}
     checks = checks_of(write(tmp_path, row))
-    assert checks["net", "MAE"].state == checks["net", "F adp"].state == "as expected"
+    assert checks["net", "mae"].state == checks["net", "f_adaptive"].state == "as expected"
     # Four digits are not enough, and the image that is off is found, too.
-    assert checks["net", "S"].state == checks["net", "its worst image"].state == "off"
-    assert abs(checks["net", "S"].difference) == abs(checks["net", "its worst image"].difference)
+    assert checks["net", "s_measure"].state == checks["net", "its worst image"].state == "off"
+    assert abs(checks["net", "s_measure"].difference) == abs(checks["net", "its worst image"].difference)
 
 
 def test_curves_run_from_the_highest_threshold(tmp_path):

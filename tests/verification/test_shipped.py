@@ -36,12 +36,12 @@ def test_no_two_checks_have_one_name(checks):
 
 def test_what_the_papers_print_wrongly_is_said(checks):
     wrong = {
-        ("figure 6", "AUC-PR, exact"): r"prints \.031",
-        ("figure 6", "AUC-PR, linear"): r"prints \.50",
-        ("figure 7, curve I", "AUC-PR, exact"): r"prints \.514",
+        ("figure 6", "auc_pr, exact"): r"prints \.031",
+        ("figure 6", "auc_pr, linear"): r"prints \.50",
+        ("figure 7, curve I", "auc_pr, exact"): r"prints \.514",
         ("tables 2 to 5", "precision at .75"): r"prints \.4",
         ("tables 6 to 9, as printed", "recall at .5"): "prints 4/8",
-        ("score 1 of twenty samples", "AUC-ROC"): "19 labels",
+        ("score 1 of twenty samples", "auc_roc"): "19 labels",
     }
     for (group, what), words in wrong.items():
         assert re.search(words, of(checks, group, what).note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -85,6 +85,16 @@ class ClassCounts(Counts):
     def settings(self) -> tuple[object, ...]:
         """What has to be equal for counts to add up."""
         return self.names
+
+    @property
+    def parts(self) -> Mapping[str, ScoreCounts]:
+        """The counts of each class by its name."""
+        return dict(zip(self.names, self.counts, strict=True))
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, ScoreCounts]) -> ClassCounts:
+        """Put the classes together."""
+        return cls(tuple(parts), tuple(parts.values()))
 
     def __eq__(self, other: object) -> bool:
         """Return whether names and counts are the same, in the same order."""

@@ -13,17 +13,20 @@ from segbench.curves.kernels import (
     area_share,
     best_point,
     false_positives_at,
-    not_steeper,
+    hull_vertices,
     pr_area_exact,
     precision_steps,
     roc_area,
     short_segment_areas,
     unless_long,
 )
+from segbench.curves.points import needed_for_fpr as needed
 
 Counts = NDArray[Any]
 
 _compiled = compiled(error_model="numpy")
+
+needed_for_fpr = _compiled(needed)
 
 
 @_compiled
@@ -61,7 +64,7 @@ def pooled_curves(
     chosen = several.size > 0
     # Few of these are written to where most scores are without positives; zeros would be written to all.
     points = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
-    chain = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    chain = np.empty(longest, np.int64)
     several_points, short = np.zeros(longest, np.bool_), np.empty(longest if chosen else 0)
     for r in range(positives.shape[0]):
         size = turning_points(positives[r], negatives[r], several, points, several_points)
@@ -77,11 +80,13 @@ def pooled_curves(
         else:
             area, steps = pr_area_exact(tp, fp), precision_steps(tp, fp)
         areas[r, 1], areas[r, 3] = area_share(area, P), area_share(steps, P)
-        vertices = hull_into(chain, tp, fp)
-        areas[r, 2] = area_share(pr_area_exact(chain[0][:vertices], chain[1][:vertices]), P)
         if N > 0:
             areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
-            areas[r, 4] = false_positives_at(tp, fp, several_points, (95 * P + 99) // 100)
+            areas[r, 4] = false_positives_at(tp, fp, several_points, needed_for_fpr(P))
+        vertices = hull_vertices(tp, fp, chain)
+        for k in range(vertices):  # over the points, which are not needed any more
+            tp[k], fp[k] = tp[chain[k]], fp[chain[k]]
+        areas[r, 2] = area_share(pr_area_exact(tp[:vertices], fp[:vertices]), P)
 
 
 @_compiled
@@ -143,45 +148,6 @@ def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], sho
                 steps += gained * precision
         above = precision
     return area, steps
-
-
-@_compiled
-def hull_into(chain: tuple[IntArray, IntArray], tp: IntArray, fp: IntArray) -> int:
-    """Write the points of `segbench.curves.kernels.hull_vertices` into two arrays, and give their number.
-
-    Points follow each other without repetition. Those that their neighbours already put on or below the hull are left
-    out first, without a branch, and the last two vertices are kept in variables: both take a third of the time each.
-    """
-    chain_tp, chain_fp = chain
-    products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
-    last = tp.size - 1
-    candidates = 1
-    chain_tp[0] = chain_fp[0] = 0
-    for k in range(1, last):
-        chain_tp[candidates], chain_fp[candidates] = tp[k], fp[k]
-        convex = (fp[k + 1] - fp[k]) * (tp[k] - tp[k - 1]) > (fp[k] - fp[k - 1]) * (tp[k + 1] - tp[k])
-        candidates += convex or not products_fit
-    chain_tp[candidates], chain_fp[candidates] = tp[last], fp[last]
-    size = 1
-    last_t = last_f = before_t = before_f = np.int64(0)
-    for k in range(1, candidates + 1):
-        t, f = chain_tp[k], chain_fp[k]
-        while size > 1:
-            rise, run = last_f - before_f, last_t - before_t
-            next_rise, next_run = f - last_f, t - last_t
-            if products_fit and next_rise * run > rise * next_run:
-                break
-            if not products_fit and not not_steeper(rise, run, next_rise, next_run):
-                break
-            size -= 1
-            last_t, last_f = before_t, before_f
-            if size > 1:
-                before_t, before_f = chain_tp[size - 2], chain_fp[size - 2]
-        chain_tp[size], chain_fp[size] = t, f
-        before_t, before_f = last_t, last_f
-        last_t, last_f = t, f
-        size += 1
-    return size
 
 
 @_compiled

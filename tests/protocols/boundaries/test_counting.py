@@ -112,19 +112,6 @@ def test_no_order_of_thresholds_matters_to_a_threshold():
         assert [part[0] for part in as_lists(alone)] == [part[k] for part in as_lists(every)]
 
 
-def test_levels_of_unsigned_types_are_fractions_of_their_maximum():
-    levels = np.array([[0, 51, 128, 255]], np.uint8)
-    truth = np.array([[0, 1, 0, 0]])
-    eight, sixteen = sb.count_boundaries(levels, truth), sb.count_boundaries(levels.astype(np.uint16) * 257, truth)
-    assert eight == sixteen == sb.count_boundaries(levels / 255, truth)
-
-
-def test_five_thresholds_are_spaced_as_the_official_code_does():
-    # 85 / 255 is 2 / 6, and in floating point the official 2 / 6 is just above it.
-    counts = sb.count_boundaries(np.array([[85]], np.uint8), [[1]], thresholds=5)
-    assert counts.total_pred.tolist() == [1, 0, 0, 0, 0]
-
-
 @pytest.mark.parametrize("shape", [(1, 1), (1, 300), (200, 1)])
 def test_empty_and_full_maps(shape):
     full, empty = np.ones(shape), np.zeros(shape)

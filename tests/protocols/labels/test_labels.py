@@ -1,9 +1,7 @@
 """Label maps and hard masks: confusion matrices and their metrics."""
 
 import math
-import struct
 import warnings
-import zlib
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -546,21 +544,6 @@ def failure(*arguments, **options):
     with pytest.warns(segbench.FailedImages):
         (reason,) = segbench.evaluate(*arguments, **options).failed.values()
     return reason
-
-
-def test_grey_pngs_of_four_bits_keep_their_labels(tmp_path):
-    labels = np.random.default_rng(0).integers(0, 5, (8, 10)).astype(np.uint8)
-    packed = b"".join(b"\0" + bytes(row[0::2] << 4 | row[1::2]) for row in labels)
-    chunks = (b"IHDR", struct.pack(">IIBBBBB", 10, 8, 4, 0, 0, 0, 0)), (b"IDAT", zlib.compress(packed)), (b"IEND", b"")
-    parts = (
-        struct.pack(">I", len(data)) + kind + data + zlib.crc32(kind + data).to_bytes(4, "big") for kind, data in chunks
-    )
-    png = b"\x89PNG\r\n\x1a\n" + b"".join(parts)
-    for folder in ("gt", "pred"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.png").write_bytes(png)
-    result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Labels(classes=5))
-    assert np.array_equal(result.pooled.matrix[:, :5], np.diag(np.bincount(labels.ravel(), minlength=5)))
 
 
 def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour(tmp_path):

@@ -100,26 +100,6 @@ def test_resamples_and_comparisons_hold_them(folders):
     assert same(row.difference, results[0].summary["iou@0.5"] - results[1].summary["iou@0.5"])
 
 
-def test_many_float_scores_are_exact_in_estimates_and_resamples():
-    rng = np.random.default_rng(0)
-    images = {
-        str(k): segbench.count_pixels(rng.random(20_000) < 0.3, rng.random(20_000).astype(np.float32)) for k in range(3)
-    }
-    table = Pixels(at=(0.31,)).table(images)
-    pooled = ScoreCounts.sum(images.values()).operating_point(0.31)
-    place = [metric.key for metric in table.metrics].index("f@0.31")
-    assert same(table.summary()["f@0.31"], pooled.f)
-    assert same(table.score(np.asarray(table.rows.sum(axis=0)).reshape(1, -1))[0, place], pooled.f)
-
-
-def test_they_survive_results_files_and_merging(folders, tmp_path):
-    gt, one, _ = folders
-    file = tmp_path / "results.segbench"
-    result = segbench.evaluate(gt, one, Pixels(at=(0.5,)), results=file)
-    (loaded,) = segbench.load_results(file)
-    assert dict(loaded.summary) == dict(result.summary)
-
-
 def test_on_the_command_line(folders, segbench):
     gt, one, _ = folders
     runs = json.loads(segbench("pixels", gt, one, "--at", "0.5", "--format", "json").out)["runs"]

@@ -151,15 +151,6 @@ def test_masks_on_two_scales_are_soft_maps():
     assert not counts.two_valued
 
 
-def test_the_table_of_counts_gives_the_summary():
-    truths, masks = drawn()
-    images = counted(truths, masks)
-    table = PIXELS.table(images)
-    summary = pixel_summary(images)
-    found = dict(zip(keys_of(table), table.measure(np.ones((1, 6)))[0], strict=True))
-    assert found == pytest.approx({key: summary[key] for key in found}, rel=1e-12, nan_ok=True)
-
-
 def test_resamples_are_evaluated_at_the_mask_too():
     """A resample of empty masks has F 0, not that of calling everything positive."""
     truths, masks = drawn()
@@ -215,19 +206,6 @@ def test_each_class_decides_for_itself():
     assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 0) / 2)
     assert class_image_summary(both)["macro_f"] == pytest.approx((2 / 3 + 0) / 2)
-
-
-def test_an_accumulator_decides_over_all_it_was_given():
-    accumulator = Accumulator()
-    accumulator.update([0, 1, 1], [0, 0, 0], name="empty")
-    accumulator.update([0, 1, 1], [1, 1, 0], name="mask")
-    result = accumulator.compute()
-    assert result.summary["ods_f"] == pytest.approx(2 * 1 / (4 + 1 + 1))
-    assert (result.per_image["empty"]["f"], result.per_image["mask"]["f"]) == (0, 0.5)
-    assert np.isnan(result.curve.area)
-    assert np.isnan(result.intervals(replicates=10)["auc_pr"]).all()
-    accumulator.update([0, 1, 1], [0.5, 1, 0], name="soft")
-    assert "auc_pr" not in accumulator.compute().summary.undefined
 
 
 def test_pixels_without_names_are_masks_as_well():

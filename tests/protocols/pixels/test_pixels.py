@@ -16,8 +16,6 @@ from segbench import (
     Pixels,
     Regions,
     ScoreCounts,
-    auc_roc,
-    average_precision,
     count_pixels,
     evaluate,
 )
@@ -85,27 +83,6 @@ class TestCountPixels:
         top = np.iinfo(dtype).max
         counts = count_pixels([1, 0, 1], np.array([top, 51 * (top // 255), 0], dtype))
         assert counts.scores.tolist() == [1.0, 0.2, 0.0]
-
-    @given(images, st.sampled_from(["f4", "f8", "f2", "i4", "u4", "bool"]), st.integers(0, 300))
-    def test_every_type_agrees_with_counting_one_by_one(self, rng, dtype, size):
-        labels = rng.random(size) < 0.5
-        scores = (rng.integers(-3, 4, size) * 0.25).astype(dtype) if dtype != "u4" else rng.integers(0, 5, size, "u4")
-        valid = rng.random(size) < 0.8
-        counts = count_pixels(labels, scores, valid)
-        distinct = sorted({float(score) for score in scores[valid]}, reverse=True)
-        assert counts.scores.tolist() == distinct
-        for score, positives, negatives in zip(distinct, counts.positives, counts.negatives, strict=True):
-            at = valid & (scores.astype(float) == score)
-            assert (positives, negatives) == (np.sum(at & labels), np.sum(at & ~labels))
-        assert counts.ignored == np.sum(~valid)
-
-    @given(
-        hnp.arrays(np.float32, st.integers(1, 60), elements=st.floats(width=32, allow_nan=False, allow_infinity=False))
-    )
-    def test_any_float32_is_kept_to_the_bit_but_minus_zero(self, scores):
-        counts = count_pixels(np.ones(scores.shape, bool), scores)
-        assert counts.scores.tolist() == np.unique(scores)[::-1].tolist()
-        assert not np.signbit(counts.scores[counts.scores == 0]).any()
 
     @given(st.data(), st.sampled_from(["f2", "f4", "f8", "i1", "i2", "i4", "u4", "i8", "u8"]), images)
     def test_exact_counts_are_those_of_unique_for_each_class(self, data, dtype, rng):
@@ -220,11 +197,6 @@ class TestCountPixels:
         with pytest.raises(ArgumentError, match="other than 0 and 1"):
             count_pixels(labels, [0.2, 0.9, 0.5], labels != 0)
 
-    def test_the_papers_nineteen_labels_for_twenty_scores(self):
-        target = [1] * 10 + [0] * 9
-        with pytest.raises(ArgumentError, match="labels have shape"):
-            count_pixels(target, [1, 1, 2, 2, 0, 2, 3, 0, 0, 0, 2, 1, 1, 0, 0, 2, 1, 0, 0, 0])
-
 
 class TestRule:
     levels = np.array([[0, 1, 3], [127, 128, 255]], np.uint8)
@@ -329,39 +301,6 @@ class TestInvert:
     def test_inverting_twice_is_not_inverting(self, rng):
         truth, scores = rng.random((5, 6)) < 0.5, rng.integers(0, 256, (5, 6), np.uint8)
         assert counted(truth, 255 - scores, invert=True) == counted(truth, scores)
-
-
-class TestInvariants:
-    @given(images)
-    def test_levels_and_their_shares_have_the_same_counts(self, rng):
-        labels, levels = rng.random(50) < 0.5, rng.integers(0, 256, 50, np.uint8)
-        assert count_pixels(labels, levels) == count_pixels(labels, levels / 255)
-
-    @given(images, st.integers(2, 5))
-    def test_repeating_pixels_multiplies_counts(self, rng, times):
-        labels, scores = rng.random(40) < 0.5, rng.random(40)
-        once, often = count_pixels(labels, scores), count_pixels(np.tile(labels, times), np.tile(scores, times))
-        assert often == ScoreCounts.sum([once] * times)
-
-    @given(images)
-    def test_rising_maps_of_scores_change_nothing_but_thresholds(self, rng):
-        labels, scores = rng.random(60) < 0.5, rng.integers(0, 9, 60) / 8
-        before, after = count_pixels(labels, scores), count_pixels(labels, np.exp(3 * scores) - 5)
-        assert np.array_equal(before.positives, after.positives)
-        assert np.array_equal(before.negatives, after.negatives)
-
-    @given(images)
-    def test_swapping_labels_and_negating_scores_keeps_auc_roc(self, rng):
-        labels, scores = rng.random(60) < 0.5, rng.integers(0, 9, 60)
-        labels[:2] = True, False
-        assert auc_roc(count_pixels(~labels, -scores)) == pytest.approx(
-            auc_roc(count_pixels(labels, scores)), abs=1e-12
-        )
-
-
-def test_scores_that_separate_are_perfect():
-    counts = count_pixels(FIRST_TRUTH, FIRST_TRUTH)
-    assert auc_roc(counts) == average_precision(counts) == 1
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from measured import region_image_summary, region_summary
 
-from segbench import ArgumentError, RegionCounts, compare, count_regions, intervals, region_curve
+from segbench import ArgumentError, RegionCounts, compare, intervals, region_curve
 
 AREA, UNIT, MEAN = 10, 2**20, 2**36
 
@@ -48,13 +48,6 @@ def test_pooled_curve_is_that_of_the_sum():
 def test_figures_of_an_image_take_the_first_of_equal_thresholds():
     figures = region_image_summary(A)
     assert (figures["covering"], figures["threshold"], figures["voi"]) == (0.8, 0.5, 0.5)
-
-
-def test_order_of_images_does_not_matter():
-    rng = np.random.default_rng(0)
-    images = {str(k): count_regions(rng.integers(0, 5, (9, 9)), rng.integers(0, 4, (2, 9, 9))) for k in range(12)}
-    there, back = region_summary(images), region_summary(dict(reversed(images.items())))
-    assert dict(there) == dict(back)
 
 
 def test_intervals_and_comparison():

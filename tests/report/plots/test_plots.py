@@ -488,16 +488,6 @@ class TestCurvePlot:
         assert first != second
         assert ax.get_xlabel() == "Recall"
 
-    def test_roc(self, results):
-        ax = roc_curve(results[1].pooled).plot(label="mine")
-        assert labels_of(ax) == ["mine"]
-        assert ax.get_xlabel() == "False positive rate"
-
-    def test_boundaries(self):
-        ax = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0]).plot()
-        assert labels_of(ax) == ["ODS F .7000"]
-        assert ax.get_xlabel() == "Recall"
-
 
 class TestSavePlot:
     @pytest.mark.parametrize("kind", KINDS)
@@ -554,13 +544,6 @@ class TestSavePlot:
 
 
 class TestPoints:
-    def test_between_distant_points_precision_is_bent(self):
-        # Davis and Goadrich, table 1: from (5, 5) to (10, 30) precision is .5 .375 .318 .286 .265 .25.
-        recall, precision = pr_curve(ScoreCounts.from_points([5, 10], [5, 30], 20, 2000)).line("pr")
-        expected = {0.25: 0.5, 0.3: 0.375, 0.35: 7 / 22, 0.4: 8 / 28, 0.45: 9 / 34, 0.5: 0.25}
-        for at, value in expected.items():
-            assert np.interp(at, recall, precision) == pytest.approx(value, abs=2e-3)
-
     def test_every_point_drawn_lies_on_the_curve(self):
         rng = np.random.default_rng(0)
         curve = pr_curve(count_pixels(rng.random(400) < 0.3, rng.integers(0, 12, 400)))
