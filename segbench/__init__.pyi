@@ -102,9 +102,11 @@ from .report.plots.achievable import plot_achievable as plot_achievable
 from .report.plots.classes import plot_classes as plot_classes
 from .report.plots.comparison import plot_comparison as plot_comparison
 from .report.plots.confusion import plot_confusion as plot_confusion
+from .report.plots.distances import plot_distances as plot_distances
 from .report.plots.e import plot_e_threshold as plot_e_threshold
 from .report.plots.f import plot_f_threshold as plot_f_threshold
 from .report.plots.images import plot_images as plot_images
+from .report.plots.nsd import plot_nsd as plot_nsd
 from .report.plots.pr import plot_pr as plot_pr
 from .report.plots.ranks import plot_ranks as plot_ranks
 from .report.plots.reliability import plot_reliability as plot_reliability

@@ -70,7 +70,7 @@ def measure(truth: Path, prediction: Path) -> ClassCounts:
         marks = [time.perf_counter()]
         raw = read(files)
         marks.append(time.perf_counter())
-        sample = decode_sample(raw, "classes")
+        sample = decode_sample(raw, PROTOCOL.reads)
         marks.append(time.perf_counter())
         counts = PROTOCOL.count(sample).counts
         marks.append(time.perf_counter())
@@ -95,7 +95,7 @@ def main() -> None:
         iio.imwrite(root / "gt" / "a.png", truth)
         (root / "forms").mkdir()
         write_forms(root / "forms", softmax(truth))
-        PROTOCOL.count(decode_sample(read(find_files(_any(root), PROTOCOL).files[0]), "classes"))  # compiles
+        PROTOCOL.count(decode_sample(read(find_files(_any(root), PROTOCOL).files[0]), PROTOCOL.reads))  # compiles
         print(f"{'':28}    read  decode   count    pack     all")
         counts = {folder.name: measure(root / "gt", folder) for folder in sorted((root / "forms").iterdir())}
     first, *others = (each for form, each in counts.items() if form.startswith("uint8"))

@@ -40,7 +40,6 @@ sys.path.append(str(Path(__file__).parents[2] / "tests"))  # which hold the soun
 
 HERE = Path(tempfile.gettempdir() if not Path("/dev/shm").is_dir() else "/dev/shm")  # noqa: S108  folders in it are ours
 ROLES = ("prediction", "ground truth", "field")
-READS = ("masks", "boundaries", "regions")
 LONGEST = 2**15
 MEMBERS = 40
 INSTRUMENTED = ("segbench", "tifffile", "PIL")
@@ -116,8 +115,9 @@ def decode_mat_truth(data: bytes) -> None:
 
     from segbench.loaders.load import RawFiles, decode_sample
     from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.reading import BOUNDARIES, MASKS, REGIONS
 
-    reads: Any = chosen(data, READS)
+    reads: Any = chosen(data, (MASKS, BOUNDARIES, REGIONS))
     for truth, prediction in (("a.mat", "b.npy"), ("a.npy", "b.mat")):
         found = {"a.npy": npy(GREY8), "b.npy": npy(GREY8), "a.mat": data, "b.mat": data}
         files = SampleFiles("a", (Path(truth),), Path(prediction))

@@ -172,15 +172,16 @@ class Accumulator:
         if isinstance(names, (str, bytes)):
             raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
         count_on = self.count_on if self.protocol.capability(OnDevice) else "host"
-        if self.protocol.reads == "masks":
+        reads = self.protocol.reads
+        if reads.pixelwise:
             batch = as_batch(labels, scores, valid, count_on)
         elif name is None and names is None:
             raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
-        elif valid is not None and self.protocol.reads == "boundaries":
-            raise ArgumentError("valid: boundaries are counted over whole images, without a field of view")
+        elif valid is not None and reads.without_field:
+            raise ArgumentError(f"valid: {reads.without_field}")
         else:
             batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
-        notes = () if self.protocol.reads in ("labels", "regions") else batch.notes
+        notes = batch.notes if reads.levels else ()
         named: list[tuple[str, Packed]] = []
         unnamed: list[Counted] = []
         if name is not None:

@@ -28,7 +28,7 @@ from segbench.checks.sizes import (
 )
 from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import Expected, expected_in
+from segbench.core.capabilities import ByClass, Confusing, expected_in
 from segbench.core.errors import DataError
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
@@ -154,12 +154,12 @@ def _check(
         return Report(
             method=method, protocol=protocol.name, images=images, looked_into=0, refused=True, findings=(problem,)
         )
-    expected, scaled = expected_in(protocol), repairs.scale is not None
-    surveyed = survey_headers(pairing.files, read, expected, repairs)
+    scaled = repairs.scale is not None
+    surveyed = survey_headers(pairing.files, read, protocol.reads, repairs)
 
     def inspected(most: int | None) -> tuple[list[Probe], list[Finding]]:
-        probes = probes_of(pairing.files, surveyed, expected, repairs, most)
-        return probes, _findings(expected, pairing, surveyed, probes, scaled=scaled)
+        probes = probes_of(pairing.files, surveyed, protocol, repairs, most)
+        return probes, _findings(protocol, pairing, surveyed, probes, scaled=scaled)
 
     probes, findings = inspected(sample)
     if quick and _none_left(findings, probes) and not any(finding.whole for finding in findings):
@@ -178,29 +178,30 @@ def _check(
 
 
 def _findings(
-    expected: Expected, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe], *, scaled: bool
+    protocol: Protocol, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe], *, scaled: bool
 ) -> list[Finding]:
-    total = len(pairing.files)
+    total, expected, by_class = len(pairing.files), expected_in(protocol), protocol.capability(ByClass)
     failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
     inspected = len(seen) + len(failures)
     truths = truth_findings(seen, expected, total)
-    of_classes = class_findings(seen, expected)
-    labels = predicted_label_findings(seen, expected)
+    of_classes = class_findings(seen, by_class)
+    rule = "" if expected.rule is None else str(expected.rule)
+    labels = predicted_label_findings(seen, rule, counted=bool(rule or by_class))
     if labels:
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
     named = SizeError | ClassMapsError | ClassStackError | UncountedError
     others = {image: error for image, error in failures.items() if not isinstance(error, named)}
     findings = [
         *name_findings(pairing, expected),
-        *size_findings(misfits, total, soft=expected.soft),
+        *size_findings(misfits, total, soft=expected.scores is not None),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
         *unfit_maps(failures, inspected),
         *stacks_of_classes(failures, inspected),
-        *label_map_findings(seen, failures, inspected, expected),
+        *label_map_findings(seen, failures, inspected, protocol.capability(Confusing)),
         *exchange_findings(seen, truths),
         *truths,
         *region_findings([probe.label_map for probe in seen if probe.label_map]),
@@ -208,9 +209,10 @@ def _findings(
         *([] if labels else _coloured(seen)),
         *of_classes,
     ]
-    if expected.soft and not labels:
+    if expected.scores and not labels:
         findings += [] if scaled else type_findings(surveyed.predictions)
-        findings += score_findings(seen, expected)
+        field = not protocol.reads.without_field
+        findings += score_findings(seen, expected.scores, expected.lines, field=field)
     return findings
 
 

@@ -20,11 +20,13 @@ from segbench.checks.probes import (
 )
 from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
 from segbench.checks.truths import listed
-from segbench.core.capabilities import Expected
+from segbench.core.capabilities import ByClass
 from segbench.core.errors import DataError
+from segbench.core.expected import ExpectedScores
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
+from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
@@ -54,11 +56,11 @@ class ClassesProbe(Probe):
     foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
 
 
-def probe_classes(files: SampleFiles, expected: Expected) -> Probe:
+def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe:
     """Inspect one image, class by class."""
-    classes = expected.classes
+    expected = classes.expected_of_one
     try:
-        sample = decode_sample(read(files), expected.reads)
+        sample = decode_sample(read(files), reads)
         truth, maps = classes.maps(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
@@ -74,7 +76,7 @@ def probe_classes(files: SampleFiles, expected: Expected) -> Probe:
         positive = equals_any(truth, (label,))
         share = float(positive[counted].mean()) if counted.any() else 0.0
         drawn = TruthProbe(file=name, values=(), positive_share=share, thick=0.0, blocks_outside=0.0, nan=0)
-        scores = score_probe(name, soft, positive, counted, expected)
+        scores = score_probe(name, soft, positive, counted, expected.scores or ExpectedScores())
         probes.append(Probe(image=sample.name, truths=(drawn,), scores=scores))
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
@@ -112,18 +114,19 @@ def stacks_of_classes(failures: Mapping[str, DataError], inspected: int) -> list
     return [stops("class-stacks", "prediction", what, fix, places, images=stacks)]
 
 
-def class_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
     """Judge the labels and the maps of the images inspected, one finding for all classes that show it."""
     seen = [probe for probe in probes if isinstance(probe, ClassesProbe)]
-    if not seen or expected.classes is None:
+    if not seen or classes is None:
         return []
+    expected = classes.expected_of_one.scores or ExpectedScores()
     every = [one for probe in seen for one in probe.classes]
     over_all = [
         replace(found, fix=_FIXES.get(found.key, found.fix), images=tuple(dict.fromkeys(found.images)))
         for found in score_findings(every, expected)
         if found.key in _OVER_ALL
     ]
-    by_class = dict(zip(expected.classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
+    by_class = dict(zip(classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
     found = [*_foreign(seen), *over_all, *_inverted(by_class, expected), *_constant(by_class)]
     keys = {finding.key for finding in found}
     return found if keys & {"levels-unscaled", "few-levels", "inverted"} else [*found, *_saturated(by_class, expected)]
@@ -144,7 +147,7 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         yield look(key, "ground truth", message, fix, places)
 
 
-def _inverted(by_class: _ByClass, expected: Expected) -> list[Finding]:
+def _inverted(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
     ranked = {title: [score for score in _drawn(of) if not isnan(score.auc)] for title, of in by_class.items()}
     middles = {title: median(score.auc for score in scores) for title, scores in ranked.items() if scores}
     wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
@@ -176,7 +179,7 @@ def _constant(by_class: _ByClass) -> list[Finding]:
     return [look("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
 
 
-def _saturated(by_class: _ByClass, expected: Expected) -> list[Finding]:
+def _saturated(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
     judged = {title: score_findings(of, expected) for title, of in by_class.items()}
     found = {title: one for title, every in judged.items() for one in every if one.key == "saturated"}
     if not found:

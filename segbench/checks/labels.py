@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import LabelProbe, Probe
-from segbench.core.capabilities import Expected
 from segbench.core.interface import setting
 from segbench.core.numbers import many, verb
 from segbench.protocols.class_names import written_classes
@@ -16,14 +15,16 @@ REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
 """Findings on the ground truth that suggest which of its labels to count: with label maps predicted, none helps."""
 
 
-def predicted_label_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
-    """Find that predictions are label maps, which is judged over all images (`segbench.protocols.predicted_labels`)."""
+def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
+    """Find that predictions are label maps, which is judged over all images (`segbench.protocols.predicted_labels`).
+
+    `rule` says what is positive, if anything does, and `counted` whether a run would count them nevertheless.
+    """
     with_labels = [probe for probe in probes if probe.may_hold_labels]
     found = [probe.labels for probe in with_labels]
     if not are_label_maps(found):
         return []
     labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
-    rule = "" if expected.rule is None else str(expected.rule)
     what = f"{len(found)} of {many(len(found), 'prediction')} inspected {verb(len(found), 'are')} label maps, as the "
     what += "ground truth is "
     if any(one.coloured for one in found if one):
@@ -36,7 +37,7 @@ def predicted_label_findings(probes: Sequence[Probe], expected: Expected) -> lis
     else:
         what += f"({len(labels)} labels), and the number of a label is not a score"
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
-    if rule or expected.classes:
+    if counted:
         fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
     return [
         stops(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from segbench.checks.duplicates import is_same_file
 from segbench.checks.findings import Finding, Place, stops
-from segbench.core.capabilities import Expected
+from segbench.core.expected import Expected
 from segbench.core.interface import given, setting
 from segbench.core.numbers import many, of_all
 from segbench.loaders.decoded import shown

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.capabilities import Expected
 from segbench.core.errors import DataError
+from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
-from segbench.core.sample import Sample
+from segbench.core.sample import Reading, Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, decode_truth, read
 from segbench.loaders.maps import StackError
@@ -79,7 +79,7 @@ class ScoreProbe:
     auc: float  # area under the ROC curve; nan without both classes
     bright: bool  # whether more than half of the pixels lie above half of the scale
     top: tuple[int, int]  # positive and negative pixels at the end of the scale that means positive
-    blocks: float  # share of the pixels above half of the highest score that lie in a block of 2 x 2 such pixels
+    blocks: float = 0.0  # of lines: share of those above half of the highest score in a block of 2 x 2 such pixels
 
     @property
     def constant(self) -> bool:
@@ -116,10 +116,10 @@ class Probe:
     prediction: str = ""  # the file of that prediction
 
 
-def probe(files: SampleFiles, expected: Expected, repairs: Repairs) -> Probe:
+def probe(files: SampleFiles, reads: Reading, expected: Expected, repairs: Repairs) -> Probe:
     """Inspect one image."""
     try:
-        return _inspected(decode_sample(read(files), expected.reads, repairs), files, expected)
+        return _inspected(decode_sample(read(files), reads, repairs), files, expected)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
@@ -137,34 +137,100 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
     return error
 
 
+class _Areas:
+    """How the pixels of areas are judged."""
+
+    may_hold_labels = True
+
+    def drawn(self, sample: Sample) -> Sequence[tuple[str, NDArray[Any]]]:
+        """Give each ground truth with its file."""
+        return list(zip(sample.truth_files, sample.ground_truths, strict=True))
+
+    def positives(self, array: NDArray[Any]) -> NDArray[np.bool_] | None:
+        """Mark what is positive without a rule; None where a rule has to say."""
+        return array if array.dtype == np.bool_ else None
+
+    def shares(self, positive: NDArray[np.bool_]) -> tuple[float, float]:
+        """Give `TruthProbe.thick` and `TruthProbe.blocks_outside`."""
+        del positive
+        return 0.0, 0.0
+
+    def near(self, positive: NDArray[np.bool_], drawn: Sequence[TruthProbe]) -> NDArray[np.bool_]:
+        """Mark where a prediction is right."""
+        del drawn
+        return positive
+
+    def judged(self, drawn: tuple[TruthProbe, ...]) -> tuple[TruthProbe, ...]:
+        """Give the ground truths with values that mean something."""
+        return drawn
+
+    def blocks(self, soft: NDArray[Any], *, invert: bool) -> float:
+        """Give `ScoreProbe.blocks`."""
+        del soft, invert
+        return 0.0
+
+
+class _Lines(_Areas):
+    """How the pixels of lines are judged."""
+
+    may_hold_labels = False
+
+    def __init__(self, lines: ExpectedLines) -> None:
+        self._lines = lines
+
+    def drawn(self, sample: Sample) -> Sequence[tuple[str, NDArray[Any]]]:
+        named = super().drawn(sample)
+        return named[(self._lines.category or 1) - 1 :][:1] if sample.categories_drawn else named
+
+    def positives(self, array: NDArray[Any]) -> NDArray[np.bool_] | None:
+        from segbench.protocols.boundaries.label_maps import label_boundaries
+
+        return label_boundaries(array) if self._lines.label_maps else super().positives(array)
+
+    def shares(self, positive: NDArray[np.bool_]) -> tuple[float, float]:
+        return (0.0, 0.0) if self._lines.label_maps else (thick_share(positive), block_share(~positive))
+
+    def near(self, positive: NDArray[np.bool_], drawn: Sequence[TruthProbe]) -> NDArray[np.bool_]:
+        black_on_white = all(found.positive_share > 0.5 for found in drawn)
+        return grown(~positive if black_on_white else positive, REACH)
+
+    def judged(self, drawn: tuple[TruthProbe, ...]) -> tuple[TruthProbe, ...]:
+        return () if self._lines.label_maps else drawn
+
+    def blocks(self, soft: NDArray[Any], *, invert: bool) -> float:
+        shares = as_shares(soft)
+        ridges = soft.max() - shares if invert else shares
+        return block_share(ridges > ridges.max() / 2) if ridges.max() else 0.0
+
+
+_AREAS = _Areas()
+
+
 def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     coloured = coloured_files(sample, files)
-    if not expected.soft:
-        return Probe(image=sample.name, label_map=_label_map(sample, expected), coloured=coloured)
-    as_drawn = replace(expected, rule=None, void=(), label_maps=False) if sample.without_truth else expected
-    drawn = [_truth(file, array, sample.field, as_drawn) for file, array in _named(sample, expected.category)]
-    positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
-    counted = np.logical_or.reduce([valid for _, _, valid in drawn])
+    if expected.scores is None:
+        return Probe(image=sample.name, label_map=_label_map(sample), coloured=coloured)
+    blank = sample.without_truth
+    pixels = _Lines(lines) if (lines := expected.lines) else _AREAS
+    as_drawn, reading = (Expected(scores=expected.scores), _AREAS) if blank else (expected, pixels)
+    drawn = [_truth(file, array, sample.field, as_drawn, reading) for file, array in pixels.drawn(sample)]
+    truths = tuple(found for found, _, _ in drawn)
     scores = None
     if not sample.labels_predicted:
+        positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
+        counted = np.logical_or.reduce([valid for _, _, valid in drawn])
         soft = sample.predictions[0]
         if soft.shape != positive.shape:
             from segbench.protocols.boundaries.label_maps import sample_ucm2
 
             soft = sample_ucm2(soft)
-        if expected.lines:
-            black_on_white = all(found.positive_share > 0.5 for found, _, _ in drawn)
-            positive = grown(~positive if black_on_white else positive, REACH)
-        scores = score_probe(sample.prediction_file, soft, positive, counted, expected)
-    truths = tuple(found for found, _, _ in drawn)
-    if sample.without_truth:
-        truths = tuple(replace(found, values=()) for found in truths)
-    elif expected.label_maps:
-        truths = ()
-    judged = expected.reads == "masks" and not sample.without_truth
+        scores = score_probe(sample.prediction_file, soft, pixels.near(positive, truths), counted, expected.scores)
+        if not scores.not_finite:
+            scores = replace(scores, blocks=pixels.blocks(soft, invert=expected.scores.invert))
+    judged = pixels.may_hold_labels and not blank
     return Probe(
         image=sample.name,
-        truths=truths,
+        truths=tuple(replace(found, values=()) for found in truths) if blank else pixels.judged(truths),
         scores=scores,
         coloured=coloured,
         may_hold_labels=judged,
@@ -180,8 +246,8 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
     return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
 
 
-def _label_map(sample: Sample, expected: Expected) -> LabelProbe | None:
-    if expected.reads != "regions" or len(sample.predictions) != 1:
+def _label_map(sample: Sample) -> LabelProbe | None:
+    if len(sample.predictions) != 1:
         return None
     (labels,) = sample.predictions
     if labels.dtype.kind not in "bui" or labels.shape != sample.ground_truths[0].shape or not labels.size:
@@ -192,14 +258,8 @@ def _label_map(sample: Sample, expected: Expected) -> LabelProbe | None:
     return LabelProbe(file=sample.prediction_file, labels=np.unique(labels).size, run=float(np.median(runs)))
 
 
-def _named(sample: Sample, category: int | None) -> Iterable[tuple[str, NDArray[Any]]]:
-    names = sample.truth_files
-    drawn = list(zip(names, sample.ground_truths, strict=True))
-    return drawn[(category or 1) - 1 :][:1] if sample.categories_drawn else drawn
-
-
 def _truth(
-    file: str, array: NDArray[Any], field: NDArray[Any] | None, expected: Expected
+    file: str, array: NDArray[Any], field: NDArray[Any] | None, expected: Expected, pixels: _Areas
 ) -> tuple[TruthProbe, NDArray[np.bool_], NDArray[np.bool_]]:
     """Give what a ground truth holds, which pixels are positive and which count."""
     valid = np.ones(array.shape, np.bool_) if field is None else field.astype(np.bool_)
@@ -207,27 +267,23 @@ def _truth(
         valid &= ~equals_any(array, expected.void)
     nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     values = few_distinct(array[valid] if expected.void or field is not None else array.reshape(-1))
-    if expected.label_maps:
-        from segbench.protocols.boundaries.label_maps import label_boundaries
-
-        labels = label_boundaries(array)
-    elif expected.rule is not None:
+    if expected.rule is not None:
         try:
             labels = expected.rule.labels(file, array)
         except DataError as error:
             raise UncountedError(error.path, error.what, error.hint) from None
-    elif array.dtype == np.bool_:
-        labels = array
+    elif (known := pixels.positives(array)) is not None:
+        labels = known
     else:
         # Only to see which way scores run; grey levels are a finding of their own.
         labels = array > (values[0] + values[-1]) / 2 if len(values) > 1 else array != 0
-    lines = expected.lines and not expected.label_maps
+    thick, blocks_outside = pixels.shares(labels)
     found = TruthProbe(
         file=file,
         values=values,
         positive_share=float(labels[valid].mean()) if valid.any() else 0.0,
-        thick=thick_share(labels) if lines else 0.0,
-        blocks_outside=block_share(~labels) if lines else 0.0,
+        thick=thick,
+        blocks_outside=blocks_outside,
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
     )
@@ -235,7 +291,7 @@ def _truth(
 
 
 def score_probe(
-    file: str, soft: NDArray[Any], positive: NDArray[np.bool_], counted: NDArray[np.bool_], expected: Expected
+    file: str, soft: NDArray[Any], positive: NDArray[np.bool_], counted: NDArray[np.bool_], expected: ExpectedScores
 ) -> ScoreProbe:
     """Inspect a soft map, given which pixels are positive and which count."""
     kind = soft.dtype.kind
@@ -254,8 +310,6 @@ def score_probe(
     # Floats beyond 1 have no end of a scale that they could have been clipped at.
     end = (flat == (0 if expected.invert else scale)) & (highest <= scale)
     above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
-    shares = as_shares(soft)
-    ridges = (soft.max() - shares if expected.invert else shares) if expected.lines and not bad else None
     return ScoreProbe(
         file=file,
         dtype=soft.dtype.name,
@@ -268,7 +322,6 @@ def score_probe(
         auc=1 - auc if expected.invert else auc,
         bright=(2 * above_half > flat[::step].size) != expected.invert,
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
-        blocks=0.0 if ridges is None or not ridges.max() else block_share(ridges > ridges.max() / 2),
     )
 
 

@@ -14,8 +14,9 @@ from segbench.checks.classes import probe_classes
 from segbench.checks.countable import probe_counts
 from segbench.checks.probes import Probe, probe
 from segbench.checks.sizes import Surveyed
-from segbench.core.capabilities import Expected
+from segbench.core.capabilities import ByClass, Confusing, expected_in
 from segbench.core.interface import carried
+from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import fixable
@@ -26,18 +27,20 @@ _WORTH_THREADS, _MOST_THREADS = 8, 8
 
 
 def probes_of(
-    samples: Sequence[SampleFiles], surveyed: Surveyed, expected: Expected, repairs: Repairs, sample: int | None
+    samples: Sequence[SampleFiles], surveyed: Surveyed, protocol: Protocol, repairs: Repairs, sample: int | None
 ) -> list[Probe]:
     """Inspect some images, None for all, as evenly spread as the headers allow."""
     chosen = _chosen(samples, surveyed, sample)
     if not chosen:
         chosen = _repairable(samples, surveyed, sample)
         repairs = replace(repairs, crop=False, resize="nearest")
-    inspect: Callable[[SampleFiles], Probe] = partial(probe, expected=expected, repairs=repairs)
-    if expected.classes:
-        inspect = partial(probe_classes, expected=expected)
-    elif expected.counted_by:
-        inspect = partial(probe_counts, expected=expected, repairs=repairs)
+    inspect: Callable[[SampleFiles], Probe]
+    if classes := protocol.capability(ByClass):
+        inspect = partial(probe_classes, reads=protocol.reads, classes=classes)
+    elif counted_by := protocol.capability(Confusing):
+        inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+    else:
+        inspect = partial(probe, reads=protocol.reads, expected=expected_in(protocol), repairs=repairs)
 
     def inspected(files: SampleFiles) -> Probe:
         with np.errstate(invalid="ignore"):  # as where images are counted

@@ -8,7 +8,7 @@ from statistics import median
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import Probe, ScoreProbe
-from segbench.core.capabilities import Expected
+from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.interface import given, setting
 from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.numbers import many, verb
@@ -32,27 +32,29 @@ LOGIT = -1.0
 WRITTEN_WHOLE = "check that these files are complete"
 
 
-def score_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
-    """Judge the predictions of the images inspected."""
+def score_findings(
+    probes: Sequence[Probe], expected: ExpectedScores, lines: ExpectedLines | None = None, *, field: bool = True
+) -> list[Finding]:
+    """Judge the predictions of the images inspected; `field` says whether pixels can be left out."""
     scored = [(probe, probe.scores) for probe in probes if probe.scores]
     scores = [score for _, score in scored]
     varied = [score for score in scores if not score.constant]
-    inverted = _inverted(varied, expected)
-    masks = not expected.lines and len(_values(varied)) == 2
+    inverted = _inverted(varied, expected, on_bright=lines is not None)
+    masks = lines is None and len(_values(varied)) == 2
     unscaled = [] if masks or expected.stretched else _unscaled(varied)
-    found = [*_not_finite(scored, expected), *inverted, *unscaled, *_range(scored, expected), *_constant(scored)]
+    found = [*_not_finite(scored, field=field), *inverted, *unscaled, *_range(scored, expected), *_constant(scored)]
     if varied and not unscaled:
         few = _few_levels(varied, masks=masks)
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
-    return [*found, *(_thick(varied) if expected.lines and not expected.suppressed and not inverted else [])]
+    return [*found, *(_thick(varied) if lines and not lines.suppressed and not inverted else [])]
 
 
-def _inverted(scores: Sequence[ScoreProbe], expected: Expected) -> list[Finding]:
+def _inverted(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_bright: bool) -> list[Finding]:
     ranked = [score for score in scores if not isnan(score.auc)]
     if not ranked:
         return []
     middle = median(score.auc for score in ranked)
-    bright = expected.lines and 2 * sum(score.bright for score in ranked) > len(ranked)
+    bright = on_bright and 2 * sum(score.bright for score in ranked) > len(ranked)
     if not (middle < INVERTED_BELOW or (bright and middle < 0.5)):
         return []
     ground = ", on a bright background" if bright else ""
@@ -76,7 +78,7 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return []
 
 
-def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
+def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: ExpectedScores) -> list[Finding]:
     floats = [(probe, score) for probe, score in scored if score.dtype.startswith("float")]
     outside = [(p, s) for p, s in floats if s.lowest < -ROUNDING or s.highest > 1 + ROUNDING]
     if not outside:
@@ -102,7 +104,7 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> li
     return [look("range", "prediction", what, fix, places)]
 
 
-def _why_range_matters(expected: Expected, *, logits: bool) -> str:
+def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
     if expected.unit_range:
         return "but they must lie between 0 and 1"
     if not logits:
@@ -112,12 +114,12 @@ def _why_range_matters(expected: Expected, *, logits: bool) -> str:
     return "like logits; thresholds are on that scale, and other metrics stay the same"
 
 
-def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], expected: Expected) -> list[Finding]:
+def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], *, field: bool) -> list[Finding]:
     bad = [(probe, score) for probe, score in scored if score.not_finite]
     if not bad:
         return []
     fix = "write finite scores"
-    if expected.takes_field and not expected.lines:
+    if field:
         fix += f", or leave those pixels out with {given('field')}"
     return [
         stops(

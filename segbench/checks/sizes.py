@@ -9,14 +9,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, failing, look, stops
-from segbench.core.capabilities import Expected
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.levels import are_wide
 from segbench.core.numbers import many, verb
+from segbench.core.sample import Reading
 from segbench.loaders.decoded import Header, Role, shown, size
-from segbench.loaders.images import STACKS
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.sizes import HINT, fixable, how_to_fix, nearly, relation
@@ -50,7 +49,7 @@ class Surveyed(NamedTuple):
     """Of all files in bytes, 0 where it is not known."""
 
 
-def survey_headers(samples: Iterable[SampleFiles], read: Read, protocol: Expected, repairs: Repairs) -> Surveyed:
+def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
     """Read the headers of all files of all images."""
     misfits: list[Misfit] = []
     broken: dict[str, DataError] = {}
@@ -66,8 +65,8 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, protocol: Expecte
         headers = []
         for path, role in roles:
             try:
-                stack = protocol.stacks and role == "prediction" and path.suffix.lower() in STACKS
-                header = Header() if stack else read(path, role)
+                left_open = role == "prediction" and reads.leaves_axes_open(path)
+                header = Header() if left_open else read(path, role)
             except DataError as error:
                 broken.setdefault(files.name, error)
                 continue
@@ -77,7 +76,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, protocol: Expecte
                 odd[files.name] = None
             if role == "prediction":
                 predictions[path] = header
-        misfits += _misfits(files.name, headers, protocol, repairs)
+        misfits += _misfits(files.name, headers, reads, repairs)
         turned += _turned(headers)
     return Surveyed(tuple(misfits), broken, tuple(odd), tuple(turned), predictions, lengths)
 
@@ -90,15 +89,13 @@ def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
 
 
 def _misfits(
-    image: str, headers: Sequence[tuple[Source, Role, Header]], protocol: Expected, repairs: Repairs
+    image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: Repairs
 ) -> Iterable[Misfit]:
     known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
     if not known or known[0][1] != "ground truth":
         return
-    height, width = known[0][3]
     for path, role, header, shape in known[1:]:
-        doubled = header.doubled and protocol.reads in ("boundaries", "regions")
-        wanted = (2 * height + 1, 2 * width + 1) if doubled else (height, width)
+        wanted = reads.shape_of(header, known[0][3])
         if shape != wanted and not (role == "prediction" and _repaired(shape, wanted, repairs)):
             yield Misfit(image, shown(path), role, shape, wanted)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
-from segbench.core.capabilities import Expected
+from segbench.core.expected import Expected
 from segbench.core.grouping import grouped
 from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
@@ -27,7 +27,56 @@ def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> l
     found = [*_values(probes, expected), *_annotators(probes, expected, total)]
     if not any(finding.key in ("grey-ground-truth", "void", "labels") for finding in found):
         found += _one_set(probes, expected, total)
-    return [*found, *_nan(probes), *(_lines(probes, expected) if expected.lines else [])]
+    return [*found, *_nan(probes), *_drawn_as(expected).findings(probes)]
+
+
+class _Areas:
+    """How areas are drawn: in two values over the whole set, unless a rule says which are positive."""
+
+    settled_by_set = True
+
+    def __init__(self, expected: Expected) -> None:
+        self.expected = expected
+
+    def fix_void(self, void: float, values: Sequence[float]) -> str:
+        """Say how to leave out a value, or how to do without."""
+        rest = [value for value in values if value != void]
+        fix = given("void", (void,))
+        if not self.expected.rule and len(rest) > 2:
+            return f"{fix} and {given('positive', rest[-1])}, or whichever labels are positive"
+        return f"{fix}, or {given('positive', '>=128')}" if values[-1] != void else fix
+
+    def fix_labels(self, values: Sequence[float]) -> str:
+        """Say how to count several labels."""
+        return f"{given('positive', values[-1])}, or whichever labels are positive"
+
+    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
+        """Judge what only such a ground truth shows."""
+        del probes
+        return []
+
+
+class _Lines(_Areas):
+    """How lines are drawn: all but 0, unless a rule says which values are boundary."""
+
+    settled_by_set = False
+
+    def __init__(self, expected: Expected, *, thinned: bool) -> None:
+        super().__init__(expected)
+        self.thinned = thinned
+
+    def fix_void(self, void: float, values: Sequence[float]) -> str:
+        return given("positive", [value for value in values if value != void][-1])
+
+    def fix_labels(self, values: Sequence[float]) -> str:
+        return f"{given('label_maps', True)} for their borders, or {super().fix_labels(values)}"
+
+    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
+        return _lines(probes, thinned=self.thinned)
+
+
+def _drawn_as(expected: Expected) -> _Areas:
+    return _Lines(expected, thinned=lines.thinned) if (lines := expected.lines) else _Areas(expected)
 
 
 def _kind(truth: TruthProbe, expected: Expected) -> str:
@@ -56,7 +105,7 @@ def _values(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
 
 
 def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expected: Expected) -> Finding:
-    examples = group[0][1].values
+    examples, drawn = group[0][1].values, _drawn_as(expected)
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
@@ -64,16 +113,10 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"labels and the value {void:g}, which is not declared void"
-        rest = [value for value in examples if value != void]
-        fix = given("positive", rest[-1]) if expected.lines else given("void", (void,))
-        if not expected.lines and not expected.rule and len(rest) > 2:
-            fix += f" and {given('positive', rest[-1])}, or whichever labels are positive"
-        elif not expected.lines and examples[-1] != void:
-            fix += f", or {given('positive', '>=128')}"
+        fix = drawn.fix_void(void, examples)
     else:
         what = "several labels"
-        fix = f"{given('positive', examples[-1])}, or whichever labels are positive"
-        fix = f"{given('label_maps', True)} for their borders, or {fix}" if expected.lines else fix
+        fix = drawn.fix_labels(examples)
     message = f"{many(len(group), 'ground truth')} of those inspected {verb(len(group), 'contain')} {what}"
     places = [Place(truth.file, listed(truth.values)) for _, truth in group]
     if expected.rule:
@@ -105,13 +148,14 @@ def _one_set(probes: Sequence[Probe], expected: Expected, total: int) -> list[Fi
         return []
     pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
-    if expected.reads == "masks" and expected.rule is None and len(together) > 2:
+    by_set = expected.rule is None and _drawn_as(expected).settled_by_set
+    if by_set and len(together) > 2:
         rarest = min(pairs.values(), key=len)
         what = f"masks do not agree on their two values: {listed(together)} across the set"
         places = [Place(truth.file, listed(truth.values)) for truth in rarest]
         fix = given("positive", f">={together[1]:g}")
         return [stops("mixed-ground-truth", "ground truth", what, fix, places, whole=True)]
-    unsettled = expected.rule is None and expected.reads == "masks" and len(together) == 1
+    unsettled = by_set and len(together) == 1
     if not unsettled and any(truth.positive_share for truth in truths):
         return []
     whole = unsettled and len(probes) == total
@@ -137,7 +181,7 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
 
 
-def _lines(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
     truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
@@ -146,13 +190,13 @@ def _lines(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
         return [look("inverted-ground-truth", "ground truth", what, given("positive", 0), places)]
-    if expected.thinned and 2 * len(thick) > len(truths):
+    if thinned and 2 * len(thick) > len(truths):
         what = (
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        thinned = setting("thin drawn lines in Python with segbench.thin", "segbench.thin for drawn lines")
-        fix = f"{given('label_maps', True)} for the borders of filled areas; {thinned}"
+        thin = setting("thin drawn lines in Python with segbench.thin", "segbench.thin for drawn lines")
+        fix = f"{given('label_maps', True)} for the borders of filled areas; {thin}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
     return []

@@ -49,7 +49,7 @@ def count_methods(
     from segbench.protocols.files import find_files
 
     repairs = repairs or Repairs()
-    repairs.check(protocol.reads)
+    protocol.reads.check_repairs(repairs)
     work = [(method, pairing.require_complete(), protocol, repairs) for method, pairing in pairings.items()]
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)

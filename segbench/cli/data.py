@@ -228,12 +228,8 @@ class Data:
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:
     """Name the options that have no meaning for what a protocol reads."""
-    from segbench.core.capabilities import Checked
-    from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES
-
-    without_field = protocol.reads in WITHOUT_FIELD or (issubclass(protocol, Checked) and not protocol.takes_field)
-    unused = {"field", "field_pattern"} if without_field else set()
-    return unused | ({"negatives"} if protocol.reads in WITHOUT_NEGATIVES else set())
+    unused = {"field", "field_pattern"} if protocol.reads.without_field else set()
+    return unused | ({"negatives"} if protocol.reads.without_negatives else set())
 
 
 def methods_of(predictions: list[str]) -> dict[str, str]:

@@ -7,15 +7,16 @@ before there are settings, as the command line does.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
+from segbench.core.expected import Expected
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Sample
 from segbench.core.summary import Summary
 
 if TYPE_CHECKING:
@@ -74,13 +75,52 @@ class Pictured(ABC):
 class Checked(ABC):
     """Knows what files may hold under its settings, for `segbench.check`."""
 
-    takes_field: ClassVar[bool] = True
-    """Whether pixels outside a field of view can be left out, where `reads` has one."""
-
     @property
     @abstractmethod
     def expected(self) -> Expected:
         """What files may hold."""
+
+
+class ByClass(ABC):
+    """Has a soft map for each class."""
+
+    labels: Sequence[int]
+    """The label of each class in the ground truth."""
+
+    @property
+    @abstractmethod
+    def class_names(self) -> tuple[str, ...]:
+        """What the classes are called."""
+
+    @property
+    @abstractmethod
+    def titles(self) -> tuple[str, ...]:
+        """Each class with its label, as messages call it."""
+
+    @property
+    @abstractmethod
+    def expected_of_one(self) -> Expected:
+        """What the soft map of a class may hold."""
+
+    @abstractmethod
+    def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+        """Give the label map of an image, and the soft map of each class."""
+
+
+class Confusing(ABC):
+    """Counts label maps whole: counts and facts show what is wrong with them."""
+
+    @abstractmethod
+    def predicted_outside(self, sample: Sample) -> list[float]:
+        """Give the predicted labels that are not classes, rising."""
+
+    @abstractmethod
+    def missing_pred_map(self, images: Mapping[str, Any]) -> str:
+        """Give the remapping of predictions that the counts of images ask for; empty for none."""
+
+    @abstractmethod
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
+        """Refuse a rule under which nothing in some images is positive, or nothing negative."""
 
 
 class FromCounts(ABC):
@@ -237,42 +277,6 @@ class Reference:
     """What it does instead, in words."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Expected:
-    """What the files of a run may hold under a protocol's settings, for `segbench.check`."""
-
-    reads: Reads  # what files are read as
-    rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
-    void: tuple[float, ...] = ()  # ground-truth values left out
-    invert: bool = False  # whether low predictions mean positive
-    label_maps: bool = False  # whether the borders of label maps are the ground truth
-    unit_range: bool = False  # whether scores outside [0, 1] are refused
-    suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
-    thinned: bool = False  # whether predictions are thinned, so that thick lines of the ground truth are missed
-    stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
-    pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
-    takes_field: bool = True  # whether pixels can be left out by a field of view
-    one_annotator: bool = False  # whether several annotators of an image are refused
-    category: int | None = None  # which category counts, from 1, where ground truth is drawn category by category
-    classes: Any = None  # the protocol of classes that have a map each
-    counted_by: Any = None  # of label maps: the protocol; its counts show what is wrong with them
-
-    @property
-    def lines(self) -> bool:
-        """Whether ground truth and predictions are lines."""
-        return self.reads == "boundaries"
-
-    @property
-    def stacks(self) -> bool:
-        """Whether a prediction may be a stack of maps, with axes that headers leave open."""
-        return self.reads in ("classes", "labels")
-
-    @property
-    def soft(self) -> bool:
-        """Whether predictions are soft maps with values that can be judged."""
-        return self.reads in ("masks", "boundaries")
-
-
 def settled(
     protocol: Protocol, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
 ) -> Settled:
@@ -284,7 +288,7 @@ def settled(
 def expected_in(protocol: Protocol) -> Expected:
     """Say what files may hold; of a protocol that does not say, anything that is read so."""
     checked = protocol.capability(Checked)
-    return checked.expected if checked else Expected(reads=protocol.reads, one_annotator=protocol.reads == "masks")
+    return checked.expected if checked else protocol.reads.expected
 
 
 def read_published(protocol: Protocol, text: str) -> Published:

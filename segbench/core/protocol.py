@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from segbench.core.counts import Counts
 from segbench.core.metric import Metric
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
 
 if TYPE_CHECKING:
     from segbench.core.table import Table
@@ -53,8 +53,8 @@ class Protocol(ABC):
     """What it is called in signatures, results files and on the command line."""
     title: ClassVar[str]
     """What it measures, in one sentence."""
-    reads: ClassVar[Reads]
-    """What the loaders make of files."""
+    reads: ClassVar[Reading]
+    """How files become arrays, one of `segbench.loaders.reading`."""
     counts: ClassVar[type[Counts]]
     """The type of the counts of an image."""
 

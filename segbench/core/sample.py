@@ -2,18 +2,82 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
+
+from segbench.core.expected import Expected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Reads = Literal["masks", "boundaries", "annotators", "regions", "classes", "labels"]
-"""What the files of an image are read as; "annotators" is boundaries without a prediction."""
-WITHOUT_FIELD: frozenset[Reads] = frozenset({"boundaries", "annotators"})
-"""What is counted over whole images, without a field of view."""
-WITHOUT_NEGATIVES: frozenset[Reads] = frozenset({"classes", "labels", "regions"})
-"""What cannot be counted in an image without ground truth."""
+_ANYTHING = Expected()
+
+Form = Literal["soft", "map", "labels", "ucm2", "stack", "categories"]
+"""What some maps are: a soft map, a label map, several label maps (one per threshold or scale), a contour map of double
+size, maps with axes that only the protocol can tell; or ground truths of categories, 1 first, and not of annotators."""
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """The maps in a file, or in all files of a prediction, and notes on them."""
+
+    maps: tuple[NDArray[Any], ...]
+    notes: tuple[str, ...] = ()
+    form: Form = "map"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(ABC):
+    """How the files of an image become arrays, and what may come beside them; `segbench.loaders.reading` has those.
+
+    Parameters
+    ----------
+    name : str
+        What errors call what is read.
+    alone : bool
+        Whether annotators are compared with each other, without a prediction.
+    pixelwise : bool
+        Whether pixels need no image around them, so that arrays of any shape can be counted.
+    levels : bool
+        Whether whole numbers in predictions are levels of scores.
+    without_field : str
+        Why no pixels can be left out by a field of view; empty if they can.
+    without_negatives : str
+        What cannot be counted in an image without ground truth; empty if all its pixels can be negative.
+    expected : Expected
+        What files may hold whatever the settings of a protocol.
+    """
+
+    name: str
+    alone: bool = False
+    pixelwise: bool = False
+    levels: bool = True
+    without_field: str = ""
+    without_negatives: str = ""
+    expected: Expected = _ANYTHING
+
+    @abstractmethod
+    def truths(self, data: bytes, path: Any) -> Maps:  # noqa: ANN401  a `Source`
+        """Decode a file of ground truth: one map per annotator."""
+
+    @abstractmethod
+    def predictions(self, files: Any, contents: Mapping[Any, bytes]) -> Maps:  # noqa: ANN401  `SampleFiles`
+        """Decode the files of a prediction."""
+
+    def leaves_axes_open(self, path: Any) -> bool:  # noqa: ANN401  a `Source`
+        """Return whether only the protocol can tell which axes of a predicted file are height and width."""
+        del path
+        return False
+
+    def shape_of(self, prediction: Any, truth: tuple[int, int]) -> tuple[int, int]:  # noqa: ANN401  a `Header`
+        """Give the size that a prediction must have, by its header and the size of its ground truth."""
+        del prediction
+        return truth
+
+    def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
+        """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from typing import Any, Self
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import given
-from segbench.core.sample import WITHOUT_FIELD, WITHOUT_NEGATIVES, Reads
+from segbench.core.sample import Reading
 from segbench.loaders.archives import method_name
 from segbench.loaders.file_list import column_of, has_fields
 from segbench.loaders.subset import Images, as_images
@@ -69,19 +69,18 @@ class Inputs:
     unchecked: bool = False
     merged: tuple[Inputs, ...] = ()
 
-    def check(self, reads: Reads) -> None:
+    def check(self, reads: Reading) -> None:
         """Refuse places that have no meaning for what a protocol reads: an `ArgumentError` says which and why."""
-        if reads == "annotators" and not self.alone:
-            raise ArgumentError("annotators are compared with each other; leave out the prediction")
-        if reads != "annotators" and self.alone:
+        if reads.alone and not self.alone:
+            raise ArgumentError(f"{reads.name} are compared with each other; leave out the prediction")
+        if self.alone and not reads.alone:
             raise ArgumentError("no prediction is given; only Annotators(...) works without one")
-        if reads in WITHOUT_FIELD and self.has_fields():
+        if reads.without_field and self.has_fields():
             hint = f"leave out {given('field')}" if self.pairs is None else "take the column 'field' out of the list"
-            raise ArgumentError(f"boundaries are counted over whole images, without a field of view: {hint}")
-        if reads in WITHOUT_NEGATIVES and self.negatives:
-            what = "labels" if reads == "classes" else reads
-            hint = f"an image without ground truth has no {what}"
-            raise ArgumentError(f"{given('negatives')} has no meaning for {reads}: {hint}")
+            raise ArgumentError(f"{reads.without_field}: {hint}")
+        if reads.without_negatives and self.negatives:
+            hint = f"an image without ground truth has no {reads.without_negatives}"
+            raise ArgumentError(f"{given('negatives')} has no meaning for {reads.name}: {hint}")
 
     @property
     def alone(self) -> bool:
@@ -135,7 +134,7 @@ class Inputs:
 def find_inputs(
     ground_truth: Place,
     prediction: Place,
-    reads: Reads,
+    reads: Reading,
     *,
     pairs: Place,
     field: Place,
@@ -155,7 +154,7 @@ def find_inputs(
     beside = inputs.beside_list()
     if beside:
         raise ArgumentError(f"a list of pairs holds all files: leave out {', '.join(beside)}")
-    column = None if reads == "annotators" else column_of(listed, method)
+    column = None if reads.alone else column_of(listed, method)
     return replace(inputs, pairs=listed, column=column)
 
 

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.levels import note_on_levels
-from segbench.core.sample import Reads, Sample
-from segbench.loaders import matlab
+from segbench.core.sample import Reading, Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import decode, read_bytes
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.predictions import Maps, read_predictions
-from segbench.loaders.repairs import ImageMaps, Kind, Repairs, repaired
+from segbench.loaders.reading import CLASS_MAPS
+from segbench.loaders.repairs import ImageMaps, Repairs, repaired
 from segbench.loaders.sizes import require_doubled_size, require_same_size
 from segbench.loaders.source import Source
 
@@ -55,19 +54,20 @@ def read(files: SampleFiles) -> RawFiles:
     return RawFiles(files, {source: read_bytes(source) for source in files.sources})
 
 
-def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = Repairs()) -> Sample:
+def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs = Repairs()) -> Sample:
     """Decode what `read` gave, and make the requested repairs."""
     files, contents = raw.files, raw.contents
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
     categories = False
     for path in files.ground_truths:
-        maps, said, categories = _ground_truths(contents[path], path, reads)
-        truths += ((shown(path), array) for array in maps)
-        notes |= dict.fromkeys(f"ground truth: {note}" for note in said)
-    predictions, said, form = read_predictions(files, contents, reads)
-    soft = form == "map" and reads in ("masks", "boundaries")
-    if soft and repairs.scale is None:
+        drawn = reads.truths(contents[path], path)
+        truths += ((shown(path), array) for array in drawn.maps)
+        categories = drawn.form == "categories"
+        notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
+    predicted = reads.predictions(files, contents)
+    predictions, said, form = predicted.maps, predicted.notes, predicted.form
+    if form == "soft" and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     if not truths:
@@ -83,14 +83,13 @@ def decode_sample(raw: RawFiles, reads: Reads, repairs: Repairs = Repairs()) -> 
     require_same_size(sizes)
     if form == "ucm2":
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    kind: Kind = "ucm2" if form == "ucm2" else "soft" if soft else "labels"
     names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
-    found = ImageMaps(truths, list(zip(names, predictions)), kind, field)  # noqa: B905  segs share a file
-    stacks = reads == "classes" or (reads == "labels" and any(one.ndim > 2 for _, one in found.predictions))
-    if stacks:
+    fitted = ImageMaps(truths, list(zip(names, predictions)), form, field)  # noqa: B905  segs share a file
+    if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
-        require_same_size([*sizes, *((name, one.shape) for name, one in found.predictions if one.ndim == 2)])
-    fitted = found if stacks else repaired(found, repairs)
+        require_same_size([*sizes, *((name, one.shape) for name, one in fitted.predictions if one.ndim == 2)])
+    else:
+        fitted = repaired(fitted, repairs)
     return Sample(
         files.name,
         tuple(array for _, array in fitted.truths),
@@ -110,23 +109,7 @@ def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
     if not files.ground_truths:
         return None
     path = files.ground_truths[0]
-    maps, _, _ = _ground_truths(read_bytes(path), path, "classes")
-    return maps[0]
-
-
-def _ground_truths(data: bytes, path: Source, reads: Reads) -> tuple[Maps, tuple[str, ...], bool]:
-    """Give one map per annotator in the file, notes, and whether it is one per category instead."""
-    if path.suffix.lower() in matlab.FORMAT.extensions:
-        contents = matlab.read_mat(data, path)
-        if "groundTruth" in contents:
-            part: matlab.Part = "Segmentation" if reads in ("regions", "classes", "labels") else "Boundaries"
-            note = f"{part} of groundTruth, one map per annotator"
-            notes = (note,) if reads in ("masks", "classes", "labels") else ()
-            return matlab.annotators(contents, path, part), notes, False
-        if "GTcls" in contents and reads == "boundaries":
-            return matlab.categories(contents, path), (), True
-    decoded = decode(data, path, role="label map" if reads == "labels" else "ground truth")
-    return (decoded.array,), decoded.notes, False
+    return CLASS_MAPS.truths(read_bytes(path), path).maps[0]
 
 
 def _digest(data: bytes) -> str:

@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.levels import scores_of
-from segbench.core.sample import Reads
+from segbench.core.sample import Form, Reading
 from segbench.loaders.resizing import bilinear, nearest
 from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled
 from segbench.loaders.sizes import croppable, fixable, misfit
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
-Kind: TypeAlias = Literal["soft", "ucm2", "labels"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
 _PER_IMAGE = " per image"
@@ -104,26 +103,12 @@ class Repairs:
             return ()
         return (f"{_WITHOUT_TRUTH}, so the prediction keeps its own size [{_sides(shape)}]",)
 
-    def check(self, reads: Reads) -> None:
-        """Refuse repairs that have no meaning for what a protocol reads: an `ArgumentError` says which and why."""
-        if reads == "annotators" and self != Repairs():
-            raise ArgumentError("repairs are for predictions, and annotators are compared without one")
-        if reads == "classes" and self != Repairs():
-            raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
-        if reads == "labels" and self.scale is not None:
-            raise ArgumentError(f"label maps have no scale; leave out {given('scale')}")
-        if reads in ("regions", "labels") and (self.resize == "bilinear" or isinstance(self.scale, str)):
-            raise ArgumentError(
-                f"{self.scale or self.resize} is for soft maps; label maps are resized 'nearest', "
-                "and a ucm2 is scaled by a number"
-            )
 
-
-def as_repairs(repairs: object, reads: Reads) -> Repairs:
+def as_repairs(repairs: object, reads: Reading) -> Repairs:
     """Read the repairs of a run, and refuse those that have no meaning for what its protocol reads."""
     if not isinstance(repairs, Repairs):
         raise ArgumentError(f"repairs is {repairs!r}, expected settings such as Repairs(resize='nearest')")
-    repairs.check(reads)
+    reads.check_repairs(repairs)
     return repairs
 
 
@@ -137,11 +122,11 @@ def as_resize(text: str) -> Resize:
 
 @dataclass(frozen=True, eq=False)
 class ImageMaps:
-    """The maps of one image with their files on the way to the protocols; `kind` is that of the predictions."""
+    """The maps of one image with their files on the way to the protocols; `form` is that of the predictions."""
 
     truths: Named
     predictions: Named
-    kind: Kind
+    form: Form
     field: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
 
@@ -152,7 +137,7 @@ def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
         return maps
     if repairs.scale is not None:
         maps = _scaled(maps, repairs.scale)
-    if maps.kind == "ucm2":
+    if maps.form == "ucm2":
         return maps
     if repairs.crop:
         return _cropped(maps)
@@ -172,9 +157,9 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
-    if maps.kind == "labels":
+    if maps.form not in ("soft", "ucm2"):
         raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {given('scale')}")
-    if maps.kind == "ucm2" and isinstance(scale, str):
+    if maps.form == "ucm2" and isinstance(scale, str):
         raise DataError(maps.predictions[0][0], f"a ucm2 is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions
     scores, notes = scaled(stored, scale, name)
@@ -189,10 +174,10 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             predictions.append((name, array))
             continue
         if how is None or not fixable(array.shape, shape):
-            raise misfit((name, array.shape), _of(maps.truths[0]), soft=maps.kind == "soft")
+            raise misfit((name, array.shape), _of(maps.truths[0]), soft=maps.form == "soft")
         if how == "nearest":
             predictions.append((name, nearest(array, shape)))
-        elif maps.kind == "soft":
+        elif maps.form == "soft":
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(scores_of(array), shape)))
         else:
@@ -212,7 +197,7 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
         if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):
             found = (name, array) if what == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
             refused = "; cropping cuts at most a tenth, or 2 pixels" if fixable(found[1].shape, truth[1].shape) else ""
-            raise misfit(_of(found), _of(truth), soft=maps.kind == "soft", refused=refused)
+            raise misfit(_of(found), _of(truth), soft=maps.form == "soft", refused=refused)
         notes[f"{what} {_CROPPED} [{_sides(array.shape)} to {_sides(common)}]"] = None
     window = tuple(slice(extent) for extent in common)
     return replace(

@@ -39,9 +39,9 @@ def accumulated(protocol, method="net", shift=0.0):
     for name in "abc":
         labels = rng.random((12, 12)) < 0.3
         scores = np.clip(0.5 * labels + rng.random(labels.shape) / 2 - shift * rng.random(labels.shape), 0, 1)
-        if protocol.reads == "regions":
+        if protocol.name == "regions":
             labels, scores = labels.astype(int), scores > 0.5
-        accumulator.update(labels, scores.astype(int) if protocol.reads == "regions" else scores, name=name)
+        accumulator.update(labels, scores.astype(int) if protocol.name == "regions" else scores, name=name)
     return accumulator.compute()
 
 

@@ -11,6 +11,7 @@ from segbench.core.errors import DataError
 from segbench.loaders.images import EXTENSIONS, decode
 from segbench.loaders.load import RawFiles, decode_sample
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import BOUNDARIES, MASKS, REGIONS
 
 from .encoders import GREY8, GREY16, MASK, cell, mat, npy, sound_files
 
@@ -21,7 +22,7 @@ SOUND |= {
     "ucm2.mat": mat(ucm2=np.zeros((39, 47))),
 }
 ROLES = st.sampled_from(["prediction", "ground truth", "field"])
-READS = st.sampled_from(["masks", "boundaries", "regions"])
+READS = st.sampled_from([MASKS, BOUNDARIES, REGIONS])
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

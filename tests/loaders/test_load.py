@@ -11,6 +11,7 @@ from segbench.core.errors import DataError
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, pair
+from segbench.loaders.reading import BOUNDARIES, CLASS_MAPS, MASKS, REGIONS
 
 from .encoders import COLOUR8, FLOAT32, GREY8, MASK, cell, mat, npy, paletted, pillow
 
@@ -50,7 +51,7 @@ def test_masks_with_field_notes_and_digests(files):
     field = np.where(GREY8 > 30, 7, 0).astype(np.uint8)
     given = files(truths, ("a.png", pillow(COLOUR8, "PNG")), ("a.bmp", pillow(field, "BMP")))
     raw = read(given)
-    sample = decode_sample(raw, "masks")
+    sample = decode_sample(raw, MASKS)
     assert sample.name == "a"
     np.testing.assert_array_equal(sample.ground_truths[0], MASK)
     np.testing.assert_array_equal(sample.ground_truths[1], GREY8 % 4)
@@ -76,29 +77,29 @@ def test_bytes_are_read_once_and_decoding_can_wait(files, monkeypatch):
     assert raw.digests()[0] == joint(digest(raw.contents[given.ground_truths[0]]), None)
     for path in opened:
         path.unlink()
-    np.testing.assert_array_equal(decode_sample(raw, "masks").predictions[0], FLOAT32)
+    np.testing.assert_array_equal(decode_sample(raw, MASKS).predictions[0], FLOAT32)
     assert len(opened) == 2
 
 
 def test_equal_notes_of_several_annotators_are_said_once(files):
     indexed = paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2)
-    sample = load(files([("a.png", indexed), ("b.png", indexed)], ("a.png", pillow(GREY8, "PNG"))), "masks")
+    sample = load(files([("a.png", indexed), ("b.png", indexed)], ("a.png", pillow(GREY8, "PNG"))), MASKS)
     assert len(sample.notes) == 1
 
 
-@pytest.mark.parametrize("reads", ["masks", "boundaries"])
+@pytest.mark.parametrize("reads", [MASKS, BOUNDARIES])
 def test_boundaries_of_a_mat_cell(files, reads):
     sample = load(files([("a.mat", TRUTH)], ("a.png", pillow(GREY8, "PNG"))), reads)
     assert len(sample.ground_truths) == 3
     np.testing.assert_array_equal(sample.ground_truths[0], MASK)
     np.testing.assert_array_equal(sample.ground_truths[1], ~MASK)
     np.testing.assert_array_equal(sample.predictions, [GREY8])
-    assert bool(sample.notes) == (reads == "masks")
+    assert bool(sample.notes) == (reads is MASKS)
 
 
 def test_regions_of_a_mat_cell_and_a_label_map(files):
     indexed = paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2)
-    sample = load(files([("a.mat", TRUTH), ("b.npy", npy(-LABELS.astype(int)))], ("a.png", indexed)), "regions")
+    sample = load(files([("a.mat", TRUTH), ("b.npy", npy(-LABELS.astype(int)))], ("a.png", indexed)), REGIONS)
     assert len(sample.ground_truths) == 4
     np.testing.assert_array_equal(sample.ground_truths[2], LABELS + 2)
     np.testing.assert_array_equal(sample.ground_truths[3], -LABELS.astype(int))
@@ -118,19 +119,19 @@ def in_maps(folder, maps, tags=()):
 def test_what_was_done_to_the_map_of_any_class_is_said(tmp_path):
     grey, coloured = (".png", pillow(GREY8, "PNG")), (".png", pillow(COLOUR8, "PNG"))
     wide = (".npy", npy(GREY8.astype(np.int32)))
-    sample = load(in_maps(tmp_path, [grey, coloured, wide], ("class_0", "class_1", "class_2")), "classes")
+    sample = load(in_maps(tmp_path, [grey, coloured, wide], ("class_0", "class_1", "class_2")), CLASS_MAPS)
     luma, levels = sample.notes
     assert luma == "prediction: colour turned to grey (ITU-R 709 luma, 0..1), in class_1"
     assert levels.startswith("prediction: int32 values are levels")
     assert levels.endswith("store scores as floats, in class_2")
-    assert load(in_maps(tmp_path, [grey, coloured]), "classes").notes == (f"{luma.removesuffix('class_1')}map 2",)
-    assert load(in_maps(tmp_path, [coloured] * 2), "classes").notes == (luma.removesuffix(", in class_1"),)
-    assert load(in_maps(tmp_path, [grey, *[coloured] * 6]), "classes").notes == (
+    assert load(in_maps(tmp_path, [grey, coloured]), CLASS_MAPS).notes == (f"{luma.removesuffix('class_1')}map 2",)
+    assert load(in_maps(tmp_path, [coloured] * 2), CLASS_MAPS).notes == (luma.removesuffix(", in class_1"),)
+    assert load(in_maps(tmp_path, [grey, *[coloured] * 6]), CLASS_MAPS).notes == (
         f"{luma.removesuffix('class_1')}6 maps",
     )
 
 
-@pytest.mark.parametrize("reads", ["boundaries", "regions"])
+@pytest.mark.parametrize("reads", [BOUNDARIES, REGIONS])
 def test_label_maps_of_several_scales_are_decoded_once_with_the_notes_of_all(tmp_path, reads, monkeypatch):
     indexed = (".png", paletted(GREY8 % 4, [[9, 0, 0], [0, 9, 0]] * 2))
     given = in_maps(tmp_path, [(".png", pillow(GREY8 % 5, "PNG")), indexed, indexed], ("s0", "s1", "s2"))
@@ -144,7 +145,7 @@ def test_label_maps_of_several_scales_are_decoded_once_with_the_notes_of_all(tmp
     assert sample.notes == ("prediction: coloured palette: its indices are taken as labels, in s1, s2",)
 
 
-@pytest.mark.parametrize("reads", ["boundaries", "regions"])
+@pytest.mark.parametrize("reads", [BOUNDARIES, REGIONS])
 def test_predictions_from_mat_files(files, reads):
     doubled = np.linspace(0, 1, 39 * 47).reshape(39, 47)
     sample = load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=doubled))), reads)
@@ -157,14 +158,14 @@ def test_predictions_from_mat_files(files, reads):
 
 def test_a_soft_map_of_ucm2_size_is_no_ucm2(files):
     doubled = np.zeros((39, 47))
-    for name, data, reads in [("a.npy", npy(doubled), "boundaries"), ("a.mat", mat(ucm2=doubled), "masks")]:
+    for name, data, reads in [("a.npy", npy(doubled), BOUNDARIES), ("a.mat", mat(ucm2=doubled), MASKS)]:
         with pytest.raises(DataError, match=r"39 x 47 .* 19 x 23 .*as a ucm2 has"):
             load(files([("a.mat", TRUTH)], (name, data)), reads)
 
 
 def test_a_ucm2_of_another_size(files):
     with pytest.raises(DataError, match=r"ucm2 is 47 x 39 .*expected 39 x 47 .*transposed"):
-        load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=np.zeros((47, 39))))), "boundaries")
+        load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=np.zeros((47, 39))))), BOUNDARIES)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +182,7 @@ def test_sizes_that_differ(files, shape, looks):
     found = rf"{shape[0]} x {shape[1]} \(height x width\), expected 19 x 23 \(height x width\) as in .*a.png{looks};"
     for given in [files([truth], other), files([truth, other], truth), files([truth], truth, other)]:
         with pytest.raises(DataError, match=found) as caught:
-            load(given, "masks")
+            load(given, MASKS)
         assert caught.value.path.endswith("b.png")
 
 
@@ -194,7 +195,7 @@ def test_a_bad_file_is_named(files):
         (files([("b.mat", TRUTH[:500])], good), "gt0"),
     ]:
         with pytest.raises(DataError) as caught:
-            load(given, "masks")
+            load(given, MASKS)
         assert Path(caught.value.path).parent.name == bad
 
 
@@ -205,7 +206,7 @@ def test_from_two_folders_to_samples(tmp_path):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(pillow(array, "PNG"))
     samples = [
-        load(file, "masks")
+        load(file, MASKS)
         for file in pair(Inputs(ground_truth=str(tmp_path / "gt"), prediction=str(tmp_path / "pred"))).files
     ]
     assert [sample.name for sample in samples] == ["2", "x/1"]

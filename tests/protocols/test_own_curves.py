@@ -18,9 +18,11 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Reading
 from segbench.core.series import Series
 from segbench.core.summary import Summary
 from segbench.core.table import Table
+from segbench.loaders.reading import MASKS
 from segbench.protocols import registry
 from segbench.report.documents import json_document
 from segbench.report.plots.saving import save_plot
@@ -94,7 +96,7 @@ class AccuracyTable(Table):
 @dataclass(frozen=True)
 class Accuracy(Protocol):
     name: ClassVar[str] = "accuracy"
-    reads: ClassVar[str] = "masks"
+    reads: ClassVar[Reading] = MASKS
     counts: ClassVar[type] = Hits
     title: ClassVar[str] = "The share of pixels that are right."
 

@@ -11,7 +11,6 @@ from segbench.core.arguments import as_whole, listed
 from segbench.core.capabilities import (
     Annotated,
     Checked,
-    Expected,
     FromFiles,
     Importable,
     Pictured,
@@ -22,11 +21,13 @@ from segbench.core.capabilities import (
 )
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
@@ -113,7 +114,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     '1,5,1.01,smoothing 1'
     """
 
-    reads: ClassVar[Reads] = "boundaries"
+    reads: ClassVar[Reading] = BOUNDARIES
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {
             State.TRUE: "true",
@@ -227,14 +228,14 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     def expected(self) -> Expected:
         """What files may hold under these settings."""
         return Expected(
-            reads=self.reads,
             rule=None if self.positive is None else LabelRule.parse(self.positive),
-            invert=self.invert,
-            label_maps=self.label_maps,
-            unit_range=isinstance(self.thresholds, int),
-            suppressed=self.nms is not None or not self.thin,
-            thinned=self.thin,
-            category=self.category,
+            scores=ExpectedScores(invert=self.invert, unit_range=isinstance(self.thresholds, int)),
+            lines=ExpectedLines(
+                label_maps=self.label_maps,
+                category=self.category,
+                thinned=self.thin,
+                suppressed=self.nms is not None or not self.thin,
+            ),
         )
 
     def annotators_alone(self) -> Protocol:
@@ -366,7 +367,7 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
         Tolerance, thinning and ground truth as for the methods beside it; thresholds and suppression do not matter.
     """
 
-    reads: ClassVar[Reads] = "annotators"
+    reads: ClassVar[Reading] = ANNOTATORS
     does: ClassVar[str] = "compares annotators with each other"
     why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
 

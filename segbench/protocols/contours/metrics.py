@@ -17,8 +17,8 @@ from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
-from segbench.protocols.contours.curve import ToleranceCurve, tolerance_curve
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
+from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
 
 _NO_END = (0.0, math.inf)
 _NAMES = {
@@ -200,10 +200,10 @@ class ContourTable(CountsTable[ContourCounts]):
             notes.append(f"left out of {names}, both masks empty: {of_all(both, of, what)}")
         return tuple(notes)
 
-    @property
-    def curve(self) -> ToleranceCurve:
-        """NSD at rising tolerances, and the share of the contours at each distance."""
-        return tolerance_curve(list(self.ordered), self.conventions, max(len(self.class_names), 1))
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        """NSD at rising tolerances, and the distribution of distances."""
+        return tolerances_of(self.ordered, self.conventions, max(len(self.class_names), 1))
 
 
 class SequenceTable(CountsTable[ContourCounts]):

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 from segbench.core.arguments import as_real, as_void, as_whole, check_flags, listed
-from segbench.core.capabilities import Checked, Expected, FromCounts, Pictured, Prepared, Settled, SettledBySet, Verb
+from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Settled, SettledBySet, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import classes_of, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
@@ -45,6 +47,7 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS = "masks", "objects"
+_SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
 def _read_void(text: str) -> tuple[int, ...]:
@@ -104,7 +107,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
     """
 
     name: ClassVar[str] = "contours"
-    reads: ClassVar[Reads] = "labels"
+    reads: ClassVar[Reading] = LABEL_MAPS
     counts = counts_in("segbench.protocols.contours.counts", "ContourCounts")
     title: ClassVar[str] = (
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
@@ -204,6 +207,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
         object.__setattr__(self, "nsd", _tolerances(self.nsd))
         if self.at is not None:
             object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
+            object.__setattr__(self, "reads", _SOFT_MAPS)
         if self.positive is not None:
             LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
@@ -365,7 +369,9 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        return Expected(reads=self.reads, one_annotator=True)
+        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        scores = None if self.at is None else ExpectedScores(pooled=False)
+        return Expected(rule=rule, void=tuple(map(float, self.void or ())), one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

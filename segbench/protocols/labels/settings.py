@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_void, as_whole, listed
 from segbench.core.capabilities import (
-    Checked,
-    Expected,
+    Confusing,
     FromCounts,
     OnDevice,
     Part,
@@ -29,7 +28,8 @@ from segbench.core.interface import given, named, setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import LABEL_MAPS
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive
 from segbench.protocols.labels.values import as_map_text
@@ -50,7 +50,7 @@ _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and w
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, OnDevice, Parts, Pictured):
+class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDevice, Parts, Pictured):
     """Settings of the labels protocol.
 
     Parameters
@@ -93,7 +93,7 @@ class Labels(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, OnDevi
     """
 
     name: ClassVar[str] = "labels"
-    reads: ClassVar[Reads] = "labels"
+    reads: ClassVar[Reading] = LABEL_MAPS
     counts = counts_in("segbench.protocols.labels.counts", "LabelCounts")
     title: ClassVar[str] = (
         "Each pixel has one predicted label, which gives a confusion matrix per image, mIoU, Dice and accuracies."
@@ -317,11 +317,6 @@ class Labels(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, OnDevi
             for place, (label, name) in enumerate(named)
         }
 
-    @property
-    def expected(self) -> Expected:
-        """What files may hold: what can be counted, see `segbench.checks.countable`."""
-        return Expected(reads="labels", counted_by=self)
-
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile the kernel, or load it from disk."""
         import numpy as np
@@ -346,6 +341,15 @@ class Labels(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, OnDevi
         from segbench.protocols.predicted_labels import distinct
 
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
+
+    def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
+        """Give the remapping that labels counted from 1 ask for; empty where they are not."""
+        return self.table(images).missing_pred_map
+
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
+        """Refuse a rule for masks under which nothing is positive, or nothing negative."""
+        if self.positive is not None:
+            LabelRule.parse(self.positive).require_both_sides(facts, where=where)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""

@@ -22,14 +22,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import Quantize, as_void, as_whole, check_flags, listed
-from segbench.core.capabilities import AddedUp, Checked, Expected, FromCounts, MeasuredBySet, Part, Verb
+from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
+from segbench.core.expected import Expected
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any
@@ -50,7 +52,7 @@ _FEW_COLOURS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol, Verb, Checked, FromCounts, MeasuredBySet, AddedUp):
+class Classes(Protocol, Verb, FromCounts, MeasuredBySet, AddedUp, ByClass):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -79,7 +81,7 @@ class Classes(Protocol, Verb, Checked, FromCounts, MeasuredBySet, AddedUp):
 
     name: ClassVar[str] = "classes"
     variant_of: ClassVar[str] = Pixels.name
-    reads: ClassVar[Reads] = "classes"
+    reads: ClassVar[Reading] = CLASS_MAPS
     counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
@@ -197,15 +199,9 @@ class Classes(Protocol, Verb, Checked, FromCounts, MeasuredBySet, AddedUp):
         return Part(self._one, {**fields, **kept}, counts)
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold under these settings."""
-        return Expected(
-            reads=self.reads,
-            void=tuple(map(float, self.void)),
-            invert=self.invert,
-            unit_range=self.quantize is not None,
-            classes=self,
-        )
+    def expected_of_one(self) -> Expected:
+        """What the soft map of a class may hold under these settings."""
+        return replace(self._one.expected, void=tuple(map(float, self.void)))
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""

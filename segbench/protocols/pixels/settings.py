@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from segbench.core.arguments import Quantize, as_quantize, as_real, as_void, check_flags, listed
 from segbench.core.capabilities import (
     Checked,
-    Expected,
     FromFiles,
     Kept,
     OnDevice,
@@ -39,11 +38,13 @@ from segbench.core.capabilities import (
 )
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
 from segbench.protocols.label_rules import (
     LabelRule,
@@ -134,7 +135,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     """
 
     name: ClassVar[str] = "pixels"
-    reads: ClassVar[Reads] = "masks"
+    reads: ClassVar[Reading] = MASKS
     counts = counts_in("segbench.core.scores", "ScoreCounts")
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
@@ -280,14 +281,8 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         """What files may hold under these settings."""
         rule = None if self.positive is None else LabelRule.parse(self.positive)
         alone = self.annotators is None
-        return Expected(
-            reads=self.reads,
-            rule=rule,
-            void=self.void,
-            invert=self.invert,
-            unit_range=self.quantize is not None,
-            one_annotator=alone,
-        )
+        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None)
+        return Expected(rule=rule, void=self.void, one_annotator=alone, scores=scores)
 
     @property
     def why_not_arrays(self) -> str:

@@ -13,7 +13,8 @@ from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import REGIONS
 from segbench.protocols.states import State
 from segbench.protocols.written import written
 
@@ -50,7 +51,7 @@ class Regions(Protocol, Verb, Importable, Prepared, Pictured):
     """
 
     name: ClassVar[str] = "regions"
-    reads: ClassVar[Reads] = "regions"
+    reads: ClassVar[Reading] = REGIONS
     counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import as_real
-from segbench.core.capabilities import Checked, Expected, FromCounts, Pictured, Prepared, Verb
+from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
+from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reads, Sample
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import LabelRule, Positive, rule_text
 from segbench.protocols.saliency.masks import HALF, MaskRule
@@ -59,9 +61,8 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     """
 
     name: ClassVar[str] = "saliency"
-    reads: ClassVar[Reads] = "masks"
+    reads: ClassVar[Reading] = replace(MASKS, without_field="saliency compares whole images, without a field of view")
     counts = counts_in("segbench.protocols.saliency.counts", "SaliencyCounts")
-    takes_field: ClassVar[bool] = False
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
         {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
     )
@@ -135,15 +136,8 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        return Expected(
-            reads=self.reads,
-            rule=MaskRule.parse(self.positive),
-            one_annotator=True,
-            unit_range=not self.stretch,
-            stretched=self.stretch,
-            pooled=False,
-            takes_field=False,
-        )
+        scores = ExpectedScores(unit_range=not self.stretch, stretched=self.stretch, pooled=False)
+        return Expected(rule=MaskRule.parse(self.positive), one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

@@ -16,6 +16,8 @@ KINDS: Mapping[str, str] = {
     "significance": "matrix of the p-values of all pairs",
     "confusion": "confusion matrix of one method",
     "classes": "IoU per class",
+    "nsd": "NSD of contours against the tolerance",
+    "distances": "distribution of the distances of contours",
     "reliability": "share of positives against the score",
 }
 """What each kind draws, for help texts."""

@@ -1,0 +1,37 @@
+"""What files may hold under the settings of a protocol, for `segbench.check`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedScores:
+    """What soft maps may hold."""
+
+    invert: bool = False  # whether low scores mean positive
+    unit_range: bool = False  # whether scores outside [0, 1] are refused
+    stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
+    pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedLines:
+    """How lines are drawn and predicted."""
+
+    label_maps: bool = False  # whether the borders of label maps are the ground truth
+    category: int | None = None  # which category counts, from 1, where ground truth is drawn category by category
+    thinned: bool = False  # whether predictions are thinned, so that thick lines of the ground truth are missed
+    suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What the files of a run may hold."""
+
+    rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    void: tuple[float, ...] = ()  # ground-truth values left out
+    one_annotator: bool = False  # whether several annotators of an image are refused
+    scores: ExpectedScores | None = None  # None where predictions are label maps
+    lines: ExpectedLines | None = None  # None where areas are drawn and predicted

@@ -1,0 +1,249 @@
+"""Ways of reading: how the files of an image become arrays, and what may come beside them.
+
+A protocol names one of these as its `reads`, or one with other settings, as in ``replace(MASKS, without_field="...")``,
+or one of its own, which derives from `Reading`. What decodes files is imported when the first one is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
+from segbench.core.interface import given
+from segbench.core.sample import Form, Maps, Reading
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from segbench.loaders.decoded import Header, Role
+    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.source import Source
+
+_LISTED_ONE_BY_ONE = 4
+_WHOLE_IMAGES = "boundaries are counted over whole images, without a field of view"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneMap(Reading):
+    """One map a file, for the ground truth of each annotator and for the prediction."""
+
+    part: Literal["Boundaries", "Segmentation"] = "Boundaries"  # what is read of a groundTruth in a .mat file
+    part_noted: bool = True  # whether a note says so
+    truth_role: Role = "ground truth"
+    role: Role = "prediction"
+    form: Form = "soft"
+
+    def truths(self, data: bytes, path: Source) -> Maps:
+        """Give one map per annotator in the file."""
+        from segbench.loaders import matlab
+        from segbench.loaders.images import decode
+
+        if path.suffix.lower() in matlab.FORMAT.extensions:
+            contents = matlab.read_mat(data, path)
+            if "groundTruth" in contents:
+                note = f"{self.part} of groundTruth, one map per annotator"
+                return Maps(matlab.annotators(contents, path, self.part), (note,) * self.part_noted)
+            if found := self.other_truths(contents, path):
+                return found
+        decoded = decode(data, path, role=self.truth_role)
+        return Maps((decoded.array,), decoded.notes)
+
+    def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
+        """Read further ground truths of a .mat file; None where it holds none."""
+        del contents, path
+        return None
+
+    def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
+        """Give the prediction; several files of one image are refused."""
+        from segbench.loaders.images import decode
+
+        decoded = decode(contents[files.prediction], files.prediction, role=self.role)
+        if files.scales:
+            raise _beside(files, f"{1 + len(files.scales)} predictions of one image, expected one")
+        return Maps((decoded.array,), decoded.notes, self.form)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contours(OneMap):
+    """A map, a ``ucm2`` of double size, or label maps: in one file (``segs``), or one file for each scale."""
+
+    scale_role: Role = "ground truth"
+
+    def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
+        """Give the map, the ``ucm2`` or the label maps."""
+        from segbench.loaders.images import decode
+
+        role = self.scale_role if files.scales else self.role
+        first = self._first(contents[files.prediction], files.prediction, role)
+        if not files.scales:
+            return first
+        if first.form != self.form:
+            raise _beside(files, f"{first.form} beside other scales")
+        further = [decode(contents[path], path, role=role) for path in files.scales]
+        notes = _notes_on_maps([first.notes, *(one.notes for one in further)], files.tags)
+        return Maps((*first.maps, *(one.array for one in further)), notes, "labels")
+
+    def _first(self, data: bytes, path: Source, role: Role) -> Maps:
+        from segbench.loaders import matlab
+        from segbench.loaders.images import decode
+
+        if path.suffix.lower() in matlab.FORMAT.extensions:
+            contents = matlab.read_mat(data, path)
+            if "ucm2" in contents:
+                return Maps((matlab.ucm2(contents, path),), (), "ucm2")
+            if "segs" in contents:
+                return Maps(matlab.segs(contents, path), (), "labels")
+        decoded = decode(data, path, role=role)
+        return Maps((decoded.array,), decoded.notes, self.form)
+
+    def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
+        """Give the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
+        return (2 * truth[0] + 1, 2 * truth[1] + 1) if prediction.doubled else truth
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boundaries(Contours):
+    """Boundary maps, perhaps of categories."""
+
+    def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
+        """Read the boundaries of each category."""
+        from segbench.loaders import matlab
+
+        return Maps(matlab.categories(contents, path), (), "categories") if "GTcls" in contents else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Annotators(OneMap):
+    """Boundary maps of annotators, without a prediction."""
+
+    def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
+        """Give none."""
+        del files, contents
+        return Maps(())
+
+    def check_repairs(self, repairs: Repairs) -> None:
+        """Refuse any."""
+        if repairs.signature_fields():
+            raise ArgumentError("repairs are for predictions, and annotators are compared without one")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regions(Contours):
+    """Label maps of regions."""
+
+    def check_repairs(self, repairs: Repairs) -> None:
+        """Refuse those that would mix labels."""
+        _refuse_for_labels(repairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelMaps(OneMap):
+    """Label maps, or stacks of a score per class."""
+
+    def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
+        """Give the label map, of several scales one each, or the stack."""
+        from segbench.loaders.images import decode, decode_stack
+
+        path, data = files.prediction, contents[files.prediction]
+        said: tuple[str, ...] = ()
+        if self.leaves_axes_open(path):
+            first: NDArray[Any] = decode_stack(data, path, role=self.role)
+        else:
+            decoded = decode(data, path, role=self.role)
+            first, said = decoded.array, decoded.notes
+        further = [decode(contents[path], path, role=self.role) for path in files.scales]
+        notes = [said, *(one.notes for one in further)]
+        return self._all((first, *(one.array for one in further)), notes, files.tags)
+
+    def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
+        form: Form = "stack" if any(one.ndim > 2 for one in maps) else "labels" if len(maps) > 1 else "map"
+        return Maps(maps, _notes_on_maps(notes, tags), form)
+
+    def leaves_axes_open(self, path: Source) -> bool:
+        """Return whether only the protocol can tell the axes of a prediction: those of a stack of classes."""
+        from segbench.loaders.images import STACKS
+
+        return path.suffix.lower() in STACKS
+
+    def check_repairs(self, repairs: Repairs) -> None:
+        """Refuse a scale, and what would mix labels."""
+        if repairs.scale is not None:
+            raise ArgumentError(f"label maps have no scale; leave out {given('scale')}")
+        _refuse_for_labels(repairs)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassMaps(LabelMaps):
+    """A label map, and a soft map per class: in a stack, or one file each."""
+
+    def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
+        from segbench.core.levels import note_on_levels
+
+        noted = [(*of, *note_on_levels(one.dtype, scalable=False)) for of, one in zip(notes, maps, strict=True)]
+        return Maps(maps, _notes_on_maps(noted, tags), "stack")
+
+    def check_repairs(self, repairs: Repairs) -> None:
+        """Refuse any."""
+        if repairs.signature_fields():
+            raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
+
+
+MASKS = OneMap(name="masks", pixelwise=True, expected=Expected(one_annotator=True, scores=ExpectedScores()))
+BOUNDARIES = Boundaries(
+    name="boundaries",
+    part_noted=False,
+    without_field=_WHOLE_IMAGES,
+    expected=Expected(scores=ExpectedScores(), lines=ExpectedLines()),
+)
+ANNOTATORS = Annotators(name="annotators", alone=True, part_noted=False, without_field=_WHOLE_IMAGES)
+REGIONS = Regions(
+    name="regions",
+    levels=False,
+    without_negatives="regions",
+    part="Segmentation",
+    part_noted=False,
+    role="ground truth",
+    form="map",
+)
+LABEL_MAPS = LabelMaps(
+    name="labels",
+    levels=False,
+    without_negatives="labels",
+    part="Segmentation",
+    truth_role="label map",
+    role="predicted label map",
+)
+CLASS_MAPS = ClassMaps(name="classes", without_negatives="labels", part="Segmentation")
+
+
+def _beside(files: SampleFiles, what: str) -> DataError:
+    """Say that a prediction has files beside it that have no meaning."""
+    from segbench.loaders.decoded import shown
+
+    hint = f"only label maps can have one file per scale; correct {given('pred_pattern')} or the list"
+    return DataError(shown(files.prediction), what, hint)
+
+
+def _refuse_for_labels(repairs: Repairs) -> None:
+    if repairs.resize == "bilinear" or isinstance(repairs.scale, str):
+        raise ArgumentError(
+            f"{repairs.scale or repairs.resize} is for soft maps; label maps are resized 'nearest', "
+            "and a ucm2 is scaled by a number"
+        )
+
+
+def _notes_on_maps(notes: Sequence[tuple[str, ...]], tags: Sequence[str]) -> tuple[str, ...]:
+    """Say of each note which maps it is on, unless it is on all."""
+    names = tags or [f"map {place}" for place in range(1, len(notes) + 1)]
+    on = {note: [n for n, of in zip(names, notes, strict=True) if note in of] for said in notes for note in said}
+    return tuple(note if len(some) == len(notes) else f"{note}, in {_named(some)}" for note, some in on.items())
+
+
+def _named(maps: Sequence[str]) -> str:
+    from segbench.loaders.decoded import shown
+
+    return f"{len(maps)} maps" if len(maps) > _LISTED_ONE_BY_ONE else ", ".join(map(shown, maps))
