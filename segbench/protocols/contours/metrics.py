@@ -269,6 +269,14 @@ class SequenceTable(CountsTable[ContourCounts]):
         """How many objects, in how many sequences."""
         return {"objects": self.images, "sequences": len({name.rpartition("/")[0] for name in self.names})}
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which sequences are in no mean."""
+        folders = {sequence_of(name) for name in self.per_image}
+        without = len(folders) - self.totals["sequences"]
+        why = "no object in the first frame, or no frame between the first and the last"
+        return (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
+
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         del metric

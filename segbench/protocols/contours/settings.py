@@ -46,7 +46,7 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
-_MASKS, _OBJECTS = "masks", "objects"
+_MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
@@ -271,8 +271,10 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on, and the tool that has the same conventions."""
-        same = {name: all(getattr(self, key) == value for key, value in of.items()) for name, of in _OF_TOOLS.items()}
-        tool = "davis" if self.sequences else next((name for name in same if same[name]), "none")
+        known = [
+            name for name, of in _OF_TOOLS.items() if all(getattr(self, key) == value for key, value in of.items())
+        ]
+        tool = ["davis", "none"][self.all_frames] if self.sequences else (*known, "none")[0]
         found = {
             "convention": _VERSIONS.get(tool, tool),
             "classes": self._kind,
@@ -347,8 +349,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
 
         del excluded_by, part
         objects: dict[str, float] = {}
-        for name in sorted(facts) if complete else ():
-            most, predicted = facts[name]
+        for name in sorted(name for name in facts if complete and facts[name]):
+            predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
             number = objects.setdefault(sequence_of(name), most)
             if predicted > number:
                 what = f"the prediction holds object {predicted:g}, and the first frame of its sequence {number:g}"
@@ -382,7 +384,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
         facts: Facts = ()
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
-            facts = tuple(map(float, held))
+            facts = (float(held[0] + _OBJECTS_AT_MOST * held[1]),)  # facts are sets
         return Counted(counts, facts)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
