@@ -252,6 +252,10 @@ class Published(ABC):
     def to_json(self) -> str:
         """Write it as JSON, for results files; nan becomes null."""
 
+    def official_files(self) -> dict[str, str]:
+        """Write it as `Official.official_files` writes counts, as far as it is known."""
+        return {}
+
 
 class Importable(ABC):
     """Has metrics that papers publish without images, and results files keep."""
@@ -260,6 +264,14 @@ class Importable(ABC):
     @abstractmethod
     def published(cls, text: str) -> Published:
         """Read what `Published.to_json` wrote."""
+
+
+class Official(ABC):
+    """Has results in the text files of an official benchmark."""
+
+    @abstractmethod
+    def official_files(self, per_image: Mapping[str, Any]) -> dict[str, str]:
+        """Write counts by image: the content of each file by its name."""
 
 
 class Annotated(ABC):

@@ -30,6 +30,7 @@ Files of regions
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
@@ -103,6 +104,20 @@ def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
     if not rows:
         raise DataError(shown(path), f"is empty, {expected}")
     return np.array(rows)
+
+
+def rows_of(*columns: NDArray[np.float64] | NDArray[np.int64]) -> list[list[float]]:
+    """Give the rows of some columns."""
+    return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def text_of(rows: Iterable[Iterable[float]]) -> str:
+    r"""Write rows of numbers, each as ``%10g``; whole numbers keep all their digits."""
+    return "".join(" ".join(_ten(value) for value in row) + "\n" for row in rows)
+
+
+def _ten(value: float) -> str:
+    return f"{value:10d}" if isinstance(value, int) else f"{value:10.6g}"
 
 
 def as_file_name(name: str) -> str:

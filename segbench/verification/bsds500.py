@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +31,7 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
 from segbench.report.bsds import files_of
-from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
+from segbench.verification.checks import Check, Group, Part, compare, counted_group, expected, read_expectation
 
 _BEST: Mapping[str, Mapping[str, Sequence[str]]] = {
     "boundaries": {"eval_bdry.txt": ("ods_threshold", *BEST_KEYS)},
@@ -48,8 +47,6 @@ _WRONG = {
 _ALLOWED = 1e-3
 """How far matched predicted pixels may be off in total, as a share of them."""
 _PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": Boundaries, "regions": Regions}
-
-Comparison = Callable[[Result | None], Iterator[Check]]
 
 
 def bsds500_part(folder: Path) -> Part:
@@ -92,11 +89,12 @@ def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:
             missing = f"there is no folder {_short(folder)}"
         for kind, protocol in _PROTOCOLS.items():
             if kind in example:
-                yield _group(
+                yield counted_group(
                     f"{example['name']}: {example['predictions']}, {kind}",
                     () if missing else wanted,
                     (places["ground_truth"], predictions, protocol(**example[kind])),
                     partial(_compare_example, kind, folder, missing),
+                    gt_pattern="*.mat",
                 )
 
 
@@ -109,29 +107,21 @@ def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
     if not missing and not names.issuperset(table["examples"]["images"]):
         missing = f"the {wanted} images in {_short(places['ucm2'])} are not those of the test set"
     for kind, make in _PROTOCOLS.items():
-        yield _group(
+        yield counted_group(
             f"gPb-owt-ucm, 200 test images, {kind}",
             () if missing else names,
             (places["ground_truth"], places["ucm2"], make()),
             partial(_compare_published, kind, places.get("official"), missing),
+            gt_pattern="*.mat",
         )
     if listed := _images_with_counts(places["counts"], names):
-        yield _group(
+        yield counted_group(
             f"gPb-owt-ucm, official counts of {many(len(listed), 'image')}",
             listed,
             (places["ground_truth"], places["ucm2"], Boundaries()),
             partial(_compare_counts, places["counts"], listed),
+            gt_pattern="*.mat",
         )
-
-
-def _group(name: str, images: Collection[str], run: tuple[Any, ...], comparison: Comparison) -> Group:
-    """Count images, if there are any, and compare the result."""
-
-    def recompute(executor: Executor | None, progress: Progress) -> Iterator[Check]:
-        options = {"gt_pattern": "*.mat", "images": sorted(images), "executor": executor, "progress": progress}
-        return comparison(counted(*run, **options) if images else None)
-
-    return Group(name, recompute, len(images))
 
 
 def _common(ground_truth: Path, predictions: Path) -> tuple[set[str], str]:
@@ -221,7 +211,7 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
     """Compare every count of these images at every threshold that has a file."""
     if result is None:
         return
-    counts = [one for name in names if isinstance(one := result.counts[name], BoundaryCounts)]
+    counts: list[Any] = [result.counts[name] for name in names]
     thresholds = {round(threshold, 9): place for place, threshold in enumerate(counts[0].thresholds.tolist())}
     read = {path: read_rows(path, (7,))[:, 3:] for path in sorted(folder.glob(f"{_PREFIX}*.txt"))}
     for path, rows in read.items():

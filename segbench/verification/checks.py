@@ -10,7 +10,7 @@ import math
 import time
 import tomllib
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -167,3 +167,19 @@ def compare(
     for key, value in wanted.items():
         off = allowed[key] if isinstance(allowed, Mapping) else allowed
         yield Check(what=key, expected=value, got=found[key], allowed=off, source=source)
+
+
+def counted_group(
+    name: str,
+    images: Collection[str],
+    run: tuple[Any, ...],
+    comparison: Callable[[Result | None], Iterable[Check]],
+    **options: Any,  # noqa: ANN401  as `run`, those of `evaluate`
+) -> Group:
+    """Count images, if there are any, and compare the result; without any, say what is missing."""
+
+    def recompute(executor: Executor | None, progress: Progress) -> Iterable[Check]:
+        told = {"executor": executor, "progress": progress}
+        return comparison(counted(*run, images=sorted(images), **told, **options) if images else None)
+
+    return Group(name, recompute, len(images))

@@ -13,7 +13,6 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
-from segbench.protocols.boundaries.published import PublishedCurve
 from segbench.verification.checks import Check, Group, Part, Progress, compare
 
 _ALLOWED = 1e-6  # what six printed digits leave open
@@ -49,7 +48,7 @@ def _compare(
 
 def _derivable(result: Result) -> Sequence[str]:
     """Name the metrics that follow from what lies there, so that none is compared with itself."""
-    if not isinstance(result.published, PublishedCurve):
+    if result.counts:
         return BEST_KEYS
-    one_row = result.published.curve.thresholds.size == 1
+    one_row = result.curve.thresholds.size == 1
     return _FROM_ROWS[:-1] if one_row else _FROM_ROWS

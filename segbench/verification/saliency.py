@@ -15,10 +15,9 @@ from __future__ import annotations
 import csv
 import zipfile
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +26,9 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.core.numbers import of_all
 from segbench.loaders.decoded import shown
-from segbench.protocols.saliency.counts import LEVELS, UNITS, SaliencyCounts
+from segbench.protocols.saliency.counts import LEVELS, UNITS
 from segbench.protocols.saliency.settings import Saliency
-from segbench.verification.checks import Check, Group, Part, Progress, compare, counted
+from segbench.verification.checks import Check, Part, compare, counted_group
 
 
 class _Known(NamedTuple):
@@ -77,8 +76,15 @@ def saliency_part(folder: Path) -> Part:
         )
     groups = []
     for name in methods:
-        method = _Method(folder, name, {file: table[name] for file, table in tables.items() if name in table})
-        groups.append(Group(name, partial(_compare, method), 0 if method.missing else len(method.images)))
+        known = {file: table[name] for file, table in tables.items() if name in table}
+        images = {image for rows in known.values() for image in rows}
+        places = folder / "ground_truth", predictions / name
+        held = [{path.stem for path in place.iterdir()} if place.is_dir() else set() for place in places]
+        found = len(images.intersection(*held))
+        lie = f"{of_all(found, len(images), 'image', 'lie')} in ground_truth and predictions/{name}"
+        missing = "" if found == len(images) else lie
+        compare_all = partial(_compare, folder, name, known, missing)
+        groups.append(counted_group(name, () if missing else images, (*places, Saliency()), compare_all))
     return Part("Saliency", groups)
 
 
@@ -115,43 +121,17 @@ def _read_curves(path: Path, method: str) -> dict[str, NDArray[np.float64]]:
     return dict(zip(names, curves, strict=True))
 
 
-class _Method(NamedTuple):
-    """What is known of a method: its folder, the values of its images by file, and what is missing."""
-
-    folder: Path
-    name: str
-    tables: Mapping[str, Rows]
-
-    @property
-    def images(self) -> set[str]:
-        """Name the images with known values."""
-        return {image for rows in self.tables.values() for image in rows}
-
-    @property
-    def places(self) -> tuple[Path, Path]:
-        """Name the folders of ground truth and predictions."""
-        return self.folder / "ground_truth", self.folder / "predictions" / self.name
-
-    @property
-    def missing(self) -> str:
-        """Say how many images lie there, if not all do."""
-        held = [{path.stem for path in place.iterdir()} if place.is_dir() else set() for place in self.places]
-        images, found = len(self.images), len(self.images.intersection(*held))
-        lie = of_all(found, images, "image", "lie")
-        return "" if found == images else f"{lie} in ground_truth and predictions/{self.name}"
-
-
-def _compare(method: _Method, executor: Executor | None, progress: Progress) -> Iterator[Check]:
-    if missing := method.missing:
-        yield from (Check(what="its metrics", source=_TABLES[file].source, missing=missing) for file in method.tables)
+def _compare(
+    folder: Path, name: str, known: Mapping[str, Rows], missing: str, result: Result | None
+) -> Iterator[Check]:
+    if result is None:
+        yield from (Check(what="its metrics", source=_TABLES[file].source, missing=missing) for file in known)
         return
-    images = sorted(method.images)
-    result = counted(*method.places, Saliency(), images=images, executor=executor, progress=progress)
     ours = dict(result.per_image)
-    for file, rows in method.tables.items():
+    for file, rows in known.items():
         yield from _compare_table(_TABLES[file], rows, ours)
-    if (method.folder / _CURVES).is_file():
-        yield from _compare_curves(_read_curves(method.folder / _CURVES, method.name), result)
+    if (folder / _CURVES).is_file():
+        yield from _compare_curves(_read_curves(folder / _CURVES, name), result)
 
 
 def _compare_table(known: _Known, rows: Rows, ours: Rows) -> Iterator[Check]:
@@ -167,7 +147,7 @@ def _compare_table(known: _Known, rows: Rows, ours: Rows) -> Iterator[Check]:
 
 def _compare_curves(theirs: Mapping[str, NDArray[np.float64]], result: Result) -> Iterator[Check]:
     """Compare precision and recall at every threshold."""
-    counts = {name: one for name, one in result.counts.items() if name in theirs and isinstance(one, SaliencyCounts)}
+    counts: dict[str, Any] = {name: one for name, one in result.counts.items() if name in theirs}
     if counts:
         off = [np.abs(np.stack([one.precision, one.recall]) / UNITS - theirs[name]) for name, one in counts.items()]
         for what, worst in zip(("precision", "recall"), np.max(off, axis=(0, 2)).tolist(), strict=True):

@@ -79,9 +79,8 @@ def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float
 
 def _pixels(folder: Path, predictions: str) -> tuple[ScoreCounts, Mapping[str, float]]:
     result = counted(folder / "ground_truth", folder / predictions)
-    return ScoreCounts.sum(
-        counts for counts in result.counts.values() if isinstance(counts, ScoreCounts)
-    ), result.summary
+    pooled: Any = result.pooled
+    return pooled, result.summary
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.summary import Summary
 from segbench.protocols.boundaries.curve import BoundaryCurve, measured
 from segbench.protocols.boundaries.metrics import METRICS
+from segbench.protocols.boundaries.official import published_files
 
 PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
 """Metrics that may be printed beside the rows."""
@@ -101,6 +102,10 @@ class PublishedCurve(Published):
             "best_only": self.best_only,
         }
         return json.dumps(fields)
+
+    def official_files(self) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        return published_files(self.curve, self.summary, best_only=self.best_only)
 
     @classmethod
     def from_json(cls, text: str) -> PublishedCurve:

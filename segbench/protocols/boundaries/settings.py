@@ -13,11 +13,13 @@ from segbench.core.capabilities import (
     Checked,
     FromFiles,
     Importable,
+    Official,
     Pictured,
     Prepared,
     Published,
     Reference,
     Verb,
+    competes,
 )
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
@@ -54,7 +56,7 @@ def _read_nms(text: str) -> tuple[float, ...]:
     return values
 
 
-class _OfBoundaries(Protocol, Importable):
+class _OfBoundaries(Protocol, Importable, Official):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -73,6 +75,12 @@ class _OfBoundaries(Protocol, Importable):
         from segbench.protocols.boundaries.published import PublishedCurve
 
         return PublishedCurve.from_json(text)
+
+    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        from segbench.protocols.boundaries.official import official_files
+
+        return official_files(per_image, competes=competes(self))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from segbench.core.integers import FloatArray
 from segbench.core.summary import Summary
 from segbench.protocols.regions.curve import RegionCurve
 from segbench.protocols.regions.metrics import METRICS
+from segbench.protocols.regions.official import published_files
 
 _ROWS = ("thresholds", "covering", "rand_index", "voi")
 _NO_COUNTS = "the official files do not hold it, and there are no counts of images"
@@ -59,6 +60,10 @@ class PublishedRegions(Published):
             name: [None if math.isnan(value) else value for value in getattr(self, name).tolist()] for name in _ROWS
         }
         return json.dumps({"regions": dict(self.printed), **rows})
+
+    def official_files(self) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        return published_files(self.curve, self.summary)
 
     @classmethod
     def from_json(cls, text: str) -> PublishedRegions:

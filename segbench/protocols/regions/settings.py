@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.capabilities import Importable, Pictured, Prepared, Published, Verb
+from segbench.core.capabilities import Importable, Official, Pictured, Prepared, Published, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, Verb, Importable, Prepared, Pictured):
+class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -117,6 +117,12 @@ class Regions(Protocol, Verb, Importable, Prepared, Pictured):
         from segbench.protocols.regions.published import PublishedRegions
 
         return PublishedRegions.from_json(text)
+
+    def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
+        """Write the text files of BSDS500."""
+        from segbench.protocols.regions.official import official_files
+
+        return official_files(per_image)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
