@@ -54,6 +54,15 @@ class TestSettings:
         with pytest.raises(ArgumentError):
             Boundaries(**settings)
 
+    @pytest.mark.parametrize("max_dist", ["px", "-1px", "2 mm", "7", "1e9px"])
+    def test_a_tolerance_that_cannot_be_is_refused(self, max_dist):
+        with pytest.raises(ArgumentError, match="max_dist is "):
+            Boundaries(max_dist=max_dist)
+
+    def test_a_tolerance_in_pixels_is_in_the_signature(self):
+        assert Boundaries(max_dist="2.0px").signature_fields()["max_dist"] == "2px"
+        assert Boundaries(max_dist="0.0075") == Boundaries()
+
     def test_the_signature_names_every_setting(self):
         assert Boundaries().signature_fields() == {
             "max_dist": "0.0075",
@@ -229,3 +238,22 @@ class TestAnnotators:
         assert result.summary["ods_recall"] == pytest.approx(1 / 3)
         assert result.summary["ods_precision"] == pytest.approx(2 / 3)
         assert four(result.counts["alone"]) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("shape", [(12, 16), (120, 160)])
+def test_a_tolerance_in_pixels_is_the_same_for_all_sizes(shape):
+    truth, prediction = np.zeros((2, *shape))
+    truth[2:10, 4] = prediction[2:10, 6] = 1
+    assert four(count_boundaries(prediction, truth, thresholds=[0.5], max_dist="2px")) == [8, 8, 8, 8]
+    assert four(count_boundaries(prediction, truth, thresholds=[0.5], max_dist="1.9px")) == [0, 8, 0, 8]
+
+
+def test_thick_ground_truth_is_thinned_on_request(tmp_path):
+    truth = {"a.png": (column(5, 6, 7) * 255).astype(np.uint8)}
+    prediction = {"a.npy": column(6)}
+    thick = counted(tmp_path / "thick", truth, prediction)
+    thin = evaluate(tmp_path / "thick/gt", tmp_path / "thick/pred", Boundaries(max_dist="1px", thin_ground_truth=True))
+    assert thick["a"][:2] == [12, 36]
+    assert thin.summary["ods_recall"] == 1
+    assert "ground truth thinned" in thin.notes
+    assert "thin_ground_truth:yes" in thin.signature
