@@ -188,7 +188,7 @@ class ContourTable(CountsTable[ContourCounts]):
         if self.conventions.empty == "diagonal":
             return ()
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
-        what = "pair of masks" if self.class_names else "image"
+        what = "mask pair" if self.class_names else "image"
         shown = [metric.name for metric in self.metrics if metric.title]
         distances = [name for name in shown if name.startswith(tuple(_NAMES[key] for key in DISTANCES))]
         others = ", ".join(name for name in shown if name not in distances)

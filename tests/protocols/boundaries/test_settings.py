@@ -255,5 +255,5 @@ def test_thick_ground_truth_is_thinned_on_request(tmp_path):
     thin = evaluate(tmp_path / "thick/gt", tmp_path / "thick/pred", Boundaries(max_dist="1px", thin_ground_truth=True))
     assert thick["a"][:2] == [12, 36]
     assert thin.summary["ods_recall"] == 1
-    assert "ground truth thinned" in thin.notes
+    assert thin.notes == ("ground truth thinned (1 of 1 image)",)
     assert "thin_ground_truth:yes" in thin.signature
