@@ -67,51 +67,46 @@ def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, in
     """Count boundary pixels of both masks, and those near the other."""
     from segbench.protocols.contours import kernels
 
-    truth, predicted = (kernels.davis_boundary(mask) for mask in masks)
-    sizes = int(np.count_nonzero(truth.view(np.bool_))), int(np.count_nonzero(predicted.view(np.bool_)))
-    if not all(sizes):
-        return *sizes, 0, 0
-    near = (
-        kernels.count_near(one, kernels.along_columns(other), reach)
-        for one, other in ((truth, predicted), (predicted, truth))
-    )
-    return *sizes, *near  # type: ignore[return-value]  # of two
+    marks = [kernels.davis_boundary(mask) for mask in masks]
+    places = [kernels.places_of(each) for each in marks]
+    if not all(each.size for each in places):
+        return places[0].size, places[1].size, 0, 0
+    near = [kernels.count_near(places[k], kernels.along_columns(marks[1 - k]), reach) for k in (0, 1)]
+    return places[0].size, places[1].size, near[0], near[1]
 
 
 def _distances(masks: Sequence[NDArray[np.uint8]], surface: Surface) -> list[IntArray]:
     """Give squared distances, units and halves in rows: from the first mask to the second, and back."""
     from segbench.protocols.contours import kernels
 
-    if surface == "lengths":
-        return _lengths(*(kernels.corners(mask) for mask in masks))
-    marks = [kernels.inner_boundary(mask) for mask in masks]
+    mark = kernels.inner_boundary if surface == "pixels" else kernels.corners
+    marks = [mark(mask) for mask in masks]
     found = []
     for one, other in (marks, marks[::-1]):
-        pixels = int(np.count_nonzero(one.view(np.bool_)))
-        squared, numbers = _counted(kernels.squared_distances(one, kernels.along_columns(other), pixels))
-        found.append(np.array([squared, numbers, np.zeros_like(numbers)]))
+        places = kernels.places_of(one)
+        squared = kernels.squared_distances(places, kernels.along_columns(other))
+        found.append(_pixels(squared) if surface == "pixels" else _lengths(squared, one.reshape(-1)[places]))
     return found
 
 
-def _lengths(*marks: NDArray[np.uint8]) -> list[IntArray]:
-    """Give what `_distances` does of the elements at corners of pixels."""
-    from segbench.protocols.contours import kernels
+def _pixels(squared: IntArray) -> IntArray:
+    """Count pixels by squared distance."""
+    distances, numbers = _counted(squared)
+    return np.array([distances, numbers, np.zeros_like(numbers)])
 
-    found = []
-    for one, other in (marks, marks[::-1]):
-        kinds = one[one > 0]
-        squared = kernels.squared_distances(one, kernels.along_columns(other), kinds.size)
-        codes, numbers = _counted(4 * squared + kinds)
-        rows, places = np.unique(codes // 4, return_inverse=True)
-        lengths = np.zeros((2, rows.size), np.int64)
-        np.add.at(lengths.T, places, numbers[:, np.newaxis] * _KINDS.T[codes % 4])
-        found.append(np.vstack([rows, lengths]))
-    return found
+
+def _lengths(squared: IntArray, kinds: NDArray[np.uint8]) -> IntArray:
+    """Add up the lengths of elements by squared distance."""
+    codes, numbers = _counted(4 * squared + kinds)
+    rows, places = np.unique(codes // 4, return_inverse=True)
+    lengths = np.zeros((2, rows.size), np.int64)
+    np.add.at(lengths.T, places, numbers[:, np.newaxis] * _KINDS.T[codes % 4])
+    return np.vstack([rows, lengths])
 
 
 def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
     """Give the distinct values, rising, and how often each occurs; in linear time where they are many and small."""
-    if values.max() >= 4 * values.size:
+    if values.max() >= 16 * values.size:
         return np.unique(values, return_counts=True)
     numbers = np.bincount(values)
     held = np.flatnonzero(numbers)

@@ -28,10 +28,15 @@ class Places(NamedTuple):
     number: int
 
     @classmethod
-    def of(cls, truth: NDArray[Any], predicted: NDArray[Any], none: NDArray[np.bool_], number: int) -> Places:
+    def of(cls, truth: NDArray[Any], predicted: NDArray[Any], none: NDArray[np.bool_] | None, number: int) -> Places:
         """Give places of which those where there is `none` are in no mask."""
-        dtype = np.uint8 if number < np.iinfo(np.uint8).max else np.uint16
-        true, found = (np.where(none, number, part).astype(dtype) for part in (truth, predicted))
+        dtype = np.dtype(np.uint8 if number < np.iinfo(np.uint8).max else np.uint16)
+        if truth.dtype == np.bool_:  # whether a pixel is in no mask
+            true, found = ((part if none is None else part | none).view(np.uint8) for part in (truth, predicted))
+        else:
+            true, found = (part.astype(dtype) for part in (truth, predicted))
+            if none is not None:
+                true[none] = found[none] = number
         return cls(true, found, number)
 
 
@@ -39,7 +44,8 @@ def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[
     """Read a mask, and a predicted mask or a soft map."""
     truth, predicted = _one_of_each(sample)
     left_out = _left_out(sample, truth, void)
-    truth = np.where(left_out, truth.dtype.type(0), truth)
+    if left_out is not None:
+        truth = np.where(left_out, truth.dtype.type(0), truth)
     rule = None if positive is None else LabelRule.parse(positive)
     mask = rule.positive(truth) if rule else _two_valued(sample.truth_file, truth, "")
     found = _two_valued(sample.predicted_file, predicted, "prediction") if at is None else _cut(sample, predicted, at)
@@ -72,7 +78,8 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     left_out = _left_out(sample, truth, void)
     found = []
     for file, numbers in ((sample.truth_file, truth), (sample.predicted_file, predicted)):
-        objects = np.where(left_out | equals_any(numbers, tuple(map(float, void))), numbers.dtype.type(0), numbers)
+        void_there = equals_any(numbers, tuple(map(float, void)))
+        objects = np.where(void_there if left_out is None else void_there | left_out, numbers.dtype.type(0), numbers)
         if not np.array_equal(objects, np.rint(objects)) or objects.min() < 0 or objects.max() > MOST_OBJECTS:
             what = f"holds {describe(np.unique(objects))}, expected numbers of objects from 0 to {MOST_OBJECTS}"
             mask = setting("--positive 255", "positive=255")
@@ -103,9 +110,13 @@ def no_volumes() -> str:
     return "contours are measured in two dimensions: save one image per slice, or see docs/limits.md for volumes"
 
 
-def _left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_]:
+def _left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
+    """Mark pixels that are in no mask; None for none."""
+    outside = None if sample.field is None else ~sample.field
+    if not void:
+        return outside
     found = equals_any(truth, tuple(map(float, void)))
-    return found if sample.field is None else found | ~sample.field
+    return found if outside is None else found | outside
 
 
 def _two_valued(file: str, values: NDArray[Any], role: str) -> NDArray[np.bool_]:

@@ -144,6 +144,27 @@ def common(one: ByteArray, other: ByteArray) -> tuple[int, int, int]:
 
 
 @compiled()
+def _places(flat: ByteArray, words: NDArray[np.uint64]) -> IntArray:
+    """Give the places of bytes that are not 0, eight at a time; `words` are the same bytes."""
+    found = np.empty(np.count_nonzero(flat), np.int64)
+    number = 0
+    for k in range(words.size):
+        if words[k]:
+            for place in range(8 * k, 8 * k + 8):
+                if flat[place]:
+                    found[number] = place
+                    number += 1
+    return found
+
+
+def places_of(marks: ByteArray) -> IntArray:
+    """Give the places of marks in the flat array, rising; several times as fast as `numpy.flatnonzero`."""
+    flat = np.zeros(-(-marks.size // 8) * 8, np.uint8)
+    flat[: marks.size] = marks.reshape(-1)
+    return _places(flat, flat.view(np.uint64))
+
+
+@compiled()
 def along_columns(marks: ByteArray) -> NDArray[np.int32]:
     """Give the distance of each pixel to the nearest mark in its column; `_FAR` or more in columns without."""
     height, width = marks.shape
@@ -177,52 +198,46 @@ def _nearest(row: NDArray[np.int32], c: int, most: int) -> int:
 
 
 @compiled()
-def squared_distances(marks: ByteArray, columns: NDArray[np.int32], number: int) -> IntArray:
-    """Give the squared distance of each of so many marks to the nearest of the others, row by row.
+def squared_distances(places: IntArray, columns: NDArray[np.int32]) -> IntArray:
+    """Give the squared distance of each mark to the nearest of the others.
 
-    `columns` are `along_columns` of the others, of which there must be one. Neighbours of a mark in its row are looked
-    at until none can be nearer. In rows where that takes long, the nearest are found for all columns together, so that
-    the time is linear in the number of pixels.
+    `places` are those of the marks in the flat array, rising; `columns` are `along_columns` of the others, of which
+    there must be one. Neighbours of a mark in its row are looked at until none can be nearer. In rows where that takes
+    long, the nearest are found for all columns together, so that the time is linear in the number of pixels.
     """
-    height, width = marks.shape
-    found = np.empty(number, np.int64)
+    width = columns.shape[1]
+    found = np.empty(places.size, np.int64)
     rows, cells, ends = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
     squares = np.empty(width, np.int64)
-    place = 0
-    for r in range(height):
-        row = columns[r]
-        left = int(_CHECKS * width)
-        cell: Any = -1
-        for c in range(width):
-            if not marks[r, c]:
-                continue
-            if left > 0:
-                best: Any = _nearest(row, c, 2 * _FAR * _FAR)
-                left -= min(int(np.sqrt(best)), width)
-            else:
-                if cell < 0:
-                    cell = 0
-                    for k in range(width):
-                        rows[k] = -1 if row[k] >= _FAR else 0
-                        squares[k] = np.int64(row[k]) ** 2
-                    ends_of_cells(squares, cells[: cells_of_row(rows, squares, cells)], ends)
-                while ends[cell] <= c:
-                    cell += 1
-                best = squares[cells[cell]] + np.int64(c - cells[cell]) ** 2
-            found[place] = best
-            place += 1
+    r: Any = -1
+    left = cell = 0
+    for k in range(places.size):
+        if places[k] // width > r:
+            r, left, cell = places[k] // width, _CHECKS * width, -1
+        c, row = places[k] - r * width, columns[r]
+        if left > 0:
+            found[k] = _nearest(row, c, 2 * _FAR * _FAR)
+            left -= min(int(np.sqrt(found[k])), width)
+            continue
+        if cell < 0:
+            cell = 0
+            for at in range(width):
+                rows[at] = -1 if row[at] >= _FAR else 0
+                squares[at] = np.int64(row[at]) ** 2
+            ends_of_cells(squares, cells[: cells_of_row(rows, squares, cells)], ends)
+        while ends[cell] <= c:
+            cell += 1
+        found[k] = squares[cells[cell]] + np.int64(c - cells[cell]) ** 2
     return found
 
 
 @compiled()
-def count_near(marks: ByteArray, columns: NDArray[np.int32], reach: int) -> int:
-    """Count the marks within so many pixels of the others, of which `columns` are `along_columns`."""
-    height, width = marks.shape
+def count_near(places: IntArray, columns: NDArray[np.int32], reach: int) -> int:
+    """Count the marks within so many pixels of the others; see `squared_distances`."""
+    width = columns.shape[1]
     number = 0
     most = reach * reach
-    for r in range(height):
-        row = columns[r]
-        for c in range(width):
-            if marks[r, c]:
-                number += int(_nearest(row, c, most + 1) <= most)
+    for k in range(places.size):
+        r = places[k] // width
+        number += int(_nearest(columns[r], places[k] - r * width, most + 1) <= most)
     return number

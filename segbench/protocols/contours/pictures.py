@@ -28,13 +28,13 @@ def contour_states(places: Places, near: float) -> tuple[NDArray[np.uint8], Floa
             (truth, predicted, State.MISSED, State.PARTNER),
             (predicted, truth, State.FALSE, State.TRUE),
         ):
-            on = one > 0
-            distances = np.full(np.count_nonzero(on), np.inf)
-            if other.any() and distances.size:
-                distances = np.sqrt(kernels.squared_distances(one, kernels.along_columns(other), distances.size))
-            states[on] = np.where(distances <= near, close, far)
+            on = kernels.places_of(one)
+            distances = np.full(on.size, np.inf)
+            if other.any() and on.size:
+                distances = np.sqrt(kernels.squared_distances(on, kernels.along_columns(other)))
+            states.flat[on] = np.where(distances <= near, close, far)
             if one is predicted:
-                off[on] = distances
+                off.flat[on] = distances
     return states, off
 
 
