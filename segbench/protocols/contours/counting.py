@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.integers import IntArray
+from segbench.loaders.load import keep_freed_memory
 from segbench.protocols.contours.choices import Surface
 from segbench.protocols.contours.counts import ContourCounts
 
@@ -23,6 +24,7 @@ def count_masks(
     """Count an image of `number` masks: maps of their places from 0, anything above for none."""
     from segbench.protocols.contours import kernels
 
+    keep_freed_memory()  # whose pages take as long as the distances
     height, width = truth.shape
     reaches = _reaches(height, width)
     tables = np.zeros((number, 12), np.int64)
