@@ -101,9 +101,8 @@ def _lengths(squared: IntArray, kinds: NDArray[np.uint8]) -> IntArray:
     """Add up the lengths of elements by squared distance."""
     codes, numbers = _counted(4 * squared + kinds)
     rows, places = np.unique(codes // 4, return_inverse=True)
-    lengths = np.zeros((2, rows.size), np.int64)
-    np.add.at(lengths.T, places, numbers[:, np.newaxis] * _KINDS.T[codes % 4])
-    return np.vstack([rows, lengths])
+    lengths = [np.bincount(places, numbers * of_kind[codes % 4]).astype(np.int64) for of_kind in _KINDS]  # exact
+    return np.vstack([rows, *lengths])
 
 
 def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
