@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,6 @@ import segbench
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
-
-_VALUES = {bool: "", int: "N", float: "X", str: "TEXT", list[str]: "TEXT", Path: "FILE"}
-"""What the help writes for a value of a type."""
 
 project = "segbench"
 project_copyright = "the developers of segbench"
@@ -100,44 +96,33 @@ def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
 
 def commands() -> Iterator[str]:
     """Give each command in Markdown: its help, a table for each group of options, and examples."""
-    import typer
+    import click
 
     from segbench.cli.command import commands_of
     from segbench.cli.commands import app
 
-    context = typer.Context(typer.main.get_command(app), info_name="segbench")
+    context = click.Context(app, info_name="segbench")
     first: dict[str, str] = {}
     for name, made in commands_of(context).items():
         yield f"## segbench {name}\n\n{_escaped(made.help)}\n"
-        panels: dict[str, dict[str, str]] = {}
-        for parameter in made.params:
-            panel, typed, meaning = _row(parameter)
-            panels.setdefault(panel, {})[typed] = meaning
-        for panel, rows in panels.items():
+        panels = made.rows(click.Context(made, info_name=name)) if made.params else {}
+        for panel, shown in panels.items():
+            rows = {
+                typed.replace("|", "\\|"): _escaped(f"{meaning} ({remark})" if remark else meaning)
+                for typed, meaning, remark in shown
+                if not typed.endswith("--help")
+            }
             shared = [typed for typed, meaning in rows.items() if first.get(typed) == meaning]
             shared = shared if len(shared) > 2 else []
             lines = [f"| {_words(typed)} | {meaning} |" for typed, meaning in rows.items() if typed not in shared]
             if shared:
                 listed = ", ".join(f"`{typed.split()[0].rstrip(',')}`" for typed in shared)
                 lines.append(f"| as for [segbench pixels](#segbench-pixels) | {listed} |")
-            yield f"| {panel} | |\n|---|---|\n" + "\n".join(lines) + "\n"
-        first = first or {typed: meaning for rows in panels.values() for typed, meaning in rows.items()}
-        examples = [line for line in (made.epilog or "").split("\n\n") if line.startswith("segbench ")]
-        if examples:
-            yield "```sh\n" + "\n".join(line.replace("\\[", "[") for line in examples) + "\n```\n"
-
-
-def _row(parameter: Any) -> tuple[str, str, str]:  # noqa: ANN401  of Typer's own copy of click
-    """Give the group of a parameter, what is typed, and what that means."""
-    default = parameter.show_default if isinstance(parameter.show_default, str) else parameter.default
-    remark = "required" if parameter.required else f"default: {getattr(default, 'value', default)}"
-    meaning = _escaped(parameter.help) + (f" ({_escaped(remark)})" if parameter.required or default else "")
-    if parameter.param_type_name == "argument":
-        return "Arguments", parameter.metavar, meaning
-    kind = parameter.type_descriptor.annotation
-    value = parameter.metavar or ("|".join(kind) if issubclass(kind, StrEnum) else _VALUES[kind])
-    typed = ", ".join(sorted(parameter.opts, key=len)) + (f" {value}" if value else "")
-    return parameter.rich_help_panel or "Options", typed.replace("|", "\\|"), meaning
+            if lines:
+                yield f"| {panel} | |\n|---|---|\n" + "\n".join(lines) + "\n"
+            first |= rows if name == "pixels" else {}
+        if made.examples:
+            yield "```sh\n" + "\n".join(made.examples) + "\n```\n"
 
 
 def _words(typed: str) -> str:
@@ -147,4 +132,4 @@ def _words(typed: str) -> str:
 
 def _escaped(text: str) -> str:
     """Let Markdown show a text as it is."""
-    return re.sub(r"([*_<\[\]|`#])", r"\\\1", text.replace("\\[", "["))
+    return re.sub(r"([*_<\[\]|`#])", r"\\\1", text)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-import typer
 from hypothesis import settings
 
 # As many processes as cores run tests already. More threads of linear algebra in each only wait for one another.
@@ -32,14 +31,6 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _commands_built_once():
-    """Keep the commands that Typer builds from signatures, which takes longer than most calls of the program."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("typer.main.get_command", functools.cache(typer.main.get_command))
-        yield
 
 
 class Answer(NamedTuple):

@@ -113,17 +113,11 @@ RANGES = {
         "pixels", np.where(MASK == 1, 0.6 + SOFT / 3, SOFT / 3), SOFT, {"auc_roc": AUC}
     ),
     "two encodings": Mistake(
-        "pixels",
-        {"a.npy": MASK, "b.npy": MASK * 255},
-        {"a.npy": SOFT, "b.npy": SOFT},
-        {"auc_roc": AUC},
+        "pixels", {"a.npy": MASK, "b.npy": MASK * 255}, {"a.npy": SOFT, "b.npy": SOFT}, {"auc_roc": AUC}
     ),
     "void not declared": Mistake("pixels", np.where(LABELS == 2, 255, MASK), SOFT, {"auc_roc": WITHOUT_VOID}),
     "void between black and white": Mistake(
-        "pixels",
-        np.where(LABELS == 2, 128, MASK * 255).astype(np.uint8),
-        SOFT,
-        {"auc_roc": WITHOUT_VOID},
+        "pixels", np.where(LABELS == 2, 128, MASK * 255).astype(np.uint8), SOFT, {"auc_roc": WITHOUT_VOID}
     ),
     "several labels": Mistake("pixels", LABELS, STACK[2], {"auc_roc": auc(BINARY, STACK[2])}),
     "nothing positive": Mistake("labels", MASK, MASK, {"dice": 1.0}, {"positive": ">=128"}),
@@ -155,13 +149,7 @@ CLASSES = {
         {"classes": "0-2"},
     ),
     "label maps for pixels": Mistake("pixels", LABELS, PREDICTED, {"miou": MIOU}),
-    "a class that is void": Mistake(
-        "pixels",
-        MASK * np.uint8(255),
-        TWO,
-        {"macro_auc_roc": AUC},
-        {"classes": "0,255"},
-    ),
+    "a class that is void": Mistake("pixels", MASK * np.uint8(255), TWO, {"macro_auc_roc": AUC}, {"classes": "0,255"}),
     "two maps of a mask": Mistake("pixels", MASK * 255, TWO, {"dice": dice(MASK, TWO.argmax(0)), "macro_auc_roc": AUC}),
 }
 
@@ -190,10 +178,7 @@ BY_HAND = {  # what no option does: the words of the advice, and what its reader
     "make scores floats": lambda one: one.astype(float),
 }
 FLAGS = {"crop", "invert", "allow_missing"}
-PROTOCOLS = {
-    "pixels": package.Pixels,
-    "labels": package.Labels,
-}
+PROTOCOLS = {"pixels": package.Pixels, "labels": package.Labels}
 OF_DATA = {"gt_pattern", "pred_pattern", "allow_missing", "images", "field"}
 
 

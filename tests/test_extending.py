@@ -62,7 +62,8 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
     assert "soft_otsu" in run("compare", kept, "--metrics", key, "--replicates", "20")
     run("report", kept, "-o", page, "--replicates", "20")
-    assert "soft_otsu" in page.read_text("utf-8")
+    command = " ".join(["segbench", protocol, "GT", "PRED/random_walker", "PRED/soft_otsu", *options])
+    assert command in page.read_text("utf-8")
 
 
 def test_a_metric_of_ones_own_stands_beside_those_of_settings(run, tmp_path):
@@ -88,7 +89,7 @@ def test_the_plot_kind_of_the_page_draws_and_names_another_kind(monkeypatch, tmp
     added = re.search(r"^\+\+\+ b/segbench/report/plots/gap\.py\n((?:\+.*\n)+)", PAGE, re.MULTILINE)[1]
     (tmp_path / "gap.py").write_text(re.sub(r"^\+", "", added, flags=re.MULTILINE))
     monkeypatch.setattr(plots, "__path__", [*plots.__path__, str(tmp_path)])
-    monkeypatch.setitem(KINDS, "gap", "from ODS to OIS")
+    monkeypatch.setitem(KINDS, "gap", ("gap", "from ODS to OIS"))
     save_plot([evaluate({"a": (np.eye(4), np.eye(4) + np.tri(4))})], tmp_path / "a.svg", kind="gap")
     assert "from ODS to OIS" in (tmp_path / "a.svg").read_text()
     with pytest.raises(ArgumentError, match="labels has no OIS; draw each image: plot_images"):

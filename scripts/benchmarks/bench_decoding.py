@@ -27,7 +27,8 @@ from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 import segbench
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.images import decode
+from segbench.loaders.source import read_bytes
 
 SIZES = {"481x321": (321, 481), "1920x1080": (1080, 1920)}
 Decoder = Callable[[bytes], NDArray[Any]]

@@ -21,10 +21,10 @@ from measuring import processor_seconds as seconds
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
-from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
 from segbench.loaders.pairing import pair
+from segbench.loaders.source import read_bytes
 
 
 def make(root: Path, images: int) -> None:

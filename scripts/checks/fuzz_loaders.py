@@ -100,8 +100,8 @@ def sound(*extensions: str) -> list[bytes]:
 
 def decode(extension: str, data: bytes) -> None:
     """Decode a file, then read its header."""
-    from segbench.loaders.headers import read_header
     from segbench.loaders.images import decode as decode_image
+    from segbench.loaders.source import read_header
 
     role: Any = chosen(data, ROLES)
     source = Memory(f"a{extension}", data)
@@ -128,8 +128,7 @@ def decode_mat_truth(data: bytes) -> None:
 def archive(extension: str, data: bytes) -> None:
     """List an archive and read what it holds."""
     from segbench.loaders.archives import list_archive
-    from segbench.loaders.headers import read_header
-    from segbench.loaders.images import read_bytes
+    from segbench.loaders.source import read_bytes, read_header
 
     path = Path.cwd() / f"a{extension}"
     path.write_bytes(data)

@@ -499,7 +499,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
 def dark_guides() -> Iterator[None]:
     """Draw lines of equal F, and links between matched pixels, as a dark page needs them."""
     with (
-        patch.multiple("segbench.drawing.axes", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a"),
+        patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a"),
         patch("segbench.report.matches.LINK", DARK["text.color"]),
     ):
         yield

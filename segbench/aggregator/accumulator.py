@@ -19,13 +19,11 @@ import numpy as np
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.aggregator.records import Outcome, Run
+from segbench.aggregator.records import Outcome, Run, signature
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import FromFiles, OnDevice, Settled, settled
-from segbench.core.counts import Counts
+from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
@@ -189,6 +187,8 @@ class Accumulator:
         elif names is not None:
             images = batch.images(names)
         else:
+            if self.protocol.capability(Pooling) is None:
+                raise ArgumentError("only the pixels protocol counts images without names")
             images = iter(())
             unnamed = [self._count(batch)]
         for image, part in images:
@@ -338,7 +338,7 @@ class Accumulator:
 
     def _pool(self, unnamed: Iterable[Counted]) -> None:
         for part in unnamed:
-            self._unnamed.setdefault(part.facts, Pool()).add(_scores(part.counts))
+            self._unnamed.setdefault(part.facts, Pool()).add(part.counts)
 
     def _packed(self) -> tuple[dict[str, Packed], Packed, set[str]]:
         """Give all counts packed, and notes."""
@@ -368,22 +368,15 @@ class Accumulator:
         if not self._unnamed:
             return images, None
         pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
-        return images, ScoreCounts.sum(_scores(_agreed(part, decided)) for part in pooled)
+        return images, ScoreCounts.sum(_agreed(part, decided) for part in pooled)
 
 
 def _union(known: Iterable[Facts]) -> Facts:
     return tuple(sorted({fact for facts in known for fact in facts}))
 
 
-def _agreed(part: Counted, decided: Settled) -> Counts:
-    counts: Counts = decided[part.facts](part.counts) if part.facts in decided else part.counts
-    return counts
-
-
-def _scores(counts: Counts) -> ScoreCounts:
-    if not isinstance(counts, ScoreCounts):
-        raise ArgumentError("only the pixels protocol counts images without names")
-    return counts
+def _agreed(part: Counted, decided: Settled) -> Any:  # noqa: ANN401  of its type
+    return decided[part.facts](part.counts) if part.facts in decided else part.counts
 
 
 def evaluate_arrays(

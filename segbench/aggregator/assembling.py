@@ -9,23 +9,25 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
-from segbench.aggregator.records import Column, Outcome, Run, StoredPool
+from segbench.aggregator.records import Column, Outcome, Run, StoredPool, data_digest, signature, with_version
 from segbench.aggregator.result import Result, partial_images, partial_text
-from segbench.aggregator.signature import data_digest, signature, with_version
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.arrays import as_floats
 from segbench.core.capabilities import Pooling, competes, read_published, settled
+from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
-from segbench.core.scores import ScoreCounts
+from segbench.core.table import Reducing
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
@@ -40,7 +42,7 @@ class ReplacedRun(UserWarning):
 
 def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file: str = "") -> Result:
     """Put together what came of each image, in sorted order of names; errors name the results file, if any."""
-    by_name = sorted(outcomes, key=lambda outcome: outcome.name)
+    by_name = sorted(outcomes, key=attrgetter("name"))
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
     truths = Column[str](counted, "ground_truth_digest")
     notes, settings = run.notes, run.settings
@@ -49,7 +51,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     whole = len(counted) == len(by_name) and {"subset", "partial"}.isdisjoint(settings)
     counted |= _settled(counted, protocol, run, part=not whole)
     if run.thresholds and (pooling := protocol.capability(Pooling)):
-        counted |= _cut(counted, pooling, Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"]))
+        cuts = Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"])
+        counted |= _cut(counted, protocol.counts, pooling, cuts)
     repeated = Counter(note for outcome in counted.values() for note in {without_detail(n): 0 for n in outcome.notes})
     unneeded = idle(settings, tuple(repeated)) if counted else ()
     return Result(
@@ -71,23 +74,25 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
 def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, part: bool) -> dict[str, Outcome]:
     """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
-    left_out_by = [setting(f"--void {void}", f"void={void}")] * (void != "none")
-    left_out_by += [given("field", field)] * (field is not None)
+    left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
+    left_out_by += [] if field is None else [given("field", field)]
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
     decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")
     return {
-        name: replace(counted[name], counts=encode(decided[known](decode(packed[name], protocol.counts))))
+        name: counted[name]._replace(counts=encode(decided[known](decode(packed[name], protocol.counts))))
         for name, known in facts.items()
         if known in decided
     }
 
 
-def _cut(counted: Mapping[str, Outcome], pooling: Pooling, thresholds: Thresholds) -> dict[str, Outcome]:
+def _cut(
+    counted: Mapping[str, Outcome], kind: type[Counts], pooling: Pooling, thresholds: Thresholds
+) -> dict[str, Outcome]:
     """Count at thresholds."""
     packed = Column[bytes](counted, "counts")
-    at = {name: pooling.counts_at(decode(packed[name]), thresholds) for name in counted}
-    return {name: replace(counted[name], counts=encode(counts)) for name, counts in at.items()}
+    at = {name: pooling.counts_at(decode(packed[name], kind), thresholds) for name in counted}
+    return {name: counted[name]._replace(counts=encode(counts)) for name, counts in at.items()}
 
 
 def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
@@ -195,8 +200,9 @@ def stored_result(run: Run, outcomes: Sequence[Outcome], path: str, pool: Stored
     # What belongs to other images, or was changed, is passed over: it can be derived again.
     if pool is None or pool.digest != result.digest_of(pool.summary, pool.counts):
         return signed
-    counts = decode(pool.counts)
-    return replace(signed, kept=(decode_summary(pool.summary), counts)) if isinstance(counts, ScoreCounts) else signed
+    counts: Any = decode(pool.counts)
+    same = type(counts) is protocol.counts
+    return replace(signed, kept=(decode_summary(pool.summary), counts)) if same else signed
 
 
 def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], result: Result) -> None:
@@ -217,6 +223,6 @@ def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], 
 
 def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
     """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
-    if result.counts and result.table.worth_keeping:
+    if result.counts and isinstance(result.table, Reducing) and result.table.worth_keeping:
         summary, counts = encode_summary(result.summary), encode(result.reduced)
         store.keep_pooled(key, StoredPool(result.digest_of(summary, counts), summary, counts))

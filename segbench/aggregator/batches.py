@@ -20,6 +20,12 @@ from segbench.protocols.pixels.tensors import is_tensor
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
 
+_CLASSES = (
+    "for a map of each class give protocol=Labels(classes=...) or Classes(labels=...); "
+    "otherwise take one channel, such as {}"
+)
+_DRAWN = "take one channel, such as {}; of annotators, see count_pixels"
+
 
 @dataclass(frozen=True, eq=False)
 class Batch:
@@ -148,12 +154,15 @@ def _check_shapes(batch: Batch) -> None:
     labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
     if labels != scores:
         hint = "nothing is resized"
-        for name, longer, shorter in (("scores", scores, labels), ("labels", labels, scores)):
+        for name, longer, shorter, hints in (
+            ("scores", scores, labels, _CLASSES),
+            ("labels", labels, scores, _DRAWN),
+        ):
             if len(longer) != len(shorter) + 1:
                 continue
             for axis, of_one in ((0, f"{name}[0]"), (1, f"{name}[:, 0]")):
                 if (*longer[:axis], *longer[axis + 1 :]) == shorter:
-                    hint = _one_channel(name, longer[axis], of_one)
+                    hint = (hints if longer[axis] > 1 else "take one channel: {}").format(of_one)
         raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
     if batch.valid is not None:
         boolean = str(batch.valid.dtype) in ("bool", "torch.bool")
@@ -161,16 +170,6 @@ def _check_shapes(batch: Batch) -> None:
             raise ArgumentError(
                 f"valid has shape {tuple(batch.valid.shape)} and dtype {batch.valid.dtype}, expected {labels} and bool"
             )
-
-
-def _one_channel(name: str, channels: int, first: str) -> str:
-    """Say what an array with one more axis than the other is good for."""
-    if channels == 1:
-        return f"take one channel: {first}"
-    if name == "labels":
-        return f"take one channel, such as {first}; of annotators, see count_pixels"
-    protocols = "Labels(classes=...) or Classes(labels=...)"
-    return f"for a map of each class give protocol={protocols}; otherwise take one channel, such as {first}"
 
 
 def _as_tensor(array: Any, name: str, device: Any) -> Any:  # noqa: ANN401  tensors, of PyTorch's types

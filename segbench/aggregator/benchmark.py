@@ -13,22 +13,22 @@ from pathlib import Path
 
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
-from segbench.aggregator.counting import count_all
+from segbench.aggregator.executors import count_all
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pictured, Pooling
+from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
+from segbench.loaders.file_list import Images
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.repairs import Repairs, as_repairs
-from segbench.loaders.subset import Images
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -244,8 +244,8 @@ def evaluate_pairing(
 
 
 def _protocol_to_json(protocol: Protocol) -> str:
-    """Write which protocol it is and, where there are pictures of it, all its settings."""
-    settings = asdict(protocol) if protocol.capability(Pictured) else {}  # type: ignore[call-overload]  # protocols are dataclasses
+    """Write which protocol it is, and all its settings."""
+    settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
 
 

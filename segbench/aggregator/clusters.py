@@ -17,8 +17,7 @@ import segbench
 from segbench._version import __version__
 from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError, DataError, SegbenchError, WorkerError
-from segbench.loaders.decoded import shown
-from segbench.loaders.source import Source
+from segbench.loaders.decoded import Source, shown
 
 _PATIENCE = 30
 _LOCAL = {

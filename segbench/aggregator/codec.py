@@ -205,6 +205,7 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
         self._packed = packed
+        self._names = sorted(packed)
         self._kind = kind
         self.file = file
         self._first: tuple[str, tuple[Any, ...]] | None = None
@@ -275,7 +276,7 @@ class EncodedCounts(Mapping[str, Counts]):
         return f"<counts of {many(len(self), 'image')} by name>"
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted(self._packed))
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._packed)
+        return len(self._names)

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack
 
+from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.aggregator.signature import without_selection
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.core.names import first_names
@@ -17,8 +17,7 @@ from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
-from segbench.statistics.same_images import refuse_different
-from segbench.statistics.tables import protocol_measuring
+from segbench.statistics.tables import protocol_measuring, refuse_different
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"

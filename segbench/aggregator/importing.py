@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.codec import encode
-from segbench.aggregator.records import Outcome, Run, joined
+from segbench.aggregator.records import Outcome, Run, joined, signature
 from segbench.aggregator.result import Result
-from segbench.aggregator.signature import signature
 from segbench.aggregator.store import ResultsFile
 from segbench.core.capabilities import Published
 from segbench.core.errors import LISTED, ArgumentError, DataError
@@ -42,9 +41,9 @@ from segbench.loaders.decoded import listed, shown
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
-from segbench.protocols.boundaries.published import PublishedCurve
+from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.protocols.boundaries.settings import Boundaries
-from segbench.protocols.regions.published import PublishedRegions
+from segbench.protocols.regions.official import PublishedRegions
 from segbench.protocols.regions.settings import Regions
 
 _HUMAN = re.compile(r"human(-\d+)?")

@@ -12,9 +12,8 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
-from segbench.aggregator.records import Outcome, Run
+from segbench.aggregator.records import Outcome, Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.signature import version_of, with_version, without_selection
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named

@@ -6,7 +6,7 @@ Loading the first compiled loop takes .7 s of processor, most of it in Numba its
 import numpy as np
 import PIL.Image  # noqa: F401  workers decode with it
 
-import segbench.aggregator.counting  # noqa: F401  what workers run
+import segbench.aggregator.executors  # noqa: F401  what workers run
 from segbench.protocols.pixels.settings import count_pixels
 
 count_pixels(np.array([False, True]), np.array([0, 1], np.uint8))

@@ -1,5 +1,7 @@
 """What a results file holds: runs and images, each one type from the worker to the row of the file and back.
 
+Every number has a signature, in sacrebleu's manner: what it takes to get the same number again.
+
 Rows are checked as they are read, since a file may come from anywhere and SQLite lets any type in. Texts that are shown
 to people lose what a terminal would obey, as file names do.
 """
@@ -7,19 +9,79 @@ to people lose what a terminal would obey, as file names do.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from segbench.aggregator.signature import parts_of
+from segbench._version import __version__
 from segbench.core.capabilities import read_published
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.registry import protocol_of, protocols
+
+SELECTION = ("subset", "missing", "partial")
+"""Fields that say which part of a set was counted; images and their digest say which images these are."""
+
+_VERSION = "|segbench:"
+
+
+def without_selection(fields: Mapping[str, str], *names: str) -> dict[str, str]:
+    """Give fields without those that say which part of a set was counted; by default all of `SELECTION`."""
+    return {key: value for key, value in fields.items() if key not in (names or SELECTION)}
+
+
+def data_digest(ground_truth_digests: Mapping[str, str]) -> str:
+    """Name a set of ground truths by eight hex digits of its content: names and bytes, in sorted order."""
+    digest = hashlib.sha256()
+    for name in sorted(ground_truth_digests):
+        digest.update(f"{name!r} {ground_truth_digests[name]}\n".encode())
+    return digest.hexdigest()[:8]
+
+
+def signature(
+    protocol: str, fields: Mapping[str, str], ground_truth_digests: Mapping[str, str], *, images: str = ""
+) -> str:
+    """Write a signature; `images` says their number where there is not one digest for each."""
+    parts = {
+        "protocol": protocol,
+        **fields,
+        "images": images or str(len(ground_truth_digests)),
+        "data": data_digest(ground_truth_digests),
+        "segbench": __version__,
+    }
+    return _written(parts)
+
+
+def resigned(whole: str, protocol: str, fields: Mapping[str, str]) -> str:
+    """Write the signature of what was drawn from the same counts by another protocol's rules."""
+    known = parts_of(whole)
+    kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
+    return _written({"protocol": protocol, **fields, **kept})
+
+
+def parts_of(whole: str) -> dict[str, str]:
+    """Take a signature apart."""
+    return dict(part.split(":", 1) for part in whole.split("|"))
+
+
+def version_of(whole: str) -> str:
+    """Give the version of segbench that counted, which a signature ends with."""
+    return whole.rpartition(_VERSION)[2]
+
+
+def with_version(whole: str, version: str) -> str:
+    """Give a signature with another version of segbench."""
+    return whole.rpartition(_VERSION)[0] + _VERSION + version
+
+
+def _written(parts: Mapping[str, str]) -> str:
+    return "|".join(f"{name}:{value}" for name, value in parts.items())
+
 
 Record = TypeVar("Record")
 Value_co = TypeVar("Value_co", covariant=True)
@@ -35,8 +97,7 @@ def joined(digest: str, ground_truth_digest: str) -> Digests:
     return bytes.fromhex("".join(both)) if all(map(_SHA256.fullmatch, both)) else both
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What came of one image: a worker returns it, and the results file holds it as a row."""
 
     name: str
@@ -130,7 +191,7 @@ def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any]
 
 
 def read_run(row: Sequence[Any], path: str) -> Run:
-    """Read a row of runs, in the order of `segbench.aggregator.database`."""
+    """Read a row of runs, in the order of `segbench.aggregator.store`."""
     protocol = row[2]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
         known = ", ".join(protocols())

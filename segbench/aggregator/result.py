@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from segbench.aggregator.signature import parts_of, resigned
+from segbench.aggregator.records import parts_of, resigned
 from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
@@ -21,14 +21,13 @@ from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
-from segbench.core.table import Table
+from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame
 from segbench.loaders.inputs import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
 from segbench.statistics.intervals import Intervals, intervals_of
-from segbench.statistics.measured import Measured
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import Measured, as_draws, as_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -298,7 +297,7 @@ class Result:
         return self.table.pooled
 
     def _refuse_without_images(self) -> None:
-        if not self.counts and not self.unnamed and self.rules.counts is not ScoreCounts:
+        if not self.counts and not self.unnamed and self.rules.capability(Pooling) is None:
             raise DataError(self.method, "no image was counted, so there is no curve", "fix what failed and run again")
 
     @cached_property
@@ -307,14 +306,21 @@ class Result:
         if self.kept:
             return self.kept[1]
         _ = self.pooled  # which says why there are none
-        return self.table.reduced
+        return self.table.reduced if isinstance(self.table, Reducing) else self.table.pooled
+
+    @property
+    def scores(self) -> ScoreCounts | None:
+        """The same, of a protocol that pools scores; None of others."""
+        return cast("ScoreCounts", self.reduced) if self.rules.capability(Pooling) else None
 
     @property
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
         if self.kept:
             return getattr(self.kept[1], "threshold_source", "")
-        return "" if self.published or not (self.counts or self.unnamed) else self.table.chosen_points
+        if self.published or not (self.counts or self.unnamed):
+            return ""
+        return self.table.chosen_points if isinstance(self.table, Reducing) else ""
 
     @cached_property
     def _kept_table(self) -> Table:
@@ -342,8 +348,10 @@ class Result:
     @cached_property
     def drawn(self) -> Series | None:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
-        drawn: Series | None = self.curve if self.published or not self.counts else self._kept_table.drawn
-        return drawn
+        if self.published or not self.counts:
+            return self.curve  # type: ignore[no-any-return]  # of its own type
+        table = self._kept_table
+        return table.drawn if isinstance(table, Reducing) else table.curve
 
     @cached_property
     def classes(self) -> Mapping[str, Result]:

@@ -9,9 +9,8 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.core.numbers import many
-from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.curves.tuning import thresholds_from
+from segbench.curves.curve import thresholds_from
 
 
 def tuned_thresholds(tuning: Result) -> Thresholds:
@@ -35,7 +34,8 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     DataError
         If it has failed images, lacks positives or negatives, or holds two-valued predictions.
     """
-    if not isinstance(tuning.reduced, ScoreCounts):
+    counts = tuning.scores
+    if counts is None:
         raise ArgumentError(
             f"thresholds come from results of the pixels protocol, and this is a result of {tuning.protocol}"
         )
@@ -43,16 +43,16 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         images = many(len(tuning.failed), "image")
         first = next(iter(tuning.failed.values()))
         raise DataError("tuning set", f"{images} failed; the first: {first}", "fix or remove what failed")
-    totals = tuning.reduced.total_positives, tuning.reduced.total_negatives
+    totals = counts.total_positives, counts.total_negatives
     if min(totals) == 0:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
-    if tuning.reduced.two_valued:
+    if counts.two_valued:
         what = "two-valued predictions, expected soft maps: masks have no threshold to choose"
         raise DataError(
             "tuning set", what, f"leave out {setting('--tuning-set or --tuning-results', 'thresholds=...')}"
         )
     images = "unnamed images" if tuning.unnamed else many(len(tuning.counts), "image")
-    found = thresholds_from(tuning.reduced, source="")
+    found = thresholds_from(counts, source="")
     # Other scores on the same images give other thresholds, and so another run.
     chosen = hashlib.sha256(found.values.astype("<f8").tobytes()).hexdigest()[:8]
     return replace(found, source=f"tuning set of {images}, data {tuning.data}, thresholds {chosen}")

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from segbench.aggregator.database import is_results_file
+from segbench.aggregator.store import is_results_file
 from segbench.core.errors import ArgumentError, DataError
-from segbench.loaders.decoded import shown
-from segbench.loaders.source import LocalFile, Source
+from segbench.loaders.decoded import Source, shown
+from segbench.loaders.source import LocalFile
 
 _NOT_REPLACEABLE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
 """Errors of a folder, or a mounted file, that lets a file be written but not replaced."""

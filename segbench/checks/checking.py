@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache, partial
 from os import PathLike
 from typing import cast
 
-from segbench.checks.classes import class_findings, stacks_of_classes, unfit_maps
-from segbench.checks.countable import label_map_findings
+import numpy as np
+
+from segbench.checks.classes import class_findings, probe_classes, stacks_of_classes, unfit_maps
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, look
-from segbench.checks.labels import REPLACED, predicted_label_findings, region_findings
+from segbench.checks.label_maps import (
+    REPLACED,
+    label_map_findings,
+    predicted_label_findings,
+    probe_counts,
+    region_findings,
+)
 from segbench.checks.names import name_findings, problem_finding
-from segbench.checks.probes import ClassStackError, Probe, UncountedError
-from segbench.checks.sampling import probes_of
+from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (
     Misfit,
@@ -30,17 +39,16 @@ from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, expected_in
 from segbench.core.errors import DataError
+from segbench.core.interface import carried
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
-from segbench.loaders.decoded import Header, Role, shown
-from segbench.loaders.headers import read_header
+from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.file_list import Images
 from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles
-from segbench.loaders.repairs import Repairs, as_repairs
-from segbench.loaders.sizes import SizeError
-from segbench.loaders.source import LocalFile, Source
-from segbench.loaders.subset import Images
+from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
+from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -244,3 +252,57 @@ def _coloured(probes: Sequence[Probe]) -> list[Finding]:
     what = f"{many(len(places), 'file')} of those inspected {is_or_are} in colour, and {is_or_are} turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
     return [look("colour", "prediction", what, fix, places)]
+
+
+_MOST_ODD = 1000
+"""Files of odd headers that are decoded, to say what is wrong with them."""
+_WORTH_THREADS, _MOST_THREADS = 8, 8
+
+
+def probes_of(
+    samples: Sequence[SampleFiles], surveyed: Surveyed, protocol: Protocol, repairs: Repairs, sample: int | None
+) -> list[Probe]:
+    """Inspect some images, None for all, as evenly spread as the headers allow."""
+    chosen = _chosen(samples, surveyed, sample)
+    if not chosen:
+        chosen = _repairable(samples, surveyed, sample)
+        repairs = replace(repairs, crop=False, resize="nearest")
+    inspect: Callable[[SampleFiles], Probe]
+    if classes := protocol.capability(ByClass):
+        inspect = partial(probe_classes, reads=protocol.reads, classes=classes)
+    elif counted_by := protocol.capability(Confusing):
+        inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+    else:
+        inspect = partial(probe, reads=protocol.reads, expected=expected_in(protocol), repairs=repairs)
+
+    def inspected(files: SampleFiles) -> Probe:
+        with np.errstate(invalid="ignore"):  # as where images are counted
+            return inspect(files)
+
+    if len(chosen) < _WORTH_THREADS:
+        return list(map(inspected, chosen))
+    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let other threads run
+        return list(threads.map(carried(inspected), chosen))
+
+
+def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
+    """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
+    unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
+    sound = [files for files in samples if files.name not in unsound]
+    odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
+    if sample is None:
+        return [*sound, *odd]
+    return [*_spread(sound, sample), *odd[:_MOST_ODD]]
+
+
+def _repairable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
+    """Choose a few images to inspect where all have a prediction of another size: their values may be wrong, too."""
+    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and fixable(m.shape, m.expected)}
+    others = {m.image for m in surveyed.misfits if m.role != "prediction"}
+    left = [files for files in samples if files.name in fit - others]
+    return left if sample is None else _spread(left, sample)
+
+
+def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
+    count = min(count, len(samples))
+    return [samples[place * len(samples) // count] for place in range(count)]

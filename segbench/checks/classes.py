@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from statistics import median
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import (
@@ -116,9 +116,9 @@ def stacks_of_classes(failures: Mapping[str, DataError], inspected: int) -> list
 
 def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
     """Judge the labels and the maps of the images inspected, one finding for all classes that show it."""
-    seen = [probe for probe in probes if isinstance(probe, ClassesProbe)]
-    if not seen or classes is None:
+    if not probes or classes is None:
         return []
+    seen = cast("Sequence[ClassesProbe]", probes)
     expected = classes.expected_of_one.scores or ExpectedScores()
     every = [one for probe in seen for one in probe.classes]
     over_all = [

@@ -10,11 +10,10 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from segbench.checks.findings import Finding, Place, look
 from segbench.core.errors import DataError
 from segbench.core.numbers import many, verb
-from segbench.loaders.decoded import shown
-from segbench.loaders.headers import opened
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.decoded import Source, shown
+from segbench.loaders.images import decode
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import LocalFile, Source
+from segbench.loaders.source import LocalFile, opened, read_bytes
 
 _PIECE = 4096
 """How much is read at the start, in the middle and at the end before whole files are compared."""

@@ -20,7 +20,7 @@ from segbench.loaders.pairing import (
     several_methods,
     unmatched,
 )
-from segbench.loaders.urls import masked
+from segbench.loaders.source import masked
 
 
 def problem_finding(pairing: Pairing) -> Finding | None:

@@ -15,11 +15,9 @@ from segbench.core.interface import setting
 from segbench.core.levels import are_wide
 from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
-from segbench.loaders.decoded import Header, Role, shown, size
+from segbench.loaders.decoded import Header, Role, Source, shown, size
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.repairs import Repairs
-from segbench.loaders.sizes import HINT, fixable, how_to_fix, nearly, relation
-from segbench.loaders.source import Source
+from segbench.loaders.repairs import HINT, Repairs, fixable, how_to_fix, nearly, relation
 
 Read: TypeAlias = Callable[[Source, Role], Header]
 

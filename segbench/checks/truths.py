@@ -24,9 +24,8 @@ _NOT_THIN = 0.1
 
 def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
     """Judge the ground truth of the images inspected; `total` is the number of all images."""
-    found = [*_values(probes, expected), *_annotators(probes, expected, total)]
-    if not any(finding.key in ("grey-ground-truth", "void", "labels") for finding in found):
-        found += _one_set(probes, expected, total)
+    values = _values(probes, expected)
+    found = [*values, *_annotators(probes, expected, total), *([] if values else _one_set(probes, expected, total))]
     return [*found, *_nan(probes), *_drawn_as(expected).findings(probes)]
 
 

@@ -1,134 +1,124 @@
-"""``segbench pixels``, ``segbench boundaries`` and so on: folders to metrics, by one protocol each."""
+"""The verbs of protocols, ``segbench pixels`` and so on, and ``segbench check``, which takes the same files."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal
 
-import typer
+import click
 
-from segbench.cli.choices import FORM, Form, print_run
 from segbench.cli.command import Command, stopping
-from segbench.cli.counting import count_methods
-from segbench.cli.data import Data, without_meaning
-from segbench.cli.parameters import Group, command, group, protocol_group
-from segbench.cli.presets import defaults_of
-from segbench.cli.progress import PROGRESS, Progress
-from segbench.cli.resampling import INTERVALS, interval_settings
-from segbench.cli.tuning import Tuning, thresholds_of
-from segbench.cli.workers import Workers
+from segbench.cli.counting import Tuning, Workers, count_methods, thresholds_of
+from segbench.cli.data import Data, defaults_of, without_meaning
+from segbench.cli.options import Group, given, group, protocol_group
+from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
+from segbench.cli.progress import Shown
+from segbench.cli.selection import level_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.options import options_of
 
 if TYPE_CHECKING:
-    from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class Run(Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
-    human: Annotated[
-        bool,
-        typer.Option(
-            "--human",
-            help="Also compare each annotator with the others, as a method called 'human'.",
-            rich_help_panel="Protocol",
-        ),
-    ] = False
-    no_check: Annotated[
-        bool,
-        typer.Option("--no-check", help="Skip the quick check of the files before counting.", rich_help_panel="Data"),
-    ] = False
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="Save the results in this file (.segbench), or continue it."
-        ),
-    ] = None
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Recount the images of this run that the results file already holds."),
-    ] = False
-    intervals: Annotated[float | None, INTERVALS] = None
-    per_class: Annotated[bool, typer.Option("--per-class", help="Print one row per class, however many there are.")] = (
-        False
+    human: bool = given(
+        "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol"
     )
-    form: Annotated[Form, FORM] = Form.TABLE
-    progress: Annotated[Progress, PROGRESS] = Progress.AUTO
+    no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data")
+    output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
+    fresh: bool = given("Recount the images of this run that the results file already holds.", False)
+    intervals: float | None = given(
+        "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
+    )
+    per_class: bool = given("Print one row per class, however many there are.", False)
 
 
-@cache
-def benchmark_command(verb: str) -> Command:
-    """Make the command of a protocol's verb."""
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """How many images are inspected and how findings are printed, as given on the command line."""
+
+    sample: int = given("Inspect this many images, evenly spread over the set.", 32, least=1)
+    everything: bool = given("Inspect every image.", False, flag="--all")
+    form: Literal["table", "json"] = given("Choose how the report is printed.", "table", flag="--format")
+
+
+def command_for(name: str, *, checks: bool) -> Command:
+    """Make the command that counts images, or `checks` files, by a protocol's verb or by a preset."""
     from segbench.protocols.registry import examples_of, protocols_of, verbs
 
-    protocol = protocols_of(verb)[0]
-    examples = [f"segbench {verb} {words}" for words in examples_of(verb) or ("GT PRED -o results.segbench",)]
-    text = f"{verbs()[verb]}\n\n{protocol.title}"
-    return command(count, _groups(verb), name=verb, help=text, examples=examples, option_names=option_names)
+    preset = None
+    if name not in verbs():
+        from segbench.loaders.presets import load_preset
 
+        preset = load_preset(name)
+    verb = preset.protocols[0] if preset else name
+    lines = examples_of(verb) or ("GT PRED",)
+    if checks:
+        about = f"predictions for {preset.title}" if preset else f"files for segbench {verb}"
+        text = f"Check {about}.\n\nThe exit code is 1 if there are images that could not be counted."
+        examples = [f"segbench check {name} {lines[0]}{more}" for more in ("", " --all --format json")]
+        examples = [f"segbench check {name} ROOT PRED"] if preset else examples
+    elif preset:
+        text = "\n\n".join(filter(None, (f"Run segbench {verb} on {preset.title}.", preset.note)))
+        examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
+    else:
+        text = f"{verbs()[verb]}\n\n{protocols_of(verb)[0].title}"
+        examples = [f"segbench {verb} {words}" for words in examples_of(verb) or ("GT PRED -o results.segbench",)]
+    defaults = defaults_of(preset, verb, option_names) if preset else {}
+    groups = _groups(verb, name if preset else None, checks=checks)
 
-def preset_command(name: str) -> Command:
-    """Make the command that runs the first protocol of a preset."""
-    from segbench.loaders.presets import load_preset
+    def callback(**values: object) -> None:
+        made = {key: each.made(values) for key, each in groups.items()}
+        (check if checks else count)(**made)
 
-    preset = load_preset(name)
-    verb = preset.protocols[0]
-    text = f"Run segbench {verb} on {preset.title}." + (f"\n\n{preset.note}" if preset.note else "")
-    examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
-    defaults = defaults_of(preset, verb, option_names)
-    return command(
-        count,
-        _groups(verb, name),
-        name=name,
+    return Command(
+        name,
+        params=[parameter for each in groups.values() for parameter in each.parameters],
+        callback=callback,
         help=text,
         examples=examples,
-        option_names=option_names,
-        defaults=defaults,
+        context_settings={"obj": option_names, "default_map": defaults},
     )
 
 
 @cache
 def option_names(verb: str) -> frozenset[str]:
     """Name the parameters of a verb, by which presets give options."""
-    return frozenset(parameter.name for each in _groups(verb).values() for parameter in each.parameters)
+    return frozenset(each.name or "" for group in _groups(verb).values() for each in group.parameters)
 
 
-def _groups(verb: str, preset: str | None = None) -> Mapping[str, Group]:
+def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
     from segbench.core.capabilities import Annotated, Parts, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
     first = kinds[0]
+    fixed = {} if preset is None else {"preset": preset}
+    shared = {"data": group(Data, "Data", without=without_meaning(first), **fixed), "protocol": protocol_group(kinds)}
+    if checks:
+        return shared | {"inspection": group(Inspection, "Output")}
     unused = [] if issubclass(first, Annotated) else ["human"]
     unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
-    return {
-        "data": data_group(first, preset),
-        "protocol": protocol_group(kinds),
-        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else Tuning.names()),
+    return shared | {
+        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else options_of(Tuning)),
         "run": group(Run, "Output", without=unused),
         "workers": group(Workers, "Workers"),
     }
 
 
-def data_group(protocol: type[Protocol], preset: str | None) -> Group:
-    """Give the options that say where images lie, as far as they apply to a protocol."""
-    fixed = {} if preset is None else {"preset": preset}
-    return group(Data, "Data", without=without_meaning(protocol), **fixed)
-
-
-def count(
-    context: typer.Context, *, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: Workers
-) -> None:
+def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: Workers) -> None:
     """Count the images of each method, print the metrics and save the counts."""
     from segbench.core.capabilities import Parts
     from segbench.loaders.listing import listed_once
@@ -138,13 +128,13 @@ def count(
     if run.fresh and run.output is None:
         raise ArgumentError("--fresh recounts images of a results file; name the file with -o")
     if run.output is not None:
-        from segbench.aggregator.database import require_results_name
+        from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
-    resampling = None if run.intervals is None else interval_settings(run.intervals)
+    level = None if run.intervals is None else level_of(run.intervals)
     repairs = data.repairs()
-    context.with_resource(listed_once())
-    pairings = data.pairings(context, protocol)
+    click.get_current_context().with_resource(listed_once())
+    pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):
         if run.no_check:  # whoever repeats the run must know
             pairings = {
@@ -164,21 +154,21 @@ def count(
             repairs=repairs,
             tuning=thresholds_of(tuning, pairings, protocol, workers=workers, progress=run.progress, repairs=repairs),
         )
-    intervals = [] if resampling is None else [result.intervals(**resampling) for result in results]
+    intervals = [] if level is None else [result.intervals(level=level) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)
     unusable = [result for result in results if result.failed or result.summary.empty]
-    if run.form is not Form.TABLE or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
+    if run.form != "table" or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
         print_reasons(unusable)
     if run.output:
         print_saved(run.output)
     if unusable:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import quick_check as checked
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
     from segbench.report.findings import refusal, warnings_of
 
     reports = checked(pairings, protocol, repairs)
@@ -187,32 +177,34 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
         places = {masked(str(inputs.prediction or inputs.pairs)) for inputs in refused.values()}
         raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
     for line in warnings_of(reports):
-        typer.secho(line, fg="yellow", err=True)
-
-
-def print_reasons(results: Sequence[Result]) -> None:
-    """Say on standard error why images failed, and why results without any metric have none."""
-    from segbench.report.remarks import remarks
-
-    for result in results:
-        for remark in remarks([result]):
-            if remark.kind == "failed" or (remark.kind == "undefined" and result.summary.empty):
-                text = f"{remark.text}:" if remark.details else remark.text
-                typer.secho("\n  ".join([text, *remark.details]), fg="red", err=True)
-
-
-def print_saved(output: Path) -> None:
-    """Say where results are saved, and what can be done with them."""
-    typed = shlex.quote(str(output))
-    typer.echo(f"Saved to {output}. Next: segbench show {typed}, segbench plot {typed} -o plot.pdf", err=True)
+        click.secho(line, fg="yellow", err=True)
 
 
 def _how_to_continue(output: Path | None) -> str:
     if output is None:
         return "nothing was saved, because no results file was named (-o)"
-    from segbench.aggregator.database import is_results_file
+    from segbench.aggregator.store import is_results_file
 
     line = shlex.join(["segbench", *(argument for argument in sys.argv[1:] if argument != "--fresh")])
     if not is_results_file(output):
         return f"{output} was not written yet; to start again:\n  {line}"
     return f"{output} keeps every image counted so far; to continue:\n  {line}"
+
+
+def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
+    """Print what does not match, and the option that fixes it."""
+    from segbench.checks.checking import check_methods
+    from segbench.loaders.listing import listed_once
+    from segbench.report.findings import report_json, show_reports
+
+    click.get_current_context().with_resource(listed_once())
+    sample = None if inspection.everything else inspection.sample
+    reports = check_methods(data.pairings(protocol), protocol, data.repairs(), sample=sample)
+    if inspection.form == "json":
+        click.echo(report_json(reports), nl=False)
+    else:
+        from rich.console import Console
+
+        show_reports(reports, Console())
+    if any(report.stops for report in reports):
+        raise click.exceptions.Exit(1)

@@ -1,32 +1,19 @@
-"""What all commands share: errors in plain words, an answer to Ctrl-C, examples at the end of the help."""
+"""What all commands share: help in panels, errors in plain words, an answer to Ctrl-C."""
 
 from __future__ import annotations
 
 import difflib
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple
 
-import typer
-from typer.core import TyperCommand
+import click
+from click.shell_completion import CompletionItem
 
-_WORDS = {
-    r"^Value error, ": "",
-    r"^Input should be ": "expected ",
-    r", unable to parse string as .*": "",
-    r"a valid integer": "a whole number",
-    r"a valid number": "a number",
-    r"greater than or equal to (\S+)": r"\1 or more",
-    r"less than or equal to (\S+)": r"\1 or less",
-}
-
-_USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
-"""Anything wrong with a command line: Typer names only this kind of it."""
-
-_PLACEHOLDERS = {"int": "N", "int range": "N", "float": "NUMBER", "str": "TEXT", "list[str]": "TEXT"}
+from segbench.cli.options import Argument, Option
 
 _A_VALUE = re.compile(r"[\d.,]+|true|false|yes|no|on|off", re.IGNORECASE)
 
@@ -35,72 +22,160 @@ _ONE_FILE = (
     "one, and segbench show takes several files, one for each data set"
 )
 
-
-def without_types(parameters: list[Any], ctx: Any) -> list[Any]:  # noqa: ANN401  the types are those of typer's own copy of click
-    """Give parameters of which the help shows no Python types; flags take no value, and arguments are described."""
-    for each in parameters:
-        if each.param_type_name == "argument":
-            each.display_type_rich = lambda ctx: None  # noqa: ARG005  as typer calls it
-        elif each.is_flag:
-            each.metavar = ""
-        elif each.metavar is None and hasattr(each, "display_type"):  # older versions have words
-            shown = each.display_type(ctx).strip("<>")
-            each.metavar = _PLACEHOLDERS.get(shown, shown)
-    return parameters
+_Rows = dict[str, list[tuple[str, str, str]]]
+"""What is typed, what it means and a remark, of each panel."""
 
 
-class Command(TyperCommand):
-    """A command that words its errors as this project does."""
+class Command(click.Command):
+    """A command that words its errors and shows its help as this project does."""
 
-    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
-        """Give the parameters, see `without_types`."""
-        return without_types(super().get_params(ctx), ctx)
+    def __init__(self, name: str, *, examples: Sequence[str] = (), **others: Any) -> None:  # noqa: ANN401  as Click takes them
+        super().__init__(name, **others)
+        self.examples = examples
 
-    def make_context(self, info_name: str | None, args: list[str], **kwargs: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  the types are those of typer's own copy of click
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401  as Click declares it
+    ) -> click.Context:
         """Read the command line, and say in plain words what of it cannot be read."""
-        flags = {name for each in self.params if getattr(each, "is_flag", False) for name in each.opts}
+        own = {name: each for each in self.params for name in each.opts}
         for option, value in itertools.pairwise(args):  # which would be taken for another prediction
-            if option in flags and _A_VALUE.fullmatch(value) and not Path(value).exists():
-                raise _USAGE_ERROR(f"{option} takes no value; leave out {value!r}")
+            if getattr(own.get(option), "is_flag", False) and _A_VALUE.fullmatch(value) and not Path(value).exists():
+                raise click.UsageError(f"{option} takes no value; leave out {value!r}")
         try:
-            return super().make_context(info_name, args, **kwargs)
-        except typer.BadParameter as error:
-            error.message = _in_plain_words(error.message)
-            raise
-        except _USAGE_ERROR as error:
-            option = getattr(error, "option_name", "")
-            own = next((each for each in self.params if option in each.opts), None)
-            if own and "requires an argument" in error.message:
-                error.message = f"{option} needs a value: {option} {own.metavar or 'VALUE'}"
-            elif option and not own:  # there is no such option
-                others = _commands_with(option, kwargs.get("parent"))
-                error.message += f"; it is an option of {', '.join(others)}" if others else ""
-            elif "extra argument" in error.message and any(each.name == "results" for each in self.params):
-                error.message += _ONE_FILE
-            raise
+            return super().make_context(info_name, args, parent, **extra)
+        except click.NoSuchOption as error:
+            raise click.UsageError(_no_such_option(error.option_name, [*own], parent), error.ctx) from None
+        except click.BadOptionUsage as error:
+            if "requires an argument" not in error.message:
+                raise
+            option = error.option_name
+            value = getattr(own[option], "value", "VALUE")
+            raise click.UsageError(f"{option} needs a value: {option} {value}", error.ctx) from None
+        except click.UsageError as error:
+            if "extra argument" not in error.message or "results" not in [each.name for each in self.params]:
+                raise
+            raise click.UsageError(error.message.rstrip(".") + _ONE_FILE, error.ctx) from None
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the help in panels, as wide as the terminal and in its colours."""
+        from rich.console import Console
+        from rich.padding import Padding
+        from rich.panel import Panel
+        from rich.table import Table
+        from rich.text import Text
+
+        console = Console()
+        usage = " ".join((ctx.command_path, *self.collect_usage_pieces(ctx)))
+        parts: list[Any] = [Text.assemble(("Usage: ", "yellow"), (usage, "bold")), *(self.help or "").split("\n\n")]
+        with console.capture() as written:
+            for part in parts:
+                console.print(Padding(Text(part) if isinstance(part, str) else part, (1, 1, 0, 1)))
+            console.print()
+            for panel, rows in self.rows(ctx).items():
+                table = Table.grid(padding=(0, 2, 0, 0))
+                table.add_column(style="bold cyan", max_width=30)
+                table.add_column()
+                for typed, meaning, remark in rows:
+                    table.add_row(Text(typed), Text.assemble(meaning, (f" [{remark}]" if remark else "", "dim")))
+                console.print(Panel(table, title=panel, title_align="left", border_style="dim"))
+            if self.examples:
+                console.print(Padding(Text("Examples:" if len(self.examples) > 1 else "Example:"), (1, 1, 0, 1)))
+            for example in self.examples:
+                console.print(Padding(Text(example), (0, 1, 0, 3)))
+        formatter.write(written.get())
+
+    def rows(self, ctx: click.Context) -> _Rows:
+        """Give the rows of the help by the titles of their panels, arguments first."""
+        rows: _Rows = {"Arguments": []}
+        for each in self.get_params(ctx):
+            if isinstance(each, Argument):
+                rows["Arguments"].append((each.value, each.help or "", each.remark(ctx.default_map)))
+            elif isinstance(each, Option):
+                typed = " ".join(filter(None, (", ".join(each.opts), each.value)))
+                rows.setdefault(each.panel, []).append((typed, each.help or "", each.remark(ctx.default_map)))
+            elif isinstance(each, click.Option):  # --help is Click's own
+                rows.setdefault("Options", []).append((", ".join(each.opts), each.help or "", ""))
+        return {panel: several for panel, several in rows.items() if several}
 
 
-class LaterCommand(Command):
-    """A command with a name and a help text, the rest of which is made when it is run."""
+class Listed(NamedTuple):
+    """A command in a list of commands."""
 
-    def __init__(self, name: str, text: str, make: Callable[[str], Command], *, panel: str | None = None) -> None:
-        super().__init__(name, help=text, rich_help_panel=panel)
-        self._make = make
-
-    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as in `Command`
-        """Make the command, and let it read the command line."""
-        return self.made().make_context(info_name, args, **others)
-
-    def made(self) -> Command:
-        """Make the command."""
-        return self._make(self.name or "")
+    panel: str
+    text: str
 
 
-def epilog(examples: Sequence[str]) -> str:
-    """Give the end of a help text: commands that can be tried."""
-    from rich.markup import escape
+class Group(Command, click.Group):
+    """Commands that are made when they are run: their options take a while to import, and a list shows none of them.
 
-    return "\n\n".join(["Examples:" if len(examples) > 1 else "Example:", *map(escape, examples)])
+    `listed` gives them by name, `find` makes one of any name, and `begun` refuses a command line or completes it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        listed: Callable[[], Mapping[str, Listed]],
+        find: Callable[[str], click.Command | None],
+        begun: Callable[[list[str]], list[str]] = list,
+        **others: Any,  # noqa: ANN401  as Click takes them
+    ) -> None:
+        super().__init__(name, no_args_is_help=True, **others)
+        self.listed, self._find, self._begun = listed, find, begun
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
+        """Name the commands."""
+        return [*self.listed()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as above
+        """Make a command."""
+        return self._find(cmd_name)
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401  as Click declares it
+    ) -> click.Context:
+        """Read the command line, as `begun` gives it."""
+        if args and args[0] not in ("-h", "--help") and not extra.get("resilient_parsing"):
+            args = self._begun(args)
+        with stopping():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401  as Click declares it
+        """Run the command that was typed."""
+        with stopping():
+            return super().invoke(ctx)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed, and name the nearest where there is none."""
+        name, *others = args
+        found = self._find(name)
+        if found is None and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}." + _did_you_mean(name, self.listed()))
+        return (name, found, others) if found else super().resolve_command(ctx, args)
+
+    def rows(self, ctx: click.Context) -> _Rows:
+        """Give the rows of the help: options, then commands."""
+        rows = super().rows(ctx)
+        for name, each in self.listed().items():
+            rows.setdefault(each.panel, []).append((name, each.text, ""))
+        return rows
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the name of a command without making any."""
+        found = [
+            CompletionItem(name, help=each.text) for name, each in self.listed().items() if name.startswith(incomplete)
+        ]
+        return found + Command.shell_complete(self, ctx, incomplete)
 
 
 class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
@@ -109,29 +184,28 @@ class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
 
 @contextmanager
 def stopping(how_to_continue: Callable[[], str] = str) -> Iterator[None]:
-    """End in `Stopped` on Ctrl-C, where typer's own commands would exit without a message."""
+    """End in `Stopped` on Ctrl-C, where Click's own commands would exit without a message."""
     try:
         yield
     except (Stopped, KeyboardInterrupt) as stopped:
         raise Stopped("; ".join(filter(None, (str(stopped) or "stopped", how_to_continue())))) from None
 
 
-def _commands_with(flag: str, context: Any) -> list[str]:  # noqa: ANN401  as above
-    """Name the commands that have an option."""
-    every = {} if context is None else commands_of(context.find_root())
-    return [f"segbench {name}" for name, each in every.items() if any(flag in one.opts for one in each.params)]
+def _no_such_option(option: str, own: Sequence[str], parent: click.Context | None) -> str:
+    """Name the commands that have an option, or the nearest of a command's own."""
+    every = {} if parent is None else commands_of(parent.find_root())
+    others = [f"segbench {name}" for name, each in every.items() if any(option in one.opts for one in each.params)]
+    hint = f"; it is an option of {', '.join(others)}" if others else "." * bool(_did_you_mean(option, own))
+    return f"No such option: {option}{hint}" + ("" if others else _did_you_mean(option, own))
 
 
-def commands_of(context: Any) -> dict[str, Any]:  # noqa: ANN401  as above
-    """Make every command of a group, by name."""
-    names = context.command.list_commands(context)
-    every = {name: context.command.get_command(context, name) for name in names}
-    return {name: each.made() if isinstance(each, LaterCommand) else each for name, each in every.items()}
+def commands_of(context: click.Context) -> dict[str, click.Command]:
+    """Make every command of the group of a context, by name."""
+    group = context.command
+    assert isinstance(group, Group)  # noqa: S101  for types alone
+    every = {name: group.get_command(context, name) for name in group.list_commands(context)}
+    return {name: each for name, each in every.items() if each is not None}
 
 
-def _in_plain_words(message: str) -> str:
-    for pattern, words in _WORDS.items():
-        message = re.sub(pattern, words, message)
-    found = re.fullmatch(r"'(.*)' is not one of (.*)\.", message)
-    close = difflib.get_close_matches(found[1], re.findall(r"'([^']*)'", found[2]), 1) if found else []
-    return message + "".join(f" Did you mean {choice!r}?" for choice in close)
+def _did_you_mean(given: str, known: Iterable[str]) -> str:
+    return "".join(f" Did you mean {name!r}?" for name in difflib.get_close_matches(given, [*known], 1))

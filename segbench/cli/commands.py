@@ -1,23 +1,22 @@
-"""The commands of the command line: fixed verbs, the verbs of protocols, and those of ``run`` and ``check``.
-
-A command is made when it is run: its options take a while to import, and a list of commands shows none of them.
-"""
+"""The commands of the command line: fixed verbs, the verbs of protocols, and those of ``run`` and ``check``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+import shlex
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-from typer.core import TyperGroup
+import click
 
 from segbench._version import __version__
-from segbench.cli.command import Command, LaterCommand, epilog, stopping, without_types
-from segbench.cli.parameters import as_command
+from segbench.cli.command import Command, Group, Listed
+from segbench.cli.options import Option
 from segbench.core.errors import ArgumentError
+from segbench.protocols.registry import verbs
 
 if TYPE_CHECKING:
     from segbench.loaders.presets import Preset
@@ -28,23 +27,27 @@ _DEFAULT_VERB = "pixels"
 
 
 class _Verb(NamedTuple):
-    """A fixed verb: the function of its name in the module of its name; the docstring is its help."""
+    """A fixed verb, which runs the class of its name in a module of this package."""
 
     panel: str
-    text: str
-    """The first line of that help."""
+    module: str
+    help: str
     examples: tuple[str, ...]
 
 
 _VERBS = {
     "show": _Verb(
         "Results",
-        "Print the metrics of a results file.",
+        "results",
+        "Print the metrics of a results file."
+        "\n\nSeveral files are several data sets: methods are rows, and each set has its own columns.",
         (f"segbench show {_RESULTS}", f"segbench show {_RESULTS} --intervals 95 --format csv"),
     ),
     "compare": _Verb(
         "Results",
-        "Say which method is best, and how sure that is.",
+        "results",
+        "Say which method is best, and how sure that is."
+        "\n\nMethods are compared on the same images, with intervals and p-values.",
         (
             f"segbench compare {_RESULTS}",
             f"segbench compare {_RESULTS} --metrics ods_f,auc_pr --format latex",
@@ -53,48 +56,65 @@ _VERBS = {
     ),
     "plot": _Verb(
         "Results",
+        "pictures",
         "Draw all methods in a results file.",
         (f"segbench plot {_RESULTS} -o pr.pdf", f"segbench plot {_RESULTS} -o roc.png --kind roc --intervals 95"),
     ),
     "report": _Verb(
         "Results",
-        "Write one page with tables, curves and pictures of the images.",
+        "pictures",
+        "Write one page with tables, curves and pictures of the images."
+        "\n\nIt is one HTML file for any browser, and needs no network.",
         (f"segbench report {_RESULTS} -o page.html", f"segbench report {_RESULTS} -o page.html --panels 2"),
     ),
     "overlay": _Verb(
         "Results",
-        "Draw true, false and missed pixels on each image.",
+        "pictures",
+        "Draw true, false and missed pixels on each image."
+        "\n\nIt writes one PNG per image and method. Pictures of label maps show wrong pixels.",
         (f"segbench overlay {_RESULTS} -o overlays", f"segbench overlay {_RESULTS} -o overlays --image coins"),
     ),
     "export": _Verb(
         "Results",
+        "results",
         "Write results as the text files of the official benchmark.",
         (f"segbench export {_RESULTS} --bsds official",),
     ),
     "import": _Verb(
         "Results",
-        "Read results of the official benchmarks.",
+        "results",
+        "Read results of the official benchmarks.\n\nTables and plots then show them beside your own.",
         ("segbench export results.segbench --bsds official", "segbench import official -o imported.segbench"),
     ),
     "merge": _Verb(
         "Results",
-        "Put the runs of several results files into one.",
+        "results",
+        "Put the runs of several results files into one."
+        "\n\nImages of one method that were counted in parts become one run.",
         (f"segbench merge {_RESULTS} other.segbench -o both.segbench",),
     ),
     "nms": _Verb(
         "Tools",
-        "Suppress all but the ridges of soft boundary maps.",
+        "tools",
+        "Suppress all but the ridges of soft boundary maps.\n\nThe maps of networks are usually evaluated like this.",
         ("segbench nms datasets/demo/edges/predictions/gradient thin", "segbench nms soft.zip thin --bits 16"),
     ),
-    "presets": _Verb("Tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")),
+    "presets": _Verb(
+        "Tools", "tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")
+    ),
     "verify": _Verb(
         "Tools",
-        "Recompute published numbers, and print what was expected and found.",
+        "tools",
+        "Recompute published numbers, and print what was expected and found."
+        "\n\nExamples of papers and the demo's table are checked on the data that ship. The exit code is 1 if one "
+        "differs.",
         ("segbench verify", "segbench verify --format json"),
     ),
     "demo": _Verb(
         "Tools",
-        "Benchmark four methods on nine photographs that ship with segbench.",
+        "tools",
+        "Benchmark four methods on nine photographs that ship with segbench."
+        "\n\nIt prints their metrics and draws their curves.",
         ("segbench demo", "segbench demo -o somewhere"),
     ),
 }
@@ -102,190 +122,32 @@ _VERBS = {
 
 @cache
 def _fixed(name: str) -> Command:
-    """Make the command of a fixed verb."""
-    identifier = "import_" if name == "import" else name
-    function = getattr(import_module(f"segbench.cli.{identifier}"), identifier)
-    return as_command(function, name, _VERBS[name].examples, rich_help_panel=_VERBS[name].panel)
+    """Make the command of a fixed verb, which runs when an object is made of its options."""
+    from segbench.cli.options import group
+
+    verb = _VERBS[name]
+    options = group(getattr(import_module(f"segbench.cli.{verb.module}"), name.capitalize()))
+    return Command(
+        name,
+        params=[*options.parameters],
+        callback=lambda **values: options.made(values)(),
+        help=verb.help,
+        examples=verb.examples,
+    )
 
 
-def _made_by(module: str, function: str) -> Callable[[str], Command]:
-    """Give what makes a command by its name, and is imported when it is called."""
+def _of_verb(verb: str, *, checks: bool) -> Command | None:
+    """Make the command of a protocol's verb, if it is one."""
+    from segbench.cli.benchmark import command_for
 
-    def make(name: str) -> Command:
-        command: Command = getattr(import_module(f"segbench.cli.{module}"), function)(name)
-        return command
-
-    return make
+    return command_for(verb, checks=checks) if verb in verbs() else None
 
 
-class _Group(TyperGroup):
-    """Commands with flags as options."""
+def _of_preset(name: str, *, checks: bool) -> Command | None:
+    """Make the command of a preset by its name or file, if it is one."""
+    from segbench.cli.benchmark import command_for
 
-    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401  the types are those of typer's own copy of click
-        """Give the options, False by default: to read None as a flag, Typer would import Pydantic."""
-        flags = without_types(super().get_params(ctx), ctx)
-        for flag in flags:
-            flag.default = flag.default or False
-        return flags
-
-    def make_context(self, info_name: str | None, args: list[str], **others: Any) -> Any:  # type: ignore[override]  # noqa: ANN401  as above
-        """Read the command line, as `begun` gives it."""
-        if args and args[0] not in ("-h", "--help") and not others.get("resilient_parsing"):
-            args = self.begun(args)
-        return super().make_context(info_name, args, **others)
-
-    def begun(self, args: list[str]) -> list[str]:
-        """Refuse a command line by its first word, or complete it."""
-        return args
-
-
-class Verbs(_Group):
-    """All commands."""
-
-    _listing = False
-
-    def __init__(self, **given: Any) -> None:  # noqa: ANN401  what typer gives
-        super().__init__(**given)
-        self.rich_markup_mode = None  # errors are plain lines
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401  as above
-        """Name all commands, those of protocols first."""
-        self._look_up()
-        return super().list_commands(ctx)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401  as above
-        """Give a command by its name; for a list only with its first line."""
-        if cmd_name in _VERBS and not self._listing:
-            return _fixed(cmd_name)
-        self._look_up()
-        return super().get_command(ctx, cmd_name)
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  as above
-        """Write the help in panels, where errors are plain lines."""
-        self.rich_markup_mode, self._listing = "rich", True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self.rich_markup_mode, self._listing = None, False
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401  as above
-        """Read the command line."""
-        with stopping():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, *args: Any) -> Any:  # noqa: ANN401  as above
-        """Run the command that was typed."""
-        with stopping():
-            return super().invoke(*args)
-
-    def _look_up(self) -> None:
-        """Fill in the commands: verbs of protocols, the ones of other packages first, and the others."""
-        from segbench.protocols.registry import verbs
-
-        self.commands.clear()
-        make = _made_by("benchmark", "benchmark_command")
-        for name, text in verbs().items():
-            self.commands[name] = LaterCommand(name, text, make, panel="Benchmarks")
-        self.commands["run"], self.commands["check"] = RunGroup(), CheckGroup()
-        for name, verb in _VERBS.items():
-            self.commands[name] = LaterCommand(name, verb.text, _fixed, panel=verb.panel)
-
-
-class RunGroup(_Group):
-    """``segbench run``, with the presets as its commands."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            name="run",
-            help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
-            "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
-            epilog=epilog(["segbench presets drive", "segbench run drive DRIVE/ predictions/ -o results.segbench"]),
-            subcommand_metavar="PRESET ROOT PRED...",
-            no_args_is_help=True,
-            rich_help_panel="Benchmarks",
-        )
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as in `Verbs`
-        """Name the presets."""
-        return list(_presets())
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `Verbs`
-        """Give the command of a preset."""
-        return _preset(cmd_name, _made_by("benchmark", "preset_command"))
-
-    def begun(self, args: list[str]) -> list[str]:
-        """Say what to write instead of a command line that does not begin with a preset."""
-        from segbench.loaders.presets import load_preset
-
-        if args[0].startswith("-"):
-            raise ArgumentError(
-                f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]"
-            )
-        load_preset(args[0])  # which says what there is, if it is not a preset
-        return args
-
-
-class CheckGroup(_Group):
-    """``segbench check``, with the verbs and presets as its commands."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            name="check",
-            help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
-            "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are "
-            "checked for segbench pixels.",
-            epilog=epilog(
-                [
-                    "segbench check datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
-                    (
-                        "segbench check boundaries --gt-pattern '*.#' datasets/demo/edges/ground_truth "
-                        "datasets/demo/edges/predictions/gradient"
-                    ),
-                ]
-            ),
-            subcommand_metavar="[PROTOCOL|PRESET] GT PRED...",
-            no_args_is_help=True,
-            rich_help_panel="Benchmarks",
-        )
-
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002  as in `Verbs`
-        """Name the verbs and the presets."""
-        from segbench.protocols.registry import verbs
-
-        return [*verbs(), *_presets()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Command | None:  # noqa: ANN401, ARG002  as in `Verbs`
-        """Give the command of a verb or a preset."""
-        from segbench.protocols.registry import verbs
-
-        if cmd_name in verbs():
-            text, make = f"Check files for segbench {cmd_name}.", _made_by("check", "check_command")
-            return LaterCommand(cmd_name, text, make, panel="Protocols")
-        return _preset(cmd_name, _made_by("check", "check_preset_command"))
-
-    def begun(self, args: list[str]) -> list[str]:
-        """Check as for pixels what does not begin with a protocol or a preset."""
-        if self.get_command(None, args[0]) is None:
-            _refuse_misspelt(args[0], self.list_commands(None))
-            return [_DEFAULT_VERB, *args]
-        return args
-
-
-def _refuse_misspelt(name: str, known: Sequence[str]) -> None:
-    from segbench.loaders.hints import nearest
-
-    close = nearest([name.lower()], known).get(name.lower())
-    if close and not Path(name).exists():
-        raise ArgumentError(f"no protocol or preset is called {name!r}, and no folder; did you mean {close}?")
-
-
-def _preset(name: str, make: Callable[[str], Command]) -> Command | None:
-    """Give the command of a preset by its name or file; None if there is no such preset."""
-    from segbench.loaders.presets import load_preset
-
-    if name in _presets():
-        return LaterCommand(name, f"{_presets()[name].title}.", make, panel="Presets")
-    return LaterCommand(name, load_preset(name).title, make) if name.endswith(".toml") else None
+    return command_for(name, checks=checks) if name in _presets() or name.endswith(".toml") else None
 
 
 @cache
@@ -296,31 +158,139 @@ def _presets() -> Mapping[str, Preset]:
     return presets()
 
 
-app = typer.Typer(
-    cls=Verbs,
-    help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
-    epilog=epilog(
-        [
-            "segbench demo",
-            "segbench pixels datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
-            f"segbench report {_RESULTS} -o page.html",
-        ]
-    ),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+def _commands() -> dict[str, Listed]:
+    """List all commands: verbs of protocols, those of other packages first, and the others."""
+    helps = {"run": _RUN.help or "", "check": _CHECK.help or ""}
+    listed = {name: Listed("Benchmarks", text) for name, text in {**verbs(), **helps}.items()}
+    listed |= {name: Listed(verb.panel, verb.help) for name, verb in _VERBS.items()}
+    return {name: each._replace(text=each.text.partition("\n")[0]) for name, each in listed.items()}
+
+
+def _find(name: str) -> click.Command | None:
+    """Make a command; where it is a fixed one, without looking for protocols."""
+    if name in _VERBS:
+        return _fixed(name)
+    if name in ("run", "check"):
+        return _RUN if name == "run" else _CHECK
+    return _of_verb(name, checks=False)
+
+
+def _listed_presets() -> dict[str, Listed]:
+    return {name: Listed("Presets", f"{preset.title}.") for name, preset in _presets().items()}
+
+
+def _begin_run(args: list[str]) -> list[str]:
+    """Say what to write instead of a command line that does not begin with a preset."""
+    from segbench.loaders.presets import load_preset
+
+    if args[0].startswith("-"):
+        raise ArgumentError(f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]")
+    load_preset(args[0])  # which says what there is, if it is not a preset
+    return args
+
+
+_RUN = Group(
+    "run",
+    listed=_listed_presets,
+    find=lambda name: _of_preset(name, checks=False),
+    begun=_begin_run,
+    help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
+    "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
+    examples=["segbench presets drive", "segbench run drive DRIVE/ predictions/ -o results.segbench"],
+    subcommand_metavar="PRESET ROOT PRED...",
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"segbench {__version__}")
-        raise typer.Exit
+def _listed_checks() -> dict[str, Listed]:
+    checks = {verb: Listed("Protocols", f"Check files for segbench {verb}.") for verb in verbs()}
+    return checks | _listed_presets()
 
 
-@app.callback()
-def _options(
-    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
-) -> None:
-    """Take the options of no command, which answer by themselves."""
+def _begin_check(args: list[str]) -> list[str]:
+    """Check as for pixels what does not begin with a protocol or a preset."""
+    from segbench.loaders.hints import nearest
+
+    name, known = args[0], _listed_checks()
+    if name in known or name.endswith(".toml"):
+        return args
+    close = nearest([name.lower()], [*known]).get(name.lower())
+    if close and not Path(name).exists():
+        raise ArgumentError(f"no protocol or preset is called {name!r}, and no folder; did you mean {close}?")
+    return [_DEFAULT_VERB, *args]
+
+
+_CHECK = Group(
+    "check",
+    listed=_listed_checks,
+    find=lambda name: _of_verb(name, checks=True) or _of_preset(name, checks=True),
+    begun=_begin_check,
+    help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
+    "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are checked "
+    "for segbench pixels.",
+    examples=[
+        "segbench check datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
+        (
+            "segbench check boundaries --gt-pattern '*.#' datasets/demo/edges/ground_truth "
+            "datasets/demo/edges/predictions/gradient"
+        ),
+    ],
+    subcommand_metavar="[PROTOCOL|PRESET] GT PRED...",
+)
+
+
+def _completion(context: click.Context) -> str:
+    """Give the script that completes commands and options in the shell."""
+    from click.shell_completion import get_completion_class
+
+    shell = Path(os.environ.get("SHELL", "")).stem
+    found = get_completion_class(shell)
+    if found is None:
+        raise ArgumentError(f"no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish")
+    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
+
+
+def _install_completion(context: click.Context) -> str:
+    """Save the script where the shell reads it."""
+    script = _completion(context)
+    shell = Path(os.environ["SHELL"]).stem
+    fish = Path.home() / ".config/fish/completions/segbench.fish"
+    file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(script)
+    if shell != "fish":
+        start = Path.home() / f".{shell}rc"
+        lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
+        known = start.read_text().splitlines() if start.exists() else []
+        with start.open("a") as stream:
+            stream.writelines(f"\n{line}\n" for line in lines if line not in known)
+    return f"written: {file}; open a new shell to use it"
+
+
+def _flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
+    """Make an option that is answered instead of a command."""
+
+    def callback(context: click.Context, _: click.Parameter, wanted: object) -> None:
+        if wanted and not context.resilient_parsing:
+            click.echo(answer(context))
+            context.exit()
+
+    return Option([name], is_flag=True, expose_value=False, is_eager=True, help=help, callback=callback)
+
+
+app = Group(
+    "segbench",
+    listed=_commands,
+    find=_find,
+    params=[
+        _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
+        _flag("--install-completion", "Install completion for the current shell.", _install_completion),
+        _flag("--show-completion", "Show completion for the current shell, to copy or change it.", _completion),
+    ],
+    help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
+    examples=[
+        "segbench demo",
+        "segbench pixels datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
+        f"segbench report {_RESULTS} -o page.html",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"]},
+)

@@ -1,31 +1,94 @@
-"""Counting several methods against one ground truth, with workers and a progress bar."""
+"""Counting several methods against one ground truth: by which workers, and at thresholds of which tuning set."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from segbench.cli.command import Stopped
+from segbench.cli.options import given
 from segbench.cli.progress import Progress, Tally, progress_of
-from segbench.cli.workers import Workers
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError, SegbenchError
 from segbench.core.numbers import many, of_all
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
+    from segbench.loaders.decoded import Source
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
 
 _WORTH_TELLING = 1.0  # seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Jobs:
+    """How many processes work."""
+
+    jobs: int | None = given(
+        "Set the number of worker processes.",
+        flag="-j --jobs",
+        least=1,
+        panel="Workers",
+        shown="as many as are useful",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workers(Jobs):
+    """Where images are counted, as given on the command line.
+
+    Raises
+    ------
+    ArgumentError
+        If options contradict each other.
+    """
+
+    threads: bool = given("Use threads instead of processes.", False)
+    dask: str | None = given(
+        "Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here.", metavar="ADDRESS"
+    )
+
+    def __post_init__(self) -> None:
+        if self.dask is not None and self.threads:
+            raise ArgumentError("--dask and --threads exclude each other; give one of them")
+        if self.dask not in {None, "local"} and self.jobs is not None:
+            raise ArgumentError("-j is for workers on this machine; those of a Dask cluster are started with it")
+
+    @contextmanager
+    def open(self, samples: Sequence[Source], images: int) -> Iterator[Executor | None]:
+        """Open the workers for this many images, which must read the first; None where they would save no time."""
+        from segbench.aggregator.pools import ThreadPool, jobs_for, process_pool
+
+        with ExitStack() as stack:
+            if self.dask is not None:
+                from segbench.aggregator.clusters import dask_pool
+
+                cluster = stack.enter_context(dask_pool(self.dask, workers=self.jobs))
+                cluster.require_sight(source for source in samples if _is_readable(source))
+                yield cluster
+                return
+            jobs = jobs_for(images, self.jobs)
+            yield stack.enter_context((ThreadPool if self.threads else process_pool)(jobs)) if jobs > 1 else None
+
+
+def _is_readable(source: Source) -> bool:
+    """Return whether a file can be read here; if not, its image fails, not a worker."""
+    try:
+        source.read_bytes()
+    except (OSError, SegbenchError):
+        return False
+    return True
 
 
 def count_methods(
@@ -35,7 +98,7 @@ def count_methods(
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = Workers(),
-    progress: Progress = Progress.AUTO,
+    progress: Progress = "auto",
     human: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
@@ -62,7 +125,7 @@ def count_methods(
         work.append(("human", find_files(alone, annotators), annotators, Repairs()))
     forget_listings()  # of very many files they take as much memory as the counts
     if prepared := protocol.capability(Prepared):  # before workers start, each of which would do it
-        prepared.prepare(lambda message: typer.echo(message, err=True))
+        prepared.prepare(lambda message: click.echo(message, err=True))
     with (
         workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
@@ -93,7 +156,7 @@ def count_methods(
 def _told_plainly(kind: type[Warning]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always", kind)
-        warnings.showwarning = lambda message, *_, **__: typer.secho(str(message), fg="yellow", err=True)
+        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
         yield
 
 
@@ -109,8 +172,107 @@ def _stoppable(method: str, tally: Tally) -> Iterator[None]:
 def _tell_time(seconds: float, images: int, reused: int) -> None:
     counted = images - reused
     if reused and counted:
-        typer.echo(f"{many(images, 'image')}: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
+        click.echo(f"{many(images, 'image')}: {reused} already counted, {counted} counted in {seconds:.1f} s", err=True)
     elif reused:
-        typer.echo(f"{many(images, 'image')}: all already counted with the same settings", err=True)
+        click.echo(f"{many(images, 'image')}: all already counted with the same settings", err=True)
     elif seconds >= _WORTH_TELLING:
-        typer.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)
+        click.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    """The tuning set, as given on the command line."""
+
+    tuning_set: tuple[str, str] | None = given(
+        "Take the thresholds from the hull of this set instead of every score; for one method.", metavar="GT PRED"
+    )
+    tuning_field: str | None = given("Leave out pixels of the tuning set where these masks are 0.", metavar="FOLDER")
+    tuning_results: Path | None = given(
+        "Take the thresholds of several methods from a results file with a run of each on the tuning set."
+    )
+
+
+def thresholds_of(
+    given: Tuning,
+    pairings: Mapping[str, Pairing],
+    protocol: Protocol,
+    *,
+    workers: Workers,
+    progress: Progress,
+    repairs: Repairs,
+) -> dict[str, Thresholds]:
+    """Find each method's thresholds on its tuning set; empty where none is given.
+
+    `pairings` are those of each method's test set.
+    """
+    folders, results, field = given.tuning_set, given.tuning_results, given.tuning_field
+    if folders is None and field is not None:
+        raise ArgumentError("--tuning-field is only used with --tuning-set; add it")
+    if folders is None and results is None:
+        return {}
+    from segbench.core.capabilities import Pooling
+
+    methods = list(pairings)
+    masked = any(pairing.inputs.has_fields() for pairing in pairings.values())
+    if protocol.capability(Pooling) is None:
+        raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
+    if folders is None and results is not None:
+        return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)
+    if results is not None or len(methods) != 1 or folders is None:
+        raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")
+    if masked != (field is not None):
+        hint = "give the folder of its masks: --tuning-field" if masked else "leave out --tuning-field, or add --field"
+        raise ArgumentError(
+            f"the test set is {_in_words(masked=masked)}, the tuning set {_in_words(masked=not masked)}; {hint}"
+        )
+    from segbench.aggregator.tuning import tuned_thresholds
+    from segbench.loaders.inputs import Inputs
+    from segbench.protocols.files import find_files
+
+    test = pairings[methods[0]].inputs
+    patterns = {name: getattr(test, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
+    where = Inputs(ground_truth=folders[0], prediction=folders[1], field=field, **patterns)
+    try:
+        pairing = find_files(where, protocol)
+        (tuning,) = count_methods({methods[0]: pairing}, protocol, workers=workers, progress=progress, repairs=repairs)
+    except DataError as error:
+        raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
+    return {methods[0]: tuned_thresholds(tuning)}
+
+
+def _of_results(
+    results: Path, methods: list[str], settings: Mapping[str, str], *, masked: bool
+) -> dict[str, Thresholds]:
+    from segbench.aggregator.assembling import load_results
+    from segbench.aggregator.tuning import tuned_thresholds
+
+    runs = {run.method: run for run in load_results(results) if dict(run.settings) == settings}
+    missing = [method for method in methods if method not in runs]
+    if missing:
+        found = ", ".join(runs) or "none"
+        raise ArgumentError(
+            f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
+            "name methods as there, as in NAME=FOLDER, and tune with the same options"
+        )
+    for method in methods:
+        if _has_fields(runs[method]) not in (masked, None):
+            there, here = _in_words(masked=not masked), _in_words(masked=masked)
+            raise ArgumentError(
+                f"{results}: {method} was tuned {there}, and this run is {here}; tune with the same --field"
+            )
+    return {method: tuned_thresholds(runs[method]) for method in methods}
+
+
+def _has_fields(run: Result) -> bool | None:
+    """Return whether the images of a run had a field of view; None where that is not known any more."""
+    from segbench.loaders.file_list import is_stream
+
+    try:
+        known = run.inputs is not None and not (run.inputs.pairs and is_stream(run.inputs.pairs))
+        return run.inputs.has_fields() if run.inputs is not None and known else None
+    except DataError:
+        return None
+
+
+def _in_words(*, masked: bool) -> str:
+    return "with a field of view" if masked else "without a field of view"

@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from segbench.cli.parameters import is_typed
-from segbench.cli.presets import defaults_of, placed
-from segbench.core.errors import ArgumentError
+from segbench.cli.options import argument, given
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
     from segbench.loaders.inputs import Inputs
     from segbench.loaders.pairing import Pairing
+    from segbench.loaders.presets import Preset
     from segbench.loaders.repairs import Repairs
 
 
-def _take_over(context: typer.Context, name: str | None) -> str | None:
+def _take_over(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
     """Make a preset's options the defaults of the command, as the callback of ``--preset``."""
-    if name is None:
-        return None
     from segbench.loaders.presets import load_preset
 
-    options = defaults_of(load_preset(name), context.command.name or "", context.obj)
-    context.default_map = {**(context.default_map or {}), **options}
+    if name is not None:
+        options = defaults_of(load_preset(name), context.command.name or "", context.obj)
+        context.default_map = {**(context.default_map or {}), **options}
     return name
 
 
@@ -36,110 +36,69 @@ def _take_over(context: typer.Context, name: str | None) -> str | None:
 class Data:
     """The images of a run, as given on the command line."""
 
-    ground_truth: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="GT",
-            help="Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives, URL or single file; with "
-            "--preset, the top folder of the data set.",
-            show_default=False,
-        ),
-    ] = None
-    prediction: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PRED",
-            help="Predictions: the same, once for each method, which can be named: ours=FOLDER.",
-            show_default=False,
-        ),
-    ] = None
-    pairs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CSV",
-            help="Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
-        ),
-    ] = None
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            is_eager=True,
-            callback=_take_over,
-            metavar="NAME",
-            help="Take layout and options of a data set, or of a .toml file; see segbench presets. Options on "
-            "the command line take precedence.",
-            show_default=False,
-        ),
-    ] = None
-    gt_pattern: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="Describe the names of ground-truth files: * is the image's name, # an annotator; '*_manual1', '*.#'.",
-        ),
-    ] = "*"
-    pred_pattern: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="Describe the names of predictions: * is the image's name, # a class or one of several label maps; "
-            "'*_pred', 'class_#/*', '*/#'.",
-        ),
-    ] = "*"
-    field: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="Leave out pixels where the image's mask (field of view) in this folder is 0."
-        ),
-    ] = None
-    field_pattern: Annotated[str, typer.Option(metavar="PATTERN", help="Describe the names of masks: '*_mask'.")] = "*"
-    negatives: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="Count all pixels of these predictions as negative; they need no ground truth: 'good/*'.",
-        ),
-    ] = ""
-    images: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST",
-            help="Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file "
-            "with one per line.",
-            show_default="all",
-        ),
-    ] = None
-    allow_missing: Annotated[
-        bool,
-        typer.Option(
-            "--allow-missing", help="Leave out ground-truth images without a prediction; the signature says how many."
-        ),
-    ] = False
-    resize_predictions: Annotated[
-        str | None,
-        typer.Option(
-            metavar="nearest|bilinear",
-            help="Resize predictions to the size of the ground truth.",
-            show_default="refuse other sizes",
-        ),
-    ] = None
-    crop: Annotated[
-        bool,
-        typer.Option(
-            "--crop",
-            help="Crop the larger of prediction and ground truth at the lower right, by at most a tenth or 2 pixels.",
-        ),
-    ] = False
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER|sigmoid|minmax",
-            help="Divide stored values by a number such as 255, apply a sigmoid to logits, or stretch each image by "
-            "itself (minmax), which changes pooled metrics.",
-        ),
-    ] = None
+    ground_truth: str | None = argument(
+        "GT",
+        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives, URL or single file; with --preset, "
+        "the top folder of the data set.",
+        None,
+    )
+    prediction: tuple[str, ...] = argument(
+        "PRED", "Predictions: the same, once for each method, which can be named: ours=FOLDER.", ()
+    )
+    pairs: str | None = given(
+        "Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
+        metavar="CSV",
+    )
+    preset: str | None = given(
+        "Take layout and options of a data set, or of a .toml file; see segbench presets. Options on the command line "
+        "take precedence.",
+        metavar="NAME",
+        callback=_take_over,
+    )
+    gt_pattern: str = given(
+        "Describe the names of ground-truth files: * is the image's name, # an annotator; '*_manual1', '*.#'.",
+        "*",
+        metavar="PATTERN",
+    )
+    pred_pattern: str = given(
+        "Describe the names of predictions: * is the image's name, # a class or one of several label maps; '*_pred', "
+        "'class_#/*', '*/#'.",
+        "*",
+        metavar="PATTERN",
+    )
+    field: str | None = given(
+        "Leave out pixels where the image's mask (field of view) in this folder is 0.", metavar="FOLDER"
+    )
+    field_pattern: str = given("Describe the names of masks: '*_mask'.", "*", metavar="PATTERN")
+    negatives: str = given(
+        "Count all pixels of these predictions as negative; they need no ground truth: 'good/*'.",
+        "",
+        metavar="PATTERN",
+    )
+    images: str | None = given(
+        "Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file with one "
+        "per line.",
+        metavar="LIST",
+        shown="all",
+    )
+    allow_missing: bool = given(
+        "Leave out ground-truth images without a prediction; the signature says how many.", False
+    )
+    resize_predictions: str | None = given(
+        "Resize predictions to the size of the ground truth.",
+        metavar="nearest|bilinear",
+        shown="refuse other sizes",
+    )
+    crop: bool = given(
+        "Crop the larger of prediction and ground truth at the lower right, by at most a tenth or 2 pixels.", False
+    )
+    scale: str | None = given(
+        "Divide stored values by a number such as 255, apply a sigmoid to logits, or stretch each image by itself "
+        "(minmax), which changes pooled metrics.",
+        metavar="NUMBER|sigmoid|minmax",
+    )
 
-    def pairings(self, context: typer.Context, protocol: Protocol) -> dict[str, Pairing]:
+    def pairings(self, protocol: Protocol) -> dict[str, Pairing]:
         """Pair the files of each method, and of a folder that holds several methods those of each of its sub-folders.
 
         A line names the methods that were found in sub-folders.
@@ -147,28 +106,29 @@ class Data:
         from segbench.protocols.files import find_files, find_methods
 
         found: dict[str, Pairing] = {}
-        for method, inputs in self._inputs(context).items():
+        for method, inputs in self._inputs().items():
             pairing = find_files(inputs, protocol)
             below = find_methods(pairing, protocol)
             if below:
                 listed = ", ".join(below)
-                typer.echo(f"{inputs.prediction} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
+                click.echo(f"{inputs.prediction} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
             for name, each in (below or {method: pairing}).items():
                 _require_new(found, name, each.inputs.prediction or "")
                 found[name] = each
         return found
 
-    def _inputs(self, context: typer.Context) -> dict[str, Inputs]:
+    def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
+        from segbench.loaders.file_list import as_images
         from segbench.loaders.inputs import Inputs
-        from segbench.loaders.subset import as_images
 
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
         ground_truth, field = self.ground_truth, self.field
         if self.preset is not None and ground_truth is not None:
             ground_truth, field = placed(self.preset, ground_truth, field)
-        if field is None and is_typed(context, "field_pattern"):
+        source = click.get_current_context().get_parameter_source("field_pattern")
+        if field is None and source is click.core.ParameterSource.COMMANDLINE:  # a preset's does no harm
             raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
         given = self.images
         names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
@@ -176,7 +136,7 @@ class Data:
             ground_truth=ground_truth or "",
             field=field,
             pairs=self.pairs,
-            images=as_images(names),
+            images=() if names is None else as_images(names),
             allow_missing=self.allow_missing,
             **self._patterns,
         )
@@ -186,12 +146,7 @@ class Data:
     @property
     def _patterns(self) -> dict[str, Any]:
         """How names pair, as keywords of `Inputs`."""
-        return {
-            "gt_pattern": self.gt_pattern,
-            "pred_pattern": self.pred_pattern,
-            "field_pattern": self.field_pattern,
-            "negatives": self.negatives,
-        }
+        return {name: getattr(self, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
 
     def _methods(self) -> dict[str, str]:
         """Give the place of the predictions of each method, or its column of the file list."""
@@ -216,14 +171,9 @@ class Data:
 
     def repairs(self) -> Repairs:
         """Read what may be done to predictions."""
-        from segbench.loaders.repairs import Repairs, as_resize
-        from segbench.loaders.scaling import as_scale
+        from segbench.loaders.repairs import Repairs
 
-        return Repairs(
-            resize=None if self.resize_predictions is None else as_resize(self.resize_predictions),
-            crop=self.crop,
-            scale=None if self.scale is None else as_scale(self.scale),
-        )
+        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale)  # type: ignore[arg-type]  # checked there
 
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:
@@ -232,11 +182,48 @@ def without_meaning(protocol: type[Protocol]) -> set[str]:
     return unused | ({"negatives"} if protocol.reads.without_negatives else set())
 
 
-def methods_of(predictions: list[str]) -> dict[str, str]:
+def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str]]) -> dict[str, Any]:
+    """Give a preset's options as defaults of a verb's; a verb passes over those of the preset's other protocols.
+
+    `names` gives the parameters of a verb.
+    """
+    if verb not in preset.protocols:
+        raise ArgumentError(
+            f"the preset {preset.name} is for {' and '.join(preset.protocols)}, not for {verb}; "
+            f"run: segbench run {preset.name} ROOT PRED"
+        )
+    known = {name for each in preset.protocols for name in names(each)}
+    strange = [option for option in preset.options if option not in known]
+    if strange:
+        what = f"[options] holds {', '.join(strange)}, which is not an option of segbench {preset.protocols[0]}"
+        raise DataError(preset.name, what, f"see: segbench {preset.protocols[0]} --help")
+    return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}
+
+
+def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
+    """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
+    from segbench.loaders.presets import load_preset
+    from segbench.loaders.source import is_archive, is_url, masked
+
+    preset = load_preset(name)
+    if is_url(root) or (is_archive(root) and not Path(root).is_dir()):
+        kind = "a URL" if is_url(root) else "an archive"
+        raise ArgumentError(
+            f"a preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
+            f"name the ground truth itself and type the options (segbench presets {preset.name})"
+        )
+    found = preset.place("ground_truth", Path(root)) or Path(root)
+    masks = field or preset.place("field", Path(root))
+    click.echo(f"{preset.title}: ground truth in {found}" + (f", masks in {masks}" if masks else ""), err=True)
+    if preset.source == "memory":
+        click.echo(f"this layout is {preset.known_from}", err=True)
+    return str(found), None if masks is None else str(masks)
+
+
+def methods_of(predictions: Sequence[str]) -> dict[str, str]:
     """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
-    from segbench.loaders.archives import method_name
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import is_url, masked
+    from segbench.loaders.source import is_url, masked, method_name
 
     methods: dict[str, str] = {}
     for text in predictions:
@@ -253,7 +240,7 @@ def methods_of(predictions: list[str]) -> dict[str, str]:
 
 def _require_new(methods: Mapping[str, object], method: str, place: str) -> None:
     from segbench.loaders.decoded import shown
-    from segbench.loaders.urls import masked
+    from segbench.loaders.source import masked
 
     if method in methods:
         raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")

@@ -56,7 +56,7 @@ def _take_sigterm() -> None:
 
 def _stop(what: str) -> None:
     """End with a message and the exit code of the signal."""
-    print(f"\n{what}", file=sys.stderr)  # noqa: T201  typer may not be there yet
+    print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
     sys.exit(TERMINATED if _terminated else INTERRUPTED)
 
 
@@ -74,7 +74,7 @@ def _forget_no_columns() -> None:
 
 
 def _run() -> None:
-    import typer
+    import click
 
     from segbench.cli.command import Stopped
     from segbench.cli.commands import app
@@ -83,11 +83,11 @@ def _run() -> None:
 
     try:
         with naming_options():
-            app()
+            app(prog_name="segbench")
     except Stopped as stopped:
         _stop(str(stopped))
     except SegbenchError as error:
-        typer.secho(f"segbench: {error}", fg="red", err=True)
+        click.secho(f"segbench: {error}", fg="red", err=True)
         sys.exit(2 if isinstance(error, ArgumentError) else 1)
     except BrokenPipeError:
         # Whoever read our output has had enough of it, as head does.
@@ -97,5 +97,5 @@ def _run() -> None:
         # A name too long, a folder one may not enter: what no reader or writer foresaw is still the place's fault.
         from segbench.loaders.decoded import shown
 
-        typer.secho(f"segbench: {shown(error)}; check the path, disk and permissions", fg="red", err=True)
+        click.secho(f"segbench: {shown(error)}; check the path, disk and permissions", fg="red", err=True)
         sys.exit(1)

@@ -6,30 +6,31 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
-import typer
+import click
+
+from segbench.cli.options import given
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Progress(StrEnum):
+Progress: TypeAlias = Literal["auto", "bar", "lines", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
     """How progress is shown."""
 
-    AUTO = "auto"
-    BAR = "bar"
-    LINES = "lines"
-    NONE = "none"
+    progress: Progress = given(
+        "Show progress as a bar, as lines (every 10 % or minute) or none; auto is a bar on a terminal, else lines.",
+        "auto",
+        metavar="FORM",
+    )
 
-
-PROGRESS = typer.Option(
-    "--progress",
-    metavar="FORM",
-    help="Show progress as a bar, as lines (every 10 % or minute) or none; auto is a bar on a terminal, else lines.",
-)
 
 _QUIET = 1.0  # seconds in which auto prints no line
 _MINUTE = 60.0
@@ -49,15 +50,15 @@ class Tally:
 
 
 @contextmanager
-def progress_of(label: str, form: Progress = Progress.AUTO) -> Iterator[Tally]:
+def progress_of(label: str, form: Progress = "auto") -> Iterator[Tally]:
     """Show how many images are done; call what it gives with the number done and the number of all."""
     from rich.console import Console
 
-    console = Console(stderr=True, force_terminal=True if form is Progress.BAR else None)
-    if form is Progress.NONE:
+    console = Console(stderr=True, force_terminal=True if form == "bar" else None)
+    if form == "none":
         yield Tally(lambda _done, _total: None)
-    elif form is Progress.LINES or not console.is_terminal:
-        with _Lines(label, _QUIET if form is Progress.AUTO else 0) as lines:
+    elif form == "lines" or not console.is_terminal:
+        with _Lines(label, _QUIET if form == "auto" else 0) as lines:
             yield Tally(lines.update)
     else:
         with _bar(label, console) as show:
@@ -116,7 +117,7 @@ class _Lines:
         share = f" of {total} ({100 * done // total} %)" if total else ""
         left = f", about {_clock(seconds * (total - done) / done)} left" if 0 < done < total else ""
         with suppress(OSError, ValueError):  # nobody reads it any more, which must not end the run
-            typer.echo(f"{self._label}: {done}{share} in {_clock(seconds)}{left}", err=True)
+            click.echo(f"{self._label}: {done}{share} in {_clock(seconds)}{left}", err=True)
 
 
 def _clock(seconds: float) -> str:

@@ -1,42 +1,77 @@
-"""Which runs of a results file a verb takes."""
+"""What verbs take from a results file: which runs, and how their images are resampled."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from segbench.cli.options import argument, given
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import verb
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
 
-ResultsFile = Annotated[
-    Path,
-    typer.Argument(metavar="RESULTS", help="Results file, as written by segbench pixels GT PRED -o results.segbench."),
-]
-ResultsFiles = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="RESULTS",
-        help="Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench.",
-    ),
-]
-ONLY = typer.Option(
-    metavar="TEXT",
-    help="Select the runs of this method, or those with this text in their signature: protocol:pixels.",
-    show_default=False,
-)
-CLASS = typer.Option(
-    "--class",
-    metavar="NAME",
-    help="Select one class of runs with --classes, measured against all others.",
-    show_default=False,
-)
+
+@dataclass(frozen=True, kw_only=True)
+class Only:
+    """The runs that a verb takes."""
+
+    only: str | None = given(
+        "Select the runs of this method, or those with this text in their signature: protocol:pixels.", metavar="TEXT"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneFile(Only):
+    """The runs of one results file that a verb takes."""
+
+    results: Path = argument("RESULTS", "Results file, as written by segbench pixels GT PRED -o results.segbench.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneClass:
+    """The class that a verb takes of runs with classes."""
+
+    class_name: str | None = given(
+        "Select one class of runs with --classes, measured against all others.", flag="--class", metavar="NAME"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampling:
+    """How images are resampled."""
+
+    intervals: float | None = given(
+        "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
+    )
+    replicates: int | None = given("Set the number of resamples.", shown="2000", least=1)
+    seed: int | None = given("Set the seed of the resamples.", shown="0", least=0)
+
+    def refuse_idle(self, where: str) -> None:
+        """Refuse options that say how intervals are drawn where none are."""
+        idle = [f"--{name}" for name in ("replicates", "seed") if getattr(self, name) is not None]
+        if idle:
+            raise ArgumentError(f"{' and '.join(idle)} {verb(len(idle), 'say')} how images are resampled; {where}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options as keywords of `Result.intervals`."""
+        replicates = 2000 if self.replicates is None else self.replicates
+        level = level_of(95 if self.intervals is None else self.intervals)
+        return {"level": level, "replicates": replicates, "seed": self.seed or 0}
+
+
+def level_of(per_cent: float) -> float:
+    """Read a confidence level in percent."""
+    if not 1 <= per_cent < 100:
+        raise ArgumentError(f"--intervals {per_cent:g} is not a confidence level in percent; write 95")
+    return per_cent / 100
 
 
 def results_files(texts: Sequence[str]) -> dict[str, Path]:
@@ -70,7 +105,7 @@ def chosen_results(
 
     results, stopped = load_runs(path, partial=partial)
     if stopped:
-        typer.echo(f"left out because incomplete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
+        click.echo(f"left out because incomplete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
     names = zip(names_of(results), results, strict=True)
     of_method = [result for name, result in names if only in (name, result.method)]
     chosen = of_method or [result for result in results if only is None or only in result.signature]
@@ -87,7 +122,7 @@ def chosen_results(
         raise ArgumentError(f"--class {class_name!r}: {_classes_in(path, chosen)}")
     left_out = [result.method for result in chosen if class_name not in result.classes]
     if left_out:
-        typer.echo(f"left out because they have no class {class_name!r}: {', '.join(left_out)}", err=True)
+        click.echo(f"left out because they have no class {class_name!r}: {', '.join(left_out)}", err=True)
     return runs
 
 
@@ -99,11 +134,11 @@ def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[
     if not any(len(several) > 1 for several in by_class.values()):
         raise ArgumentError(f"--class all: {_classes_in(path, results)}")
     if lacking:
-        typer.echo(f"left out because they have no classes: {', '.join(lacking)}", err=True)
+        click.echo(f"left out because they have no classes: {', '.join(lacking)}", err=True)
     for name in by_class:
         missing = [one.method for one in results if one.classes and name not in one.classes]
         if missing:
-            typer.echo(f"{name}: left out because they have no such class: {', '.join(missing)}", err=True)
+            click.echo(f"{name}: left out because they have no such class: {', '.join(missing)}", err=True)
     return {name: several for name, several in by_class.items() if len(several) > 1}
 
 
@@ -116,7 +151,7 @@ def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str
         except ArgumentError as error:
             if not found and name == [*files][-1]:
                 raise
-            typer.echo(f"{name} has no columns: {error}", err=True)
+            click.echo(f"{name} has no columns: {error}", err=True)
     return found
 
 
@@ -153,5 +188,5 @@ def comparable(results: Sequence[Result]) -> list[Result]:
         ("human annotators", [result.method for result in results if not result.published and not result.competes]),
     ):
         if left_out:
-            typer.echo(f"not compared ({reason}): {', '.join(left_out)}", err=True)
+            click.echo(f"not compared ({reason}): {', '.join(left_out)}", err=True)
     return [result for result in results if result.competes and not result.published]

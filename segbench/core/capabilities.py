@@ -39,8 +39,6 @@ class Verb:
 
     examples: ClassVar[tuple[str, ...]] = ()
     """Arguments that the help of the verb shows, without the verb."""
-    variant_of: ClassVar[str] = ""
-    """The protocol with the verb of this one, if it has none of its own: its required options select it."""
 
 
 class Prepared(ABC):
@@ -160,28 +158,11 @@ class SettledBySet(ABC):
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
-        """Decide what only the whole set can decide.
+        """Say how the counts of images with certain facts change; a `DataError` if the set leaves it open.
 
-        Parameters
-        ----------
-        facts : mapping of image name to Facts
-            Of the images that have any.
-        excluded_by : str
-            The options that leave pixels out, for messages.
-        complete : bool
-            False while images are still to come: only what they cannot change is an error.
-        part : bool
-            Whether the images are a part of a set, which may lack what the whole set has.
-
-        Returns
-        -------
-        mapping of Facts to callable
-            How the counts of images with these facts change; images with other facts keep theirs.
-
-        Raises
-        ------
-        DataError
-            If the set leaves it open.
+        `facts` are those of the images that have any. The set may not be `complete` yet, so that only what further
+        images cannot change is an error, or a `part`, which may lack what the whole has. `excluded_by` names the
+        options that leave pixels out, for messages.
         """
 
 

@@ -85,10 +85,10 @@ class Pooled(Protocol):
         """The counts of all images added up."""
 
 
-_Kind = TypeVar("_Kind", bound=Counts)
+_Type = TypeVar("_Type", bound=Counts)
 
 
-def as_pooled(given: object, kind: type[_Kind], name: str = "counts") -> _Kind:
+def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
     """Give counts as they are, and of a result its pooled counts."""
     counts = given if isinstance(given, kind) else getattr(given, "pooled", None)
     if isinstance(counts, kind):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from segbench.core.text_table import TextTable
 
 if TYPE_CHECKING:
-    from segbench.core.integers import FloatArray
+    from segbench.core.arrays import FloatArray
 
 _SIDE, _MARGIN = 200, 24
 _MOST_POINTS = 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -76,3 +77,8 @@ def _brief(value: Any) -> str:  # noqa: ANN401  of any field
     if not hasattr(value, "dtype"):
         return repr(value)
     return repr(value.tolist()) if value.size <= _PRINTED else f"{value.dtype}{list(value.shape)}"
+
+
+def written(numbers: Iterable[float]) -> str:
+    """Write numbers between commas, in the fewest digits that give each back."""
+    return ",".join(repr(float(number)).removesuffix(".0") for number in numbers)

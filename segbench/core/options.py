@@ -10,17 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from functools import cache
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, Field, fields
+from typing import Any, Literal
 
-from segbench.core.errors import ArgumentError, SegbenchError
+from segbench.core.errors import ArgumentError
 from segbench.core.interface import option_of
 
 Panel = Literal["Ground truth", "Protocol"]
-Read = Callable[[str], Any]
-_READ_BY_TYPER = (bool, int, float, str)
 
 
 def option(
@@ -29,14 +25,16 @@ def option(
     flag: str = "",
     metavar: str = "",
     panel: Panel = "Protocol",
-    read: Read | None = None,
+    read: Callable[[str], Any] | None = None,
+    write: Callable[..., str] | None = None,
     also: tuple[str, ...] = (),
     default: str = "",
     of_predictions: bool = False,
 ) -> dict[str, Any]:
     """Give the metadata of a field that is an option of the command line.
 
-    Runs that differ in fields `of_predictions` may be compared: these change only what is predicted.
+    `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
+    in fields `of_predictions` may be compared: these change only what is predicted.
     """
     return {
         "help": help,
@@ -44,148 +42,77 @@ def option(
         "metavar": metavar,
         "panel": panel,
         "read": read,
+        "write": write,
         "also": also,
         "default": default,
         "of_predictions": of_predictions,
     }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """A field of a protocol as an option of the command line; other attributes are those of `option`."""
-
-    name: str  # the parameter of the command and in presets: no_thin for --no-thin
-    fields: tuple[str, ...]  # the field of the protocol, and further ones that the same text gives
-    flag: str
-    help: str
-    kind: type  # bool for a flag; else what the text is read as: int, float or str
-    choices: tuple[str, ...]
-    metavar: str
-    panel: str
-    read: Read | None
-    default: Any  # that of the field; `dataclasses.MISSING` if there is none
-    default_text: str  # as the help shows it; empty where it is not shown
-    default_in_words: bool  # and cannot be typed
-
-    @property
-    def required(self) -> bool:
-        """Whether the field has no default."""
-        return self.default is MISSING
-
-    def values(self, given: Any) -> dict[str, Any]:  # noqa: ANN401  text, or what Typer made of it
-        """Make the values of the fields from what was typed; a flag turns its field to the other value."""
-        if self.kind is bool:
-            return {self.fields[0]: not self.default}
-        if self.choices and given not in self.choices:
-            raise ArgumentError(f"{self.flag} {given!r} is not one of {', '.join(self.choices)}")
-        try:
-            value = (self.read or self.kind)(given)
-        except ArgumentError:
-            raise
-        except ValueError as error:
-            raise ArgumentError(f"{self.flag} {given!r} {error}") from None
-        return dict(zip(self.fields, value, strict=True)) if len(self.fields) > 1 else {self.fields[0]: value}
-
-
-@cache
-def options_of(protocol: type) -> tuple[Option, ...]:
-    """Give the options of a protocol, in the order of its fields."""
-    hints = get_type_hints(protocol)
-    return tuple(
-        _option(protocol, each.name, hints[each.name], each.default, each.metadata)
-        for each in fields(protocol)
-        if each.metadata.get("help")
-    )
-
-
-def of_predictions(protocol: type) -> frozenset[str]:
+def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
     """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
     return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))
 
 
-def _option(protocol: type, name: str, hint: Any, default: Any, metadata: Mapping[str, Any]) -> Option:  # noqa: ANN401
-    plain = _without_none(hint)
-    choices = tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
-    read = metadata.get("read")
-    kind = str if choices or read else plain
-    if kind not in _READ_BY_TYPER:
-        raise ArgumentError(
-            f"the option {name!r} of {protocol.__name__} has the type {hint}; add read=..., which makes it from text"
-        )
-    flag = metadata.get("flag") or option_of(name, no=default is True)
-    shown = metadata.get("default", "")
-    if not shown and default not in (MISSING, None, (), "") and kind is not bool:
-        shown = str(default)
-    return Option(
-        name=flag.lstrip("-").replace("-", "_"),
-        fields=(name, *metadata.get("also", ())),
-        flag=flag,
-        help=metadata["help"],
-        kind=kind,
-        choices=choices,
-        metavar=metadata.get("metavar", ""),
-        panel=metadata.get("panel", "Protocol"),
-        read=read,
-        default=default,
-        default_text=shown,
-        default_in_words=bool(metadata.get("default")),
-    )
+def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass
+    """Give the fields of a dataclass that are options, by the names of their parameters: no_thin for --no-thin."""
+    return {flag_of(each).lstrip("-").replace("-", "_"): each for each in fields(kind) if each.metadata.get("help")}
 
 
-def _without_none(hint: Any) -> Any:  # noqa: ANN401  a type, as typing gives it
-    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
-    return kinds[0] if get_origin(hint) in (Union, UnionType) and len(kinds) == 1 else hint
+def flag_of(each: Field[Any]) -> str:
+    """Write the option of a field, in its longer form."""
+    flags: str = each.metadata.get("flag") or option_of(each.name, no=each.default is True)
+    return flags.rsplit(maxsplit=1)[-1]
 
 
-def protocol_from(protocol: type, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  an instance of it
-    """Make a protocol from what was typed, by the names of its options; other fields keep their defaults."""
-    options = options_of(protocol)
-    missing = [each.flag for each in options if each.required and each.name not in given]
+def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields
+    """Make a dataclass of what was typed, by the names of its parameters, and of values of other fields."""
+    options = options_of(kind)
+    missing = [flag_of(each) for name, each in options.items() if each.default is MISSING and name not in typed]
     if missing:
-        raise ArgumentError(f"the {getattr(protocol, 'name', protocol.__name__)} protocol needs {', '.join(missing)}")
-    values = [each.values(given[each.name]) for each in options if each.name in given]
-    return protocol(**{field: value for some in values for field, value in some.items()})
+        raise ArgumentError(f"the {getattr(kind, 'name', kind.__name__)} protocol needs {', '.join(missing)}")
+    for name, value in typed.items():
+        others |= _values(options[name], value)
+    return kind(**others)
 
 
-def typed_options(protocol: type, settings: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Find by trial the options that give a protocol the settings of a signature, and the settings left over."""
-    typed: dict[str, Any] = {}
-    left = dict(settings)
-    while left:
-        has = _fields(protocol, typed)
-        left = {key: text for key, text in left.items() if has.get(key) != text}
-        found = next((trial for key, text in left.items() for trial in _trials(protocol, typed, key, text)), None)
-        if found is None:
-            break
-        typed = found
-    words: list[str] = []
-    for each in options_of(protocol):
-        if each.name in typed:
-            words += [each.flag] if each.kind is bool else [each.flag, typed[each.name]]
-    return words, list(left)
-
-
-def _trials(protocol: type, typed: Mapping[str, Any], key: str, text: str) -> list[dict[str, Any]]:
-    """Give what has to be typed beside the rest for one setting to have this text, the simplest first."""
-    parts = text.split(",")
-    # A setting may end with what no option says: "1,5,1.01,smoothing 1".
-    texts = [",".join(parts[:end]) for end in range(len(parts), 0, -1)]
-    trials = [
-        {**typed, each.name: given}
-        for each in options_of(protocol)
-        if each.name not in typed
-        for given in ([True] if each.kind is bool else texts)
-    ]
-    return [trial for trial in trials if _fields(protocol, trial).get(key) == text]
-
-
-def _fields(protocol: type, typed: Mapping[str, Any]) -> Mapping[str, str]:
-    """Give the signature of a protocol made like this; empty if it cannot be made."""
+def _values(each: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  text, or what Click made of it
+    """Give the values of the fields of an option; a flag turns its field to the other value."""
+    if isinstance(each.default, bool):
+        return {each.name: not each.default}
+    read, also = each.metadata.get("read"), each.metadata.get("also", ())
     try:
-        fields_: Mapping[str, str] = protocol_from(protocol, typed).signature_fields()
-    except (SegbenchError, ValueError):
-        return {}
-    return fields_
+        value = read(typed) if read else typed
+    except ArgumentError:
+        raise
+    except ValueError as error:
+        raise ArgumentError(f"{flag_of(each)} {typed!r} {error}") from None
+    return dict(zip((each.name, *also), value, strict=True)) if also else {each.name: value}
+
+
+def words_of(kind: type, settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Give the options that make a protocol with these values of its fields, and the fields that no option sets."""
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+    options = options_of(kind)
+    typed: dict[str, Any] = {}
+    for name, each in options.items():
+        values = [settings.get(field, each.default) for field in (each.name, *each.metadata.get("also", ()))]
+        if values[0] != each.default:
+            typed[name] = isinstance(each.default, bool) or (each.metadata.get("write") or _written)(*values)
+    for name in [name for name in typed if options[name].metadata.get("default")]:  # which depends on other settings
+        without = {other: text for other, text in typed.items() if other != name}
+        typed = without if made(kind, without) == made(kind, typed) else typed
+    words = [word for name, text in typed.items() for word in (flag_of(options[name]), text) if word is not True]
+    set_ = {field for each in options.values() for field in (each.name, *each.metadata.get("also", ()))}
+    others = [each for each in fields(kind) if each.name not in set_ and settings.get(each.name, each.default)]
+    return words, [each.name for each in others if settings.get(each.name, each.default) != each.default]
+
+
+def _written(value: Any) -> str:  # noqa: ANN401  of a field
+    """Write a value as options take it."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value)) or "none"
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def read_numbers(text: str) -> tuple[float, ...]:

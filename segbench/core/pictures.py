@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 
 ByteArray = NDArray[np.uint8]
 

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from segbench.core.integers import FloatArray, within_total
+from segbench.core.arrays import FloatArray, within_total
 from segbench.core.scores import Pool, ScoreCounts, pooled
 
 SCORES_AT_ONCE = 2**24

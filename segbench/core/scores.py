@@ -10,11 +10,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.arrays import as_array, as_floats
+from segbench.core.arrays import (
+    LARGEST_TOTAL,
+    FloatArray,
+    IntArray,
+    as_array,
+    as_counts,
+    as_floats,
+    frozen,
+    total_of,
+    within_total,
+)
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.html import table_html
-from segbench.core.integers import LARGEST_TOTAL, FloatArray, IntArray, as_counts, frozen, total_of, within_total
 from segbench.core.numbers import many
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.text_table import TextTable
@@ -95,12 +104,12 @@ class ScoreCounts(Counts):
     @property
     def total_positives(self) -> int:
         """Positive pixels in all, P."""
-        return total_of(self.positives)
+        return int(self.positives.sum(dtype=np.int64))
 
     @property
     def total_negatives(self) -> int:
         """Negative pixels in all, N."""
-        return total_of(self.negatives)
+        return int(self.negatives.sum(dtype=np.int64))
 
     @property
     def scores_known(self) -> bool:

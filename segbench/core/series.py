@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.html import drawing_html
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import many
 
 Space = Literal["roc", "pr"]
@@ -83,11 +83,11 @@ class Series(ABC):
     def against_threshold(self, measure: str = "") -> Line:
         """Give rising thresholds and the measure, or another column, at each, where both are known."""
         thresholds, values = self._defined("threshold", measure or self.measure)
-        order = np.argsort(thresholds)
+        order = np.argsort(thresholds, kind="stable")
         return thresholds[order], values[order]
 
     def _defined(self, *names: str) -> Line:
-        x, y = (np.asarray(self.columns[name], np.float64) for name in names)
+        x, y = (np.asarray({**self.levels, **self.columns}[name], np.float64) for name in names)
         known = np.isfinite(x) & np.isfinite(y)
         return x[known], y[known]
 

@@ -18,15 +18,15 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
 Interval = tuple[float, float]
-Kind = TypeVar("Kind", bound=Counts)
+Held = TypeVar("Held", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
@@ -88,14 +88,6 @@ class Table(ABC):
         parts = [self.score(sums) for sums in self.sums(weights)]
         return np.concatenate(parts) if parts else np.empty((0, len(self.metrics)))
 
-    def leave_one_out(self) -> tuple[FloatArray, FloatArray]:
-        """Measure all images, shape (metrics,), and all without each of them in turn, shape (images, metrics)."""
-        rows = self.rows
-        total = np.asarray(rows.sum(axis=0)).ravel()
-        step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
-        parts = [self.score(total - as_dense(rows[start : start + step])) for start in range(0, self.images, step)]
-        return self.score(total[np.newaxis])[0], np.concatenate(parts)
-
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself: `measure` with weights of one."""
@@ -117,11 +109,6 @@ class Table(ABC):
         """What has to be said beside the estimates."""
         return ()
 
-    @property
-    def threshold_source(self) -> str:
-        """Where thresholds come from when they are not the scores themselves."""
-        return ""
-
     def summary(self) -> Summary:
         """Give the estimates with reasons and notes."""
         return self._summary([metric.key for metric in self.metrics], self.totals, self.notes)
@@ -139,8 +126,7 @@ class Table(ABC):
             {**{key: value for key, _, value in named}, **totals},
             {key: self.why_undefined(metric) for key, metric, value in named if math.isnan(value)},
             tuple(key for key, metric, _ in named if metric.optimistic),
-            self.threshold_source,
-            notes,
+            notes=notes,
         )
 
     @property
@@ -160,34 +146,9 @@ class Table(ABC):
         raise ArgumentError("this table has no pooled counts")
 
     @property
-    def reduced(self) -> Counts:
-        """The pooled counts at the points that plots draw: all, or a choice of very many."""
-        return self.pooled
-
-    @property
-    def chosen_points(self) -> str:
-        """How many of the thresholds `reduced` has, in words; empty where it has all."""
-        return ""
-
-    @property
-    def resampled_at(self) -> str:
-        """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
-        return ""
-
-    @property
-    def worth_keeping(self) -> bool:
-        """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
-        return False
-
-    @property
     def curve(self) -> Series | None:
         """The curve of the pooled counts, as far as the protocol has one; None if it has none."""
         return None
-
-    @property
-    def drawn(self) -> Series | None:
-        """The curve as plots draw it: all its points, or a choice of very many."""
-        return self.curve
 
     def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
         """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs."""
@@ -195,13 +156,35 @@ class Table(ABC):
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
 
 
-class CountsTable(Table, Generic[Kind]):
+class Reducing(ABC):
+    """A table of very many thresholds, of which plots, resamples and results files take a choice."""
+
+    @property
+    @abstractmethod
+    def reduced(self) -> Counts:
+        """The pooled counts at the points that plots draw: all, or a choice."""
+
+    @property
+    @abstractmethod
+    def drawn(self) -> Series:
+        """The curve at these points."""
+
+    @property
+    @abstractmethod
+    def chosen_points(self) -> str:
+        """How many of the thresholds they are, in words; empty where they are all."""
+
+    worth_keeping: bool = False
+    """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
+
+
+class CountsTable(Table, Generic[Held]):
     """A table of counts by image name; rows come in sorted order of the names."""
 
-    counts: type[Kind]
+    counts: type[Held]
     """What it holds of an image."""
 
-    def __init__(self, per_image: Mapping[str, Kind]) -> None:
+    def __init__(self, per_image: Mapping[str, Held]) -> None:
         self.per_image = per_image
 
     @property
@@ -215,12 +198,12 @@ class CountsTable(Table, Generic[Kind]):
         return sorted(self.per_image)
 
     @property
-    def ordered(self) -> Iterator[Kind]:
+    def ordered(self) -> Iterator[Held]:
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
 
     @property
-    def pooled(self) -> Kind:
+    def pooled(self) -> Held:
         """The counts of all images added up."""
         return self.counts.sum(self.ordered)
 

@@ -132,11 +132,11 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
     )
 
 
-def aligned(rows: Sequence[Sequence[str]], sides: str) -> str:
+def aligned(rows: Sequence[Sequence[str]], sides: str, between: str = "  ") -> str:
     """Write rows as aligned columns, one letter of `sides` per column: ``<`` left, ``>`` right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
+        between.join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
         for row in rows
     )
 

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import as_floats
+from segbench.core.arrays import FloatArray, as_floats, frozen
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray, frozen
 from segbench.core.numbers import Brief
 
 

@@ -33,7 +33,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.text_table import TextTable
 from segbench.curves.points import Points, cumulate, hull_points
 
-Method = Literal["exact", "trapezoid", "linear"]
+AreaMethod = Literal["exact", "trapezoid", "linear"]
 
 _SAME = 5e-5  # printed with four digits
 
@@ -58,7 +58,7 @@ def auc_roc(counts: ScoreCounts | Pooled) -> float:
     return roc_area(cumulate(as_pooled(counts, ScoreCounts)))
 
 
-def auc_pr(counts: ScoreCounts | Pooled, *, method: Method = "exact") -> float:
+def auc_pr(counts: ScoreCounts | Pooled, *, method: AreaMethod = "exact") -> float:
     """Area under the precision-recall curve.
 
     Parameters
@@ -125,11 +125,11 @@ def roc_area(points: Points) -> float:
     return kernels.area_share(kernels.roc_area(tp, fp) / positives, negatives) if positives and negatives else math.nan
 
 
-def pr_area(points: Points, *, method: Method = "exact") -> float:
+def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
     """Area under the PR curve through cumulative points, see `auc_pr`."""
     from segbench.curves import kernels
 
-    if method not in get_args(Method):
+    if method not in get_args(AreaMethod):
         raise ArgumentError(f"method is {method!r}; expected 'exact', 'trapezoid' or 'linear'")
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.arrays import as_floats
+from segbench.core.arrays import LARGEST_TOTAL, FloatArray, as_floats
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import LARGEST_TOTAL, FloatArray
 from segbench.core.operating_point import Rates
 from segbench.core.scores import ScoreCounts
 

@@ -2,11 +2,12 @@
 
 The ROC convex hull and the achievable PR curve are one hull, read in both spaces. Vertices are found by exact integer
 comparison at any counts. A hull made on the data it describes is optimistic, since its thresholds were chosen by the
-answer; `segbench.thresholds_from` takes them from a tuning set instead.
+answer; `thresholds_from` takes them from a tuning set instead: that curve need not be convex, and is not optimistic.
 
 References
 ----------
-Davis and Goadrich, "The relationship between precision-recall and ROC curves", ICML 2006, section 4, corollary 3.1.
+Davis and Goadrich, "The relationship between precision-recall and ROC curves", ICML 2006, sections 3 and 4,
+corollary 3.1.
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.integers import FloatArray
+from segbench.core.errors import ArgumentError
 from segbench.core.numbers import Brief, many, number
 from segbench.core.operating_point import f_of, share
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Series, Space
+from segbench.core.thresholds import Thresholds
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate, hull_vertices
-from segbench.drawing.series import thinned
+from segbench.drawing.charts import thinned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,8 +41,30 @@ EMPTY_MASK_THRESHOLD = 1.0
 """The threshold that is reported where two-valued predictions hold a single value and nothing is predicted."""
 
 
+class Drawn(Brief, Series):
+    """A curve that draws itself."""
+
+    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+        """Draw it in its first space, with lines of equal F or the diagonal behind it, or against the threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if left out. Curves drawn on the same axes differ in colour.
+        label : str, optional
+            What the legend says; its caption if left out.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        from segbench.drawing.charts import plot_series
+
+        return plot_series(self, ax=ax, label=label)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Brief, Series):
+class Curve(Drawn):
     """A ROC or PR curve, from no prediction at all to everything predicted.
 
     Point k holds the counts at ``score >= thresholds[k]``; the first is (0, 0) at threshold infinity, the last (P, N).
@@ -195,24 +220,6 @@ class Curve(Brief, Series):
         points = (self.tp, self.fp)
         return roc_area(points) if self.space == "roc" else pr_area(points)
 
-    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw the curve, or the point of a mask, in its space, with lines of equal F or the diagonal behind it.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure if left out. Curves drawn on the same axes differ in colour.
-        label : str, optional
-            What the legend says; the area if left out, or F of a mask.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        from segbench.drawing.series import plot_series
-
-        return plot_series(self, ax=ax, label=label)
-
 
 def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
     """ROC curve of the counts, one point a distinct score.
@@ -327,3 +334,47 @@ def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
     precision = np.append(precision, between / (between + fp_between))
     order = np.lexsort((all_fp, all_tp))
     return thinned(all_tp[order] / tp[-1], precision[order])
+
+
+def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tuning set") -> Thresholds:
+    """Thresholds of a tuning set's ROC hull, to apply to a test set with ``test_counts.at(thresholds)``.
+
+    Parameters
+    ----------
+    tuning_counts : ScoreCounts or Result
+        Counts of the tuning set, with positives and negatives; `segbench.tuned_thresholds` also names the images of a
+        result.
+    source : str
+        A name for the tuning set; the curves and summaries of counts taken at the thresholds keep it.
+
+    Returns
+    -------
+    Thresholds
+        Finite, falling.
+
+    Raises
+    ------
+    ArgumentError
+        If a class is missing, the scores are not known, or the hull has no threshold but minus infinity.
+
+    Examples
+    --------
+    >>> tuning = ScoreCounts([0.9, 0.5, 0.1], [2, 1, 1], [0, 3, 1])
+    >>> thresholds = thresholds_from(tuning)
+    >>> thresholds.values
+    array([0.9, 0.1])
+    >>> test = ScoreCounts([0.95, 0.6, 0.2], [1, 1, 1], [0, 1, 2]).at(thresholds)
+    >>> test.positives, test.threshold_source
+    (array([1, 2, 0]), 'tuning set')
+    """
+    tuning_counts = as_pooled(tuning_counts, ScoreCounts, "tuning_counts")
+    if not tuning_counts.scores_known:
+        raise ArgumentError("the tuning curve was given by its points, so its thresholds are not known")
+    totals = tuning_counts.total_positives, tuning_counts.total_negatives
+    if min(totals) == 0:
+        raise ArgumentError(f"the tuning set has {totals[0]} positives and {totals[1]} negatives; both are needed")
+    thresholds = roc_hull(tuning_counts).thresholds[1:]
+    thresholds = thresholds[np.isfinite(thresholds)]
+    if not thresholds.size:
+        raise ArgumentError("the tuning set's hull has no finite threshold; tune on counts at every score")
+    return Thresholds(thresholds, source)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.integers import FloatArray
 from segbench.core.numbers import Brief
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import cumulate

@@ -20,7 +20,7 @@ import numpy as np
 
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
-from segbench.curves.imagewise import BestFs
+from segbench.curves.points import BestFs
 
 TWO_VALUED = "two-valued predictions"
 AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"

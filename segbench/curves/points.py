@@ -1,14 +1,18 @@
-"""The points of a curve, cumulative integers from (0, 0) to (P, N), one a distinct score; and how one is chosen."""
+"""The points of a curve, cumulative integers from (0, 0) to (P, N), one a distinct score: hull and best F."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
+from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 
 Points = tuple[NDArray[Any], NDArray[Any]]
@@ -81,3 +85,30 @@ def running(counts: NDArray[Any]) -> NDArray[Any]:
     np.cumsum(counts, dtype=running.dtype, out=running[1:])
     running.flags.writeable = False
     return running
+
+
+@dataclass(frozen=True, eq=False)
+class BestFs(Confusion):
+    """The points with the best F of many images, one entry per image; see `BestF`."""
+
+    thresholds: FloatArray
+
+    @classmethod
+    def joined(cls, parts: Sequence[BestFs]) -> BestFs:
+        """Put the images of several, at least one, one after another."""
+        return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
+
+
+def best_fs(images: Iterable[ScoreCounts]) -> BestFs:
+    """Best F of each image (beta 1), at the same points as `best_f` chooses; without pixels threshold nan, counts 0."""
+    from segbench.curves import kernels
+
+    counts, thresholds = [], []
+    for image in images:
+        tp, fp = (np.cumsum(np.append(0, part), dtype=np.int64) for part in (image.positives, image.negatives))
+        known = image.scores.size > 0
+        at = kernels.best_point(tp, fp, tp[-1]) if known else 0
+        counts.append((tp[at], fp[at], tp[-1], fp[-1]))
+        thresholds.append(float(image.scores[at - 1]) if known else np.nan)
+    tp, fp, positives, negatives = np.array(counts, np.int64).reshape(-1, 4).T
+    return BestFs(tp, fp, positives, negatives, np.array(thresholds, np.float64))

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
-from segbench.curves.imagewise import BestFs, best_fs
-from segbench.curves.points import hull_vertices, needed_for_fpr
+from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
 _IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13

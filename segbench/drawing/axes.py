@@ -9,20 +9,20 @@ import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from segbench.core.integers import FloatArray
 from segbench.core.names import PART, latex_name, one_line, shortened
-from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
 CURVE_LAYER = 3
-DOT_MARGIN = 0.03
 
 _LONGEST_NAME = 24
 _LONGEST_LINE = 16
@@ -36,21 +36,31 @@ _ROW_PART = 0.95
 _BETWEEN = 1.2
 _TRIES = 3
 
+_growing: WeakSet[Figure] = WeakSet()
+"""Figures whose size nobody chose."""
 
-def new_axes() -> Axes:
-    """Make a figure with one pair of axes, in the size of the settings."""
-    import matplotlib.pyplot as plt
 
-    return plt.subplots(layout="constrained")[1]
+def new_axes(figure: Figure | None = None, *, may_grow: bool = True) -> Axes:
+    """Make a pair of axes, in a new figure of the size of the settings unless one is given."""
+    if figure is None:
+        import matplotlib.pyplot as plt
+
+        figure = plt.figure(layout="constrained")
+    if may_grow:
+        _growing.add(figure)
+    return figure.subplots()
 
 
 def fit_height(ax: Axes) -> None:
-    """Make a figure as high as its rows need, one tick per row."""
+    """Make a figure as high as its rows need, one tick per row, if `new_axes` made it without a size."""
+    figure: Any = ax.get_figure(root=True)
+    if figure not in _growing:
+        return
     import matplotlib as mpl
 
     most = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
     lines = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most) * len(ax.get_yticks())
-    ax.get_figure(root=True).set_figheight(lines * mpl.rcParams["font.size"] / 72)  # type: ignore[union-attr]
+    figure.set_figheight(lines * mpl.rcParams["font.size"] / 72)
 
 
 def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
@@ -150,15 +160,14 @@ def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
     return "\n".join(line for some in lines for line in some)
 
 
-def fit_data(ax: Axes) -> None:
-    """Let the horizontal axis reach a little beyond its data, and shares not beyond 0 and 1."""
-    low, high = ax.dataLim.intervalx
-    if low > high:  # nothing is drawn, since every value is undefined
-        low, high = 0.0, 1.0
-    margin = _MARGIN * ((high - low) or 1.0)
-    beyond = _MARGIN / 2 if high > low else _MARGIN**2  # less than a step between numbers
-    least, most = (-beyond, 1 + beyond) if low >= 0 and high <= 1 else (-math.inf, math.inf)
-    ax.set_xlim(max(low - margin, least), min(high + margin, most))
+def fitted(values: ArrayLike, within: tuple[float, float] | None = None) -> tuple[float, float]:
+    """Give the ends of an axis that fits the finite values, with a margin that does not leave a range."""
+    known = np.asarray(values, np.float64)
+    known = known[np.isfinite(known)]
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
+    margin = _MARGIN * (high - low) or 0.05 * abs(high) or 0.05
+    least, most = within or (-math.inf, math.inf)
+    return max(low - margin, min(low, least)), min(high + margin, max(high, most))
 
 
 def centre(ax: Axes) -> None:
@@ -199,56 +208,3 @@ def draw_to_the_frame(ax: Axes, *lines: Line2D, margin: float = 0.008) -> None:
     for line in lines:
         line.set_clip_path(None)
         line.set_clip_box(TransformedBbox(Bbox([[-margin, -margin], [1 + margin, 1 + margin]]), ax.transAxes))
-
-
-def equal_f(f: float, beta2: float, points: int) -> tuple[FloatArray, FloatArray]:
-    """Give recall and precision along the line where F is `f`, from precision 1 to recall 1."""
-    least = beta2 * f / (1 + beta2 - f)
-    recall = least + (1 - least) * np.linspace(0, 1, points) ** 3  # where the line is steep it needs more points
-    with np.errstate(invalid="ignore"):  # at recall 0, where only precision counts
-        return recall, f * recall / ((1 + beta2) * recall - beta2 * f)
-
-
-def frame_pr(ax: Axes, beta2: float = 1.0) -> None:
-    """Draw the frame of precision against recall with lines of equal F, once."""
-    if ax.get_xlabel() == "Recall":
-        return
-    _unit_square(ax, "Recall", "Precision")
-    for f in np.arange(1, 10) / 10:
-        recall, precision = equal_f(f, beta2, 60)
-        ax.plot(recall, precision, color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
-        ax.annotate(
-            f"F={f:.1f}",
-            (1, precision[-1]),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="x-small",
-            color=ISO_F_TEXT,
-            annotation_clip=False,
-        )
-
-
-def frame_roc(ax: Axes) -> None:
-    """Draw the frame of true against false positive rate with the diagonal, once."""
-    _frame_with_diagonal(ax, "False positive rate", "True positive rate")
-
-
-def frame_reliability(ax: Axes) -> None:
-    """Draw the frame of the share of positives against the score with the diagonal, once."""
-    _frame_with_diagonal(ax, "Score", "Share of positives")
-
-
-def _frame_with_diagonal(ax: Axes, x: str, y: str) -> None:
-    if ax.get_xlabel() == x:
-        return
-    _unit_square(ax, x, y)
-    ax.plot([0, 1], [0, 1], color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=1)
-
-
-def _unit_square(ax: Axes, x: str, y: str) -> None:
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel=x, ylabel=y, aspect="equal")
-    ticks = np.linspace(0, 1, 6)
-    ax.set_xticks(ticks)
-    ax.set_yticks(ticks)
-    open_frame(ax)

@@ -22,6 +22,7 @@ _MANY = 12
 _SIZES = (1, 0.85, 0.75, 0.6, 0.5)
 _LEAST_LEFT = 0.75
 _GAP = 0.4
+_APART = 1.0
 _STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
 
 _corners: WeakKeyDictionary[Legend, Sequence[str]] = WeakKeyDictionary()
@@ -31,19 +32,14 @@ _corners: WeakKeyDictionary[Legend, Sequence[str]] = WeakKeyDictionary()
 def place_legend(ax: Axes, corners: Sequence[str]) -> None:
     """Draw the legend of all labelled artists, and those of axes beside these again, which may have become smaller."""
     root: Any = ax.get_figure(root=True)
-    _place(ax, corners)
-    others = [one for one in root.axes if one is not ax and one.get_legend() in _corners]
-    for each in [*others, *([ax] if others else [])]:
-        _place(each, _corners.get(each.get_legend(), corners))
+    others = [(one, _corners[one.get_legend()]) for one in root.axes if one is not ax and one.get_legend() in _corners]
+    for each, its_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
+        _place(each, its_corners)
+        if legend := each.get_legend():
+            _corners[legend] = its_corners
 
 
 def _place(ax: Axes, corners: Sequence[str]) -> None:
-    _choose_place(ax, corners)
-    if legend := ax.get_legend():
-        _corners[legend] = corners
-
-
-def _choose_place(ax: Axes, corners: Sequence[str]) -> None:
     entries = len(ax.get_legend_handles_labels()[1])
     if not entries:
         return
@@ -79,11 +75,12 @@ def _lay_out(ax: Axes) -> None:
 
 def _is_free(ax: Axes, legend: Legend, lines: Sequence[Line2D]) -> bool:
     """Return whether a legend lies within the axes and no line passes through it."""
-    box, frame = legend.get_window_extent(), ax.get_window_extent()
+    within, frame = legend.get_window_extent(), ax.get_window_extent()
+    box = within.padded(_APART * ax.get_figure(root=True).dpi / 72)  # type: ignore[union-attr]
     paths = [line.get_transform().transform_path(line.get_path()) for line in lines]
     return (
-        box.width <= frame.width
-        and box.height <= frame.height
+        within.width <= frame.width
+        and within.height <= frame.height
         and not any(path.intersects_bbox(box, filled=False) or box.count_contains(path.vertices) for path in paths)
     )
 

@@ -16,6 +16,7 @@ Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+_DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
 GUIDE = "#7a7a7a"
 HUMAN = "#5c5c5c"
 ISO_F = "#b9d7b4"
@@ -30,6 +31,12 @@ class LineStyle(NamedTuple):
 
     colour: str
     dashes: Dashes
+
+    @property
+    def css(self) -> str:
+        """The classes of the page's style sheet for it."""
+        colour = COLOURS.index(self.colour) if self.colour in COLOURS else len(COLOURS)
+        return f"c{colour} {_DASH_NAMES[DASHES.index(self.dashes)]}".rstrip()
 
 
 def class_colours(count: int) -> list[str]:

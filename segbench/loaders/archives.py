@@ -25,15 +25,22 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, listed, shown
-from segbench.loaders.entries import KNOWN, Entry, Listing, inner_name, listing_of, split_extension
-from segbench.loaders.images import not_readable
-from segbench.loaders.source import Source
-from segbench.loaders.urls import is_url, last_name
+from segbench.loaders.decoded import MAX_PIXELS, Source, listed, shown
+from segbench.loaders.source import (
+    KNOWN,
+    Entry,
+    Listing,
+    inner_name,
+    listing_of,
+    method_name,
+    not_readable,
+    split_extension,
+)
 
 try:
     import fcntl
@@ -42,7 +49,6 @@ try:
 except ImportError:
     _CAN_LOCK = False  # on Windows
 
-EXTENSIONS = (".zip", ".tar", ".tar.gz", ".tgz")
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
 """What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
@@ -142,19 +148,6 @@ class ZipMember(TarMember):
         return data
 
 
-def is_archive(name: str) -> bool:
-    """Whether a file name is that of an archive."""
-    return name.lower().endswith(EXTENSIONS)
-
-
-def method_name(place: str) -> str:
-    """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
-    name = last_name(place)
-    ending = next((ending for ending in EXTENSIONS if name.lower().endswith(ending)), split_extension(name)[1])
-    is_folder = ending not in (*EXTENSIONS, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
-    return shown(name if is_folder else name[: len(name) - len(ending)])
-
-
 def list_archive(path: str) -> Listing:
     """List an archive."""
     try:
@@ -178,7 +171,7 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
             notes += listing.notes
     if wrong:
         raise DataError(place, f"{len(wrong)} of {len(paths)} archives cannot be used:" + listed(wrong))
-    entries.sort(key=lambda entry: (entry.stem, entry.extension))
+    entries.sort(key=itemgetter(0, 1))
     return Listing(tuple(entries), tuple(notes))
 
 

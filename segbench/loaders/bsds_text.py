@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.side_files import read_bounded
+from segbench.loaders.source import read_bounded
 
 COUNTS = "_ev1.txt"
 ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"

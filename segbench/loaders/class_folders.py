@@ -15,7 +15,7 @@ from segbench.loaders.images import STACKS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place
 from segbench.loaders.pairing import Pairing, SampleFiles, pair
-from segbench.loaders.urls import masked
+from segbench.loaders.source import masked
 
 ClassOf = Callable[[str], int | None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +23,7 @@ UPRIGHT, ORIENTATION = 1, 0x0112
 """The value of EXIF's orientation tag that changes nothing, and the tag."""
 
 
-@dataclass(frozen=True, eq=False)
-class Decoded:
+class Decoded(NamedTuple):
     """One file as an array, and what was done to the data on the way, to be shown to the user."""
 
     array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
@@ -61,16 +60,6 @@ def variable_of(role: Role) -> str:
     return other.get(role, role.replace(" ", "_"))
 
 
-def orientation_of(tag: object) -> int:
-    """Give the value of an orientation tag, and 1 for whatever has no meaning."""
-    return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
-
-
-def notes_on_orientation(value: int) -> tuple[str, ...]:
-    """Say that an EXIF orientation, which viewers apply, was not applied."""
-    return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
-
-
 def shown(name: object) -> str:
     r"""Give a file's name fit for one line of a terminal, whatever it holds."""
     text = str(name)
@@ -87,3 +76,24 @@ def listed(problems: Sequence[str]) -> str:
 def size(shape: tuple[int, ...]) -> str:
     """Give height and width in words."""
     return f"{shape[0]} x {shape[1]} (height x width)"
+
+
+class Source(Protocol):
+    """Where the bytes of one file are, fit to be sent to a worker; its text is what people are shown.
+
+    `LocalFile`, `TarMember`, `ZipMember` and `Remote` are the ones that are listed; `pathlib.Path` is one, too.
+    """
+
+    def __hash__(self) -> int:
+        """Identify files, as keys."""
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+
+    @property
+    def suffix(self) -> str:
+        """The extension, with its dot."""
+
+    def read_bytes(self) -> bytes:
+        """Give the whole content; an `OSError` or a `DataError` says why not."""

@@ -6,18 +6,51 @@ says how a file is read, upper or lower case. Any damage ends in a `DataError` t
 
 from __future__ import annotations
 
-import errno
-import os
-from collections.abc import Callable
-from typing import Any, TypeVar
+import logging
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.loaders import matlab, netpbm, numpy_files, raster, tiff
-from segbench.loaders.decoded import Decoded, Format, Role, shown
-from segbench.loaders.quiet import quiet
-from segbench.loaders.source import LocalFile, Source
+from segbench.loaders.decoded import Decoded, Format, Role, Source, shown
+
+_lock = threading.Lock()
+_stack = ExitStack()
+_inside = 0
+
+
+def _drop(_record: logging.LogRecord) -> bool:
+    return False
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence warnings, and what tifffile logs, for the block; the first thread in sets filters, the last resets them.
+
+    ``warnings.catch_warnings`` alone leaves its filters behind where threads leave it in another order.
+    """
+    global _inside  # noqa: PLW0603  the filters are the process's, so the count of their users is too
+    with _lock:
+        if not _inside:
+            _stack.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+            logger = logging.getLogger("tifffile")
+            logger.addFilter(_drop)
+            _stack.callback(logger.removeFilter, _drop)
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                _stack.close()
+
 
 FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
@@ -47,19 +80,6 @@ OTHER_FILES = {
 }
 """What files that are not read begin with."""
 
-Answer = TypeVar("Answer")
-
-
-def read_bytes(path: Source) -> bytes:
-    """Read a whole file."""
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise not_readable(path, error) from None
-    if not data:
-        raise empty(path)
-    return data
-
 
 def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     """Decode the bytes of one image or array file."""
@@ -68,54 +88,34 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     if form is None:
         what = f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}"
         raise DataError(shown(path), what, "convert the file")
-    return _guarded(data, path, lambda: form.decode(data, shown(path), role))
+    name = shown(path)
+    with _refusing_damage(data, name, extension):
+        return form.decode(data, name, role)
 
 
 def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
-    return _guarded(data, path, lambda: numpy_files.decode_stack(data, shown(path), role))
-
-
-def not_readable(path: Source, error: OSError | ValueError) -> DataError:
-    """Say why a file cannot be opened or read."""
     name = shown(path)
-    if isinstance(error, FileNotFoundError):
-        return DataError(name, "there is no such file", "check the path")
-    # Windows answers the reading of a folder with a lack of permission.
-    if isinstance(error, IsADirectoryError) or (
-        isinstance(error, PermissionError) and isinstance(path, LocalFile) and os.path.isdir(path)  # noqa: PTH112
-    ):
-        return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
-    if isinstance(error, PermissionError):
-        return DataError(name, "cannot be read (permission denied)", "change its permissions")
-    if isinstance(error, OSError):
-        hint = "its symbolic links form a loop" if error.errno == errno.ELOOP else "check the path and the disk"
-        return DataError(name, f"cannot be read ({error.strerror})", hint)
-    return DataError(name, "is not a valid file name", "check the path")
+    with _refusing_damage(data, name, path.suffix.lower()):
+        return numpy_files.decode_stack(data, name, role)
 
 
-def empty(path: Source) -> DataError:
-    """Say that a file has no content."""
-    return DataError(shown(path), "is empty (0 bytes)", "write the file again")
-
-
-def _guarded(data: bytes, path: Source, decoding: Callable[[], Answer]) -> Answer:
+@contextmanager
+def _refusing_damage(data: bytes, name: str, extension: str) -> Iterator[None]:
     """Let no exception out of a decoder but ours."""
-    name = shown(path)
     try:
         with quiet():
-            return decoding()
+            yield
     except DataError:
         raise
     except MemoryError:
         raise DataError(name, "does not fit into memory", "cut it into parts") from None
     except Exception as error:
-        raise _damaged(data, path, error) from error
+        raise _damaged(data, name, extension, error) from error
 
 
-def _damaged(data: bytes, path: Source, error: Exception) -> DataError:
+def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataError:
     """Say in one sentence why a decoder gave up."""
-    name, extension = shown(path), path.suffix.lower()
     expected, own = extension.removeprefix(".").upper(), BY_EXTENSION[extension]
     form = next((form for form in FORMATS if data.startswith(form.magic)), None)
     looks = form.name if form else next((kind for magic, kind in OTHER_FILES.items() if data.startswith(magic)), "")

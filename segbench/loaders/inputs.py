@@ -6,17 +6,14 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, Self
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import given
 from segbench.core.sample import Reading
-from segbench.loaders.archives import method_name
-from segbench.loaders.file_list import column_of, has_fields
-from segbench.loaders.subset import Images, as_images
-from segbench.loaders.urls import is_url, masked
+from segbench.loaders.file_list import Images, as_images, column_of, has_fields
+from segbench.loaders.source import absolute, masked, method_name
 
 Place = str | PathLike[str] | None
 
@@ -106,7 +103,7 @@ class Inputs:
 
     def absolute(self) -> Self:
         """Give the same places as absolute paths."""
-        return self.with_places(lambda place: place if is_url(place) else str(Path(place).absolute()))
+        return self.with_places(absolute)
 
     def masked(self) -> Self:
         """Give the same places without users, passwords and queries of URLs, to be kept and shown."""
@@ -145,7 +142,7 @@ def find_inputs(
     """Say where the images of a run are, by folders with patterns or by a file list and the column of a method."""
     places = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
     given: dict[str, Any] = {name: as_path(place, name) for name, place in places.items() if place is not None}
-    inputs = Inputs(**given, images=as_images(images), **options)
+    inputs = Inputs(**given, images=() if images is None else as_images(images), **options)
     if pairs is None:
         if ground_truth is None:
             raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")

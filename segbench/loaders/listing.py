@@ -7,20 +7,33 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
-from segbench.loaders.archives import EXTENSIONS, is_archive, list_archive, list_shards
-from segbench.loaders.decoded import shown
-from segbench.loaders.entries import KNOWN, Listing, is_clutter, listing_of, split_extension
-from segbench.loaders.images import empty, not_readable, read_bytes
+from segbench.loaders.archives import list_archive, list_shards
+from segbench.loaders.decoded import Source, shown
 from segbench.loaders.remote import Remote, list_url
-from segbench.loaders.side_files import read_bounded
-from segbench.loaders.source import LocalFile, Source, refuse_endless
-from segbench.loaders.urls import is_url, masked, url_path
+from segbench.loaders.source import (
+    ARCHIVES,
+    KNOWN,
+    Listing,
+    LocalFile,
+    empty,
+    is_archive,
+    is_clutter,
+    is_url,
+    listing_of,
+    masked,
+    not_readable,
+    read_bounded,
+    read_bytes,
+    refuse_endless,
+    split_extension,
+    url_path,
+)
 
 LARGEST_LIST = 2**28
 """Bytes of a file list, or of a list of names: enough for a million images."""
@@ -72,7 +85,7 @@ def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
     known = _LISTED.get()
     if known is None:
         return read(place)
-    key = (kind, place if is_url(place) else os.path.abspath(place))  # noqa: PTH100  a str is enough
+    key = (kind, place if "://" in place else os.path.abspath(place))  # noqa: PTH100  a str is enough
     if key not in known:
         known[key] = read(place)
     answer: Answer = known[key]
@@ -118,17 +131,17 @@ def list_folder(folder: Path) -> Listing:
     """List a folder and its sub-folders; where these hold archives but no image, what the archives hold."""
     others: Counter[str] = Counter()
     found = list(_walk(str(folder), others))
-    shards = [path for inside, path in found if is_archive(inside)]
+    shards = [path for inside, path in found if inside.lower().endswith(ARCHIVES)]
     if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
-        listing = list_shards(shown(folder), sorted(map(os.path.abspath, shards)))
+        listing = list_shards(shown(folder), sorted(os.path.abspath(path) for path in shards))  # noqa: PTH100  as above
         beside = others.total() + len(found) - len(shards)
         notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
-        return replace(listing, notes=(*notes, *listing.notes))
+        return listing._replace(notes=(*notes, *listing.notes))
     return listing_of(shown(folder), found, others)
 
 
-def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
-    """Give every file's path in the folder and its path; a list of folders, not recursion, so depth has no limit."""
+def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, LocalFile]]:
+    """Give every file's path in the folder and the file; a list of folders, not recursion, so depth has no limit."""
     seen: set[tuple[int, int]] = set()
     waiting = [("", root)]
     while waiting:
@@ -140,7 +153,7 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
                 continue
             seen.add((status.st_dev, status.st_ino))
             with os.scandir(folder) as found:
-                files = sorted(found, key=lambda entry: entry.name)
+                files = sorted(found, key=attrgetter("name"))
         except (OSError, ValueError) as error:
             raise _unreadable(folder, error) from None
         for file in files:
@@ -150,7 +163,7 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, str]]:
             if kind == "folder":
                 waiting.append((f"{prefix}{file.name}/", file.path))
             elif kind == "file":
-                yield prefix + file.name, file.path
+                yield prefix + file.name, LocalFile(file.path)
             else:
                 others[kind] += 1
 
@@ -171,7 +184,7 @@ def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
         return DataError(name, "there is no such folder", "check the path")
     if isinstance(error, NotADirectoryError):
         if name.lower().endswith(_OTHER_ARCHIVES):
-            hint = f"pack it again, as one of {' '.join(EXTENSIONS)}"
+            hint = f"pack it again, as one of {' '.join(ARCHIVES)}"
             return DataError(name, "is an archive of an unsupported kind", hint)
         return DataError(name, "is a file, expected a folder", "give two files or two folders")
     if isinstance(error, OSError):

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from segbench.core.levels import note_on_levels
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.decoded import shown
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.decoded import Source, shown
+from segbench.loaders.images import decode
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import CLASS_MAPS
-from segbench.loaders.repairs import ImageMaps, Repairs, repaired
-from segbench.loaders.sizes import require_doubled_size, require_same_size
-from segbench.loaders.source import Source
+from segbench.loaders.repairs import ImageMaps, Repairs, repaired, require_doubled_size, require_same_size
+from segbench.loaders.source import read_bytes
 
 
 @dataclass(frozen=True, repr=False)

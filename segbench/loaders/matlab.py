@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import Decoded, Format, Header, Role, shown, size, variable_of
+from segbench.loaders.decoded import Decoded, Format, Header, Role, Source, shown, size, variable_of
 from segbench.loaders.maps import as_map
 from segbench.loaders.mat5 import BadMatError, Value, outline, read_variables
-from segbench.loaders.source import Source
 
 _HDF5 = (b"MATLAB 7.3", b"\x89HDF")
 """How files of version 7.3 begin."""
@@ -112,10 +111,6 @@ def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decod
     return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
 
 
-def _decode(data: bytes, path: str, role: Role) -> Decoded:
-    return one_map(read_mat(data, path), path, role)
-
-
 def _header(file: BinaryIO, role: Role) -> Header:
     """Give the size of the map that would be read, from the heads of the variables."""
     found = {variable.name: variable for variable in outline(file)}
@@ -142,4 +137,10 @@ def _lacks(wanted: str, contents: dict[str, Value], path: Source | str) -> DataE
     return DataError(shown(path), f"has no {wanted}, only {names}", "check that this is the file meant")
 
 
-FORMAT = Format("MAT", (".mat",), (b"MATLAB 5.0",), _decode, _header)
+FORMAT = Format(
+    "MAT",
+    (".mat",),
+    (b"MATLAB 5.0",),
+    lambda data, path, role: one_map(read_mat(data, path), path, role),
+    _header,
+)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, shown, variable_of
+from segbench.loaders.decoded import MAX_PIXELS, Format, Header, Role, shown, variable_of
 from segbench.loaders.maps import as_map, as_stack, squeezed
 
 _HEAD = 4096
@@ -22,14 +22,6 @@ def decode_stack(data: bytes, path: str, role: Role) -> NDArray[Any]:
     """Decode a file that may hold several soft maps in one array."""
     is_npy = data.startswith(NPY.magic)
     return as_stack(_read_npy(data, path) if is_npy else _read_npz(data, path, role), path, role)
-
-
-def _decode_npy(data: bytes, path: str, role: Role) -> Decoded:
-    return as_map(_read_npy(data, path), path, role)
-
-
-def _decode_npz(data: bytes, path: str, role: Role) -> Decoded:
-    return as_map(_read_npz(data, path, role), path, role)
 
 
 def _npy_header(file: BinaryIO, _role: Role) -> Header:
@@ -102,5 +94,17 @@ def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:
     return members[wanted] if wanted in members else next(iter(members.values()))
 
 
-NPY = Format("NPY", (".npy",), (b"\x93NUMPY",), _decode_npy, _npy_header)
-NPZ = Format("NPZ (or another zip archive)", (".npz",), (b"PK",), _decode_npz, _npz_header)
+NPY = Format(
+    "NPY",
+    (".npy",),
+    (b"\x93NUMPY",),
+    lambda data, path, role: as_map(_read_npy(data, path), path, role),
+    _npy_header,
+)
+NPZ = Format(
+    "NPZ (or another zip archive)",
+    (".npz",),
+    (b"PK",),
+    lambda data, path, role: as_map(_read_npz(data, path, role), path, role),
+    _npz_header,
+)

@@ -22,17 +22,13 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb
-from segbench.loaders.archives import method_name
-from segbench.loaders.decoded import listed, shown
-from segbench.loaders.entries import Entry, split_extension
-from segbench.loaders.file_list import leave_out_missing, read_list
+from segbench.loaders.decoded import Source, listed, shown
+from segbench.loaders.file_list import leave_out_missing, read_list, select
 from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.source import LocalFile, Source
-from segbench.loaders.subset import select
-from segbench.loaders.urls import is_url, masked
+from segbench.loaders.source import Entry, LocalFile, is_url, masked, method_name, split_extension
 
 _NAMED = 5
 _NEARLY_ALL = 4
@@ -52,17 +48,18 @@ class Pattern:
     @classmethod
     def parse(cls, text: str, field: str, *, tagged: bool = False) -> Pattern:
         """Check a pattern, a field of `Inputs`, and make it ready."""
-        named = given(field, text)
         if text.count("*") != 1:
-            raise ArgumentError(f"{named} has {text.count('*')} *, expected one, in place of the image's name")
+            raise ArgumentError(
+                f"{given(field, text)} has {text.count('*')} *, expected one, in place of the image's name"
+            )
         if text.count("#") > tagged:
             at_most = "at most one, in place of an annotator's or a scale's tag"
             expected = at_most if tagged else "none: there is one mask per image"
-            raise ArgumentError(f"{named} has {text.count('#')} #, expected {expected}")
+            raise ArgumentError(f"{given(field, text)} has {text.count('#')} #, expected {expected}")
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
-            raise ArgumentError(f"{named} has no * before its extension, expected one")
+            raise ArgumentError(f"{given(field, text)} has no * before its extension, expected one")
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)
         return cls(text, re.compile(regex, re.DOTALL), extension)

@@ -19,9 +19,8 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
-from segbench.loaders.side_files import read_bounded
 
-Source = Literal["files", "documents", "memory"]
+KnownFrom = Literal["files", "documents", "memory"]
 _SOURCES = {
     "files": "read from the files themselves",
     "documents": "from the data set's public documents",
@@ -58,7 +57,7 @@ class Preset:
     home: str
     cite: str
     note: str
-    source: Source
+    source: KnownFrom
     protocols: tuple[str, ...]
     layout: Mapping[str, tuple[str, ...]]
     options: Mapping[str, str | float | bool]
@@ -148,6 +147,8 @@ def load_preset(name: str) -> Preset:
             )
         return known[name]
     path = Path(name)
+    from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
+
     try:
         data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _hint())
         text = data.decode("utf-8")
@@ -183,8 +184,8 @@ def _problems(content: Mapping[str, Any]) -> list[str]:
     problems += [
         f"{key} is {content[key]!r}, expected a text" for key in _TEXTS if not isinstance(content.get(key, ""), str)
     ]
-    if content.get("source", "memory") not in get_args(Source):
-        problems.append(f"source is {content['source']!r}, expected one of {', '.join(get_args(Source))}")
+    if content.get("source", "memory") not in get_args(KnownFrom):
+        problems.append(f"source is {content['source']!r}, expected one of {', '.join(get_args(KnownFrom))}")
     protocols = _as_tuple(content.get("protocols", "pixels"))
     if not protocols or not all(isinstance(name, str) for name in protocols):
         problems.append(f'protocols is {content["protocols"]!r}, expected names of protocols: ["boundaries"]')
@@ -200,7 +201,9 @@ def _problems(content: Mapping[str, Any]) -> list[str]:
     ]
     for key, where in layout.items():
         places = _as_tuple(where)
-        if not places or not all(isinstance(place, str) and _is_below(place) for place in places):
+        if not places or not all(
+            isinstance(place, str) and not (Path(place).is_absolute() or ".." in Path(place).parts) for place in places
+        ):
             problems.append(f"[layout] {key} is {where!r}, expected folders below the root")
     problems += [
         f"[options] {key} is {value!r}, expected a text, a number or true"
@@ -212,7 +215,3 @@ def _problems(content: Mapping[str, Any]) -> list[str]:
 
 def _as_tuple(where: Any) -> tuple[Any, ...]:  # noqa: ANN401  whatever the file holds
     return tuple(where) if isinstance(where, list) else (where,)
-
-
-def _is_below(place: str) -> bool:
-    return not Path(place).is_absolute() and ".." not in Path(place).parts

@@ -10,7 +10,6 @@ import io
 import struct
 import zlib
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,19 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import (
-    LABEL_MAPS,
-    MAX_PIXELS,
-    ORIENTATION,
-    UPRIGHT,
-    Decoded,
-    Format,
-    Header,
-    Role,
-    notes_on_orientation,
-    orientation_of,
-    size,
-)
+from segbench.loaders.decoded import LABEL_MAPS, MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
 from segbench.loaders.maps import OPAQUE_HINT, one_channel, through_palette
 
 if TYPE_CHECKING:
@@ -79,7 +66,7 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     exif = _check_png(data, path) if form == "PNG" else False
     notes = _notes_on_frame(image)
     decoded = _pixels(image, data, form, path, role)
-    return replace(decoded, notes=(*decoded.notes, *notes, *notes_on_orientation(_orientation(image, whole=exif))))
+    return decoded._replace(notes=(*decoded.notes, *notes, *notes_on_orientation(_orientation(image, whole=exif))))
 
 
 def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
@@ -227,3 +214,13 @@ FORMATS = tuple(
     )
     for form, (extensions, magic) in _KINDS.items()
 )
+
+
+def orientation_of(tag: object) -> int:
+    """Give the value of an orientation tag, and 1 for whatever has no meaning."""
+    return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
+
+
+def notes_on_orientation(value: int) -> tuple[str, ...]:
+    """Say that an EXIF orientation, which viewers apply, was not applied."""
+    return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)

@@ -18,10 +18,9 @@ from segbench.core.sample import Form, Maps, Reading
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from segbench.loaders.decoded import Header, Role
+    from segbench.loaders.decoded import Header, Role, Source
     from segbench.loaders.pairing import SampleFiles
     from segbench.loaders.repairs import Repairs
-    from segbench.loaders.source import Source
 
 _LISTED_ONE_BY_ONE = 4
 _WHOLE_IMAGES = "boundaries are counted over whole images, without a field of view"

@@ -17,10 +17,8 @@ from urllib.parse import unquote
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given
-from segbench.loaders.decoded import shown
-from segbench.loaders.entries import Listing, inner_name, listing_of, split_extension
-from segbench.loaders.source import Source
-from segbench.loaders.urls import masked, url_path
+from segbench.loaders.decoded import Source, shown
+from segbench.loaders.source import Listing, inner_name, listing_of, masked, split_extension, url_path
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,20 @@
-"""Repairs that are made only on request: predictions of another size, and scores of another range.
+"""Predictions of another size or range: which option fixes them, and repairs, which are made only on request.
 
 Conventions
 -----------
 1. Scores are scaled first, as stored; then sizes are changed. All of it happens before anything is counted.
 2. A map that needs no repair is left as it is, to the bit: levels stay levels.
 3. What was repaired is a note of the image; a note ends with what holds for one image alone in brackets.
-4. The field of view and the annotators must agree in size as stored; what cropping cuts off the ground truth it cuts
+4. Pixels are areas: the centre of output pixel ``i`` of ``m`` lies at ``(i + 1/2) n / m - 1/2`` of ``n`` input pixels,
+   so that the corners of both images coincide (PyTorch's ``align_corners=False``, OpenCV's ``INTER_LINEAR``). Nothing
+   is smoothed before a map is made smaller. Beyond the outermost centres the outermost values hold.
+5. The field of view and the annotators must agree in size as stored; what cropping cuts off the ground truth it cuts
    off all of them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
@@ -22,9 +26,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.core.levels import scores_of
 from segbench.core.sample import Form, Reading
-from segbench.loaders.resizing import bilinear, nearest
-from segbench.loaders.scaling import Scale, as_scale, require_finite, scaled
-from segbench.loaders.sizes import croppable, fixable, misfit
+from segbench.loaders.decoded import size
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
@@ -215,3 +217,187 @@ def _of(named: tuple[str, NDArray[Any]]) -> tuple[str, tuple[int, ...]]:
 
 def _sides(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
+
+
+MOST_CUT = 2, 0.1
+"""How much cropping cuts off height and width at most: 2 pixels or a tenth, whichever is more."""
+
+HINT = "save all maps of an image at one size"
+_TRANSPOSED = "it looks transposed"
+_UCM2 = "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
+
+
+class SizeError(DataError):
+    """A map has another size, (H, W), than it must have."""
+
+    def __init__(self, path: str, what: str, hint: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
+        super().__init__(path, what, hint)
+        self.shape = shape
+        self.expected = expected
+
+
+def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
+    """Refuse maps of different sizes."""
+    first, expected = named[0]
+    for name, shape in named[1:]:
+        if shape != expected:
+            raise SizeError(name, _found(shape, expected, f"as in {first}"), HINT, shape, expected)
+
+
+def misfit(
+    prediction: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]], *, soft: bool, refused: str = ""
+) -> SizeError:
+    """Say that a prediction has not the size of its ground truth, and which option fixes it."""
+    (name, shape), (first, expected) = prediction, truth
+    what = _found(shape, expected, f"as in {first}") + refused
+    return SizeError(name, what, how_to_fix(shape, expected, soft=soft), shape, expected)
+
+
+def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
+    """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w."""
+    name, shape = found
+    expected = tuple(2 * extent + 1 for extent in truth[1])
+    if shape != expected:
+        what = "ucm2 is " + _found(shape, expected, f"2 h + 1 and 2 w + 1 of {truth[0]}", comma=",")
+        raise SizeError(name, what, HINT, shape, expected)
+
+
+def _found(shape: tuple[int, ...], expected: tuple[int, ...], why: str, comma: str = "") -> str:
+    guess = relation(shape, expected)
+    return f"{size(shape)}, expected {size(expected)}{comma} {why}" + (f" ({guess})" if guess else "")
+
+
+def fixable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Return whether a map may be resized or cropped: not one that is transposed, or a ``ucm2``."""
+    return relation(shape, expected) not in (_TRANSPOSED, _UCM2)
+
+
+def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
+    """Return whether a map is so little larger that it may be cropped."""
+    pixels, share = MOST_CUT
+    return all(0 <= extent - kept <= max(pixels, share * extent) for extent, kept in zip(shape, common, strict=True))
+
+
+def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
+    """Return whether two sizes differ so little that cropping fixes it."""
+    common = tuple(map(min, shape, expected))
+    return croppable(shape, common) and croppable(expected, common)
+
+
+def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
+    """Say which option brings a prediction to the size expected, or that none does."""
+    guess = relation(shape, expected)
+    if guess == _TRANSPOSED:
+        return (
+            "no option fixes that: swap rows and columns where the prediction is saved, or apply its EXIF orientation "
+            "if it has one"
+        )
+    if guess == _UCM2:
+        protocols = setting("segbench boundaries or segbench regions", "Boundaries() or Regions()")
+        return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
+    resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
+    resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
+    crop = f"{given('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
+    if not nearly(shape, expected):
+        options = resize
+    elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
+        options = f"{crop}; or {resize}"
+    else:
+        options = f"{resize}; if it was padded, {crop}"
+    return f"{options}; without it nothing is changed"
+
+
+def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+    """Say in words how a size may have come about; empty where nothing fits."""
+    height, width = shape
+    if shape == expected[::-1] != expected:
+        return _TRANSPOSED
+    if shape == (2 * expected[0] + 1, 2 * expected[1] + 1):
+        return _UCM2
+    off = abs(height - expected[0]), abs(width - expected[1])
+    if max(off) <= 2:
+        return f"it is off by {off[0]} and {off[1]} pixels"
+    for ours, theirs, word in ((shape, expected, "larger"), (expected, shape, "smaller")):
+        factor = ours[0] // theirs[0]
+        if factor > 1 and ours == (theirs[0] * factor, theirs[1] * factor):
+            return f"it is {word} by a factor of {factor}"
+    return ""
+
+
+_Named: TypeAlias = Literal["minmax", "sigmoid"]
+Scale: TypeAlias = float | _Named
+
+
+def as_scale(scale: float | str) -> Scale:
+    """Read a scale: a number above 0, or the name of one."""
+    if isinstance(scale, str) and scale in get_args(_Named):
+        return cast("_Named", scale)
+    try:
+        number = math.nan if isinstance(scale, (bool, np.bool_)) else float(scale)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        shown = f"{setting('--scale ', 'scale=')}{scale!r:.60}"
+        raise ArgumentError(f"{shown} is not a scale; give a number above 0 (as 255), minmax or sigmoid")
+    return number
+
+
+def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Turn stored values into scores, in double precision."""
+    kind = stored.dtype.kind
+    if kind == "b":
+        return stored, ()
+    if scale == "sigmoid":
+        from scipy.special import expit
+
+        if kind != "f":
+            raise DataError(name, f"{stored.dtype} values, but logits are floats", "save them as floats")
+        logits: NDArray[Any] = expit(stored.astype(np.float64))
+        return logits, ("prediction: score = 1 / (1 + exp(-value))",)
+    if scale == "minmax":
+        require_finite(stored, name, "so the map has no minimum and maximum")
+        lowest, highest = float(stored.min()), float(stored.max())
+        if lowest == highest:
+            return stored, ()
+        stretched = (stored.astype(np.float64) - lowest) / (highest - lowest)
+        return stretched, (f"prediction stretched to its own minimum and maximum [{lowest:g} to {highest:g}]",)
+    if scale == (1 if kind == "f" else np.iinfo(stored.dtype).max):
+        return stored, ()
+    return stored.astype(np.float64) / scale, (f"prediction: score = value / {f'{scale}'.removesuffix('.0')}",)
+
+
+def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
+    """Refuse NaN and infinite values where they would touch others."""
+    bad = stored.size - int(np.isfinite(stored).sum())
+    if bad:
+        raise DataError(name, f"{bad} NaN and infinite scores, {why}", "write finite scores")
+
+
+def nearest(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Take for each output pixel the input pixel in which its centre lies; of two the later one.
+
+    The rule of Pillow's ``NEAREST`` and PyTorch's ``nearest-exact``, in whole numbers, so free of their rounding.
+    """
+    rows, columns = (
+        (2 * np.arange(wanted) + 1) * given // (2 * wanted) for wanted, given in zip(shape, array.shape, strict=True)
+    )
+    return np.ascontiguousarray(array[np.ix_(rows, columns)])
+
+
+def bilinear(scores: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Interpolate linearly along rows, then along columns.
+
+    Between ``a`` and ``b`` a score is ``a + (b - a) t``, so that an area of one score keeps it to the bit and ties stay
+    ties; sums of weights, as libraries form them, differ in the last place and would not.
+    """
+    return _along_columns(_along_columns(scores, shape[0]).T, shape[1]).T
+
+
+def _along_columns(scores: NDArray[np.float64], wanted: int) -> NDArray[np.float64]:
+    given = scores.shape[0]
+    centres = np.clip((np.arange(wanted) + 0.5) * given / wanted - 0.5, 0, given - 1)
+    above = np.minimum(centres.astype(np.intp), max(given - 2, 0))
+    below = np.minimum(above + 1, given - 1)
+    share = (centres - above)[:, np.newaxis]
+    resized: NDArray[np.float64] = scores[above] + (scores[below] - scores[above]) * share
+    return resized

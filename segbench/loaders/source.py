@@ -1,69 +1,84 @@
-"""Where the bytes of one file are, so that nothing else knows folders from archives and URLs."""
+"""Where the bytes of one file are, and which places are URLs; nothing else knows folders from archives and URLs.
+
+No file beside images, such as a list, a preset or a palette, is read without a bound.
+"""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import re
 import stat
+import time
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
+from operator import itemgetter
+from os import PathLike, fspath
 from pathlib import Path, PurePath
-from typing import Protocol
+from typing import NamedTuple
+from urllib.parse import unquote
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import shown
+from segbench.core.numbers import many
+from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:::[A-Za-z][A-Za-z0-9+.-]+)*://")
+_USER = re.compile(r"(?<=://)[^/?#\s'\"]*@")
+_QUERY = re.compile(r"(://[^\s?#'\"]*)[?#][^\s'\")]*")
 
 
-class Source(Protocol):
-    """Where the bytes of one file are, fit to be sent to a worker; its text is what people are shown.
+def is_url(place: str) -> bool:
+    """Whether a place is a URL (``s3://bucket/gt``, or ``zip://::https://host/gt.zip``), not a path."""
+    return bool(_SCHEME.match(place))
 
-    `LocalFile`, `TarMember`, `ZipMember` and `Remote` are the ones that are listed; `pathlib.Path` is one, too.
-    """
 
-    def __hash__(self) -> int:
-        """Identify files, as keys."""
+def absolute(place: str) -> str:
+    """Give a path as an absolute one, and a URL as it is."""
+    return place if is_url(place) else str(Path(place).absolute())
+
+
+def masked(text: str) -> str:
+    """Hide user, password, query and fragment of every URL in a text: they may be keys to it."""
+    return _QUERY.sub(r"\1?***", _USER.sub("***@", text))
+
+
+def url_path(url: str) -> str:
+    """Give the path of a URL, of a chain that of its last part, without query."""
+    return unquote(re.split(r"[?#]", url.rpartition("://")[2], maxsplit=1)[0])
+
+
+def last_name(place: str) -> str:
+    """Give the last part of a path or URL."""
+    return url_path(place).rstrip("/").rpartition("/")[2] if is_url(place) else Path(place).absolute().name
+
+
+class LocalFile(str):
+    """The path of a file on disk; a `Path` takes a third of a kilobyte more, and a million of them are slow to make."""
+
+    __slots__ = ()
 
     @property
     def name(self) -> str:
         """The last part of its path."""
+        return os.path.basename(self)  # noqa: PTH119  as said
 
     @property
     def suffix(self) -> str:
         """The extension, with its dot."""
-
-    def read_bytes(self) -> bytes:
-        """Give the whole content; an `OSError` or a `DataError` says why not."""
-
-
-@dataclass(frozen=True, slots=True)
-class LocalFile:
-    """A file on disk; a `Path` takes a third of a kilobyte more, and a million of them are slow to make."""
-
-    path: str
-
-    def __str__(self) -> str:
-        return self.path
-
-    def __fspath__(self) -> str:
-        return self.path
-
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-        return os.path.basename(self.path)  # noqa: PTH119  as said
-
-    @property
-    def suffix(self) -> str:
-        """The extension, with its dot."""
-        return PurePath(self.path).suffix
+        return PurePath(self).suffix
 
     def read_bytes(self) -> bytes:
         """Give the whole content."""
-        refuse_endless(self.path)
-        return Path(self.path).read_bytes()
+        refuse_endless(self)
+        return Path(self).read_bytes()
 
     def within(self, folder: Path) -> LocalFile:
         """Give the same file with an absolute path, where it is relative to a folder."""
-        return LocalFile(os.path.join(folder, self.path))  # noqa: PTH118  as said
+        return LocalFile(os.path.join(folder, self))  # noqa: PTH118  as said
 
 
 def refuse_endless(path: str) -> None:
@@ -73,3 +88,189 @@ def refuse_endless(path: str) -> None:
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             kind = "pipe" if stat.S_ISFIFO(mode) else "device"
             raise DataError(shown(path), f"is a {kind}, expected a file or a folder", "save its content as a file")
+
+
+def read_bytes(path: Source) -> bytes:
+    """Read a whole file."""
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise not_readable(path, error) from None
+    if not data:
+        raise empty(path)
+    return data
+
+
+def not_readable(path: Source, error: OSError | ValueError) -> DataError:
+    """Say why a file cannot be opened or read."""
+    name = shown(path)
+    if isinstance(error, FileNotFoundError):
+        return DataError(name, "there is no such file", "check the path")
+    # Windows answers the reading of a folder with a lack of permission.
+    if isinstance(error, IsADirectoryError) or (
+        isinstance(error, PermissionError) and isinstance(path, LocalFile) and os.path.isdir(path)  # noqa: PTH112
+    ):
+        return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
+    if isinstance(error, PermissionError):
+        return DataError(name, "cannot be read (permission denied)", "change its permissions")
+    if isinstance(error, OSError):
+        hint = "its symbolic links form a loop" if error.errno == errno.ELOOP else "check the path and the disk"
+        return DataError(name, f"cannot be read ({error.strerror})", hint)
+    return DataError(name, "is not a valid file name", "check the path")
+
+
+def empty(path: Source) -> DataError:
+    """Say that a file has no content."""
+    return DataError(shown(path), "is empty (0 bytes)", "write the file again")
+
+
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+
+
+def is_archive(name: str) -> bool:
+    """Whether a file name is that of an archive."""
+    return name.lower().endswith(ARCHIVES)
+
+
+CLUTTER = frozenset({"thumbs.db", "desktop.ini", "__macosx", "ehthumbs.db", "$recycle.bin"})
+KNOWN = frozenset(EXTENSIONS)
+"""The extensions of files that are listed."""
+
+
+class Entry(NamedTuple):
+    """One file of a folder, an archive or a place on the net."""
+
+    stem: str  # its path within the folder, posix, without extension
+    extension: str  # in lower case
+    source: Source
+
+
+class Listing(NamedTuple):
+    """The files of a folder and its sub-folders with a known extension, by stem; notes say what else was left out."""
+
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...]
+
+
+def listing_of(place: str, files: Iterable[tuple[str, Source]], others: Counter[str]) -> Listing:
+    """Keep the files with a known extension, in order, and say what the others are."""
+    entries = []
+    for inside, where in files:
+        stem, extension = split_extension(inside)
+        if extension in KNOWN:
+            entries.append(Entry(stem, extension, where))
+        else:
+            others[shown(extension) or "no extension"] += 1
+    left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
+    if not entries:
+        what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
+        raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
+    entries.sort(key=itemgetter(0, 1))
+    notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
+    return Listing(tuple(entries), notes)
+
+
+def split_extension(name: str) -> tuple[str, str]:
+    """Part a path from its extension, which is given in lower case; a name that is only dot and letters has none."""
+    stem, dot, extension = name.rpartition(".")
+    if not stem or stem.endswith("/") or "/" in extension:
+        return name, ""
+    return stem, (dot + extension).lower()
+
+
+def is_clutter(name: str) -> bool:
+    """Whether a file or folder is one that people do not see."""
+    return name.startswith(".") or name.lower() in CLUTTER
+
+
+def inner_name(name: str) -> str | None:
+    r"""Give a name found in an archive or on a server as a path that stays inside; None for clutter.
+
+    Leading slashes and ``..`` go, as archivers drop them: nothing may be written outside by such a name.
+    """
+    parts = [part for part in name.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
+    return None if not parts or any(map(is_clutter, parts)) else "/".join(parts)
+
+
+_PATIENCE = 5.0
+"""Seconds for which a pipe that has a name may have no writer."""
+_PAUSE = 0.02
+_OPENED_BY_SHELL = ("/dev/", "/proc/")
+
+
+def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str) -> bytes:
+    """Read a file, or what comes through a pipe, of at most so many bytes; `OSError` where it cannot be read."""
+    name = shown(place)
+    with open(place, "rb", buffering=0, opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())
+        regular = stat.S_ISREG(status.st_mode)
+        if regular and status.st_size > most:
+            raise DataError(name, f"has {status.st_size} bytes, expected {expected}", hint)
+        data = b""
+        if not regular:
+            if stat.S_ISFIFO(status.st_mode) and not os.path.abspath(fspath(place)).startswith(_OPENED_BY_SHELL):  # noqa: PTH100
+                data = _first_byte(file.fileno(), name)
+            os.set_blocking(file.fileno(), True)
+        parts = [data]
+        left = most + 1 - len(data)
+        while left and (part := file.read(left)):
+            parts.append(part)
+            left -= len(part)
+        if not left:
+            raise DataError(name, f"goes on after {most} bytes, expected {expected}", hint)
+    return b"".join(parts)
+
+
+def _open_at_once(place: str, flags: int) -> int:
+    """Open a file; a pipe without waiting for its writer."""
+    return os.open(place, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _first_byte(pipe: int, name: str) -> bytes:
+    """Wait until a pipe has a writer; give its first byte, or nothing if it has written none as yet."""
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            if byte := os.read(pipe, 1):
+                return byte
+        except BlockingIOError:
+            return b""
+        time.sleep(_PAUSE)
+    what = f"is a pipe to which nothing was written for {_PATIENCE:g} s"
+    raise DataError(name, what, "start the program that writes to it, or give a file")
+
+
+def method_name(place: str) -> str:
+    """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
+    name = last_name(place)
+    ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
+    is_folder = ending not in (*ARCHIVES, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
+    return shown(name if is_folder else name[: len(name) - len(ending)])
+
+
+def read_header(path: Source, role: Role) -> Header:
+    """Read the header of an image or array file; that of a file at a URL is left open."""
+    if is_url(str(path)):
+        return Header()
+    try:
+        with opened(path) as file:
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            if not size:
+                raise empty(path)
+            try:
+                with quiet():
+                    header = BY_EXTENSION[path.suffix.lower()].header(file, role)
+            except Exception:  # noqa: BLE001  whatever a library makes of damaged bytes
+                header = Header(odd=True)
+            return replace(header, size=size)
+    except (OSError, ValueError) as error:
+        raise not_readable(path, error) from None
+
+
+def opened(source: Source) -> io.BufferedReader | io.BytesIO:
+    """Open a local file, or the bytes of a member of an archive."""
+    if not isinstance(source, LocalFile):
+        return io.BytesIO(source.read_bytes())
+    refuse_endless(source)
+    return Path(source).open("rb")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import math
 import zlib
-from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO, Literal
 
@@ -17,19 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import (
-    MAX_PIXELS,
-    ORIENTATION,
-    UPRIGHT,
-    Decoded,
-    Format,
-    Header,
-    Role,
-    notes_on_orientation,
-    orientation_of,
-    size,
-)
+from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
 from segbench.loaders.maps import as_map, one_channel, through_palette
+from segbench.loaders.raster import notes_on_orientation, orientation_of
 
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
 PLANES = 2
@@ -64,7 +53,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
         photometric = int(page.photometric)
         colormap = page.colormap if photometric == PALETTE else None
     decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
-    return replace(decoded, notes=(*decoded.notes, *notes_on_orientation(orientation)))
+    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(orientation)))
 
 
 def _header(file: BinaryIO, _role: Role) -> Header:

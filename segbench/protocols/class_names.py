@@ -8,7 +8,6 @@ from pathlib import Path
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
-from segbench.loaders.side_files import read_bounded
 
 RESERVED = "|,=\n\r"
 """What no name of a class may hold, for it parts names from each other."""
@@ -100,6 +99,8 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def lines_of(file: str, expected: str, hint: str) -> list[str]:
     """Read a small text file; `expected` is what errors say should be in it."""
+    from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
+
     try:
         return read_bounded(file, _LARGEST_BYTES, expected, hint).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:

@@ -8,10 +8,9 @@ from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 
-from segbench.core.arrays import as_floats
+from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray, IntArray, added, as_counts, frozen
 
 
 @dataclass(frozen=True, eq=False, repr=False)

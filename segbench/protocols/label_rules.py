@@ -19,8 +19,7 @@ from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import given
-from segbench.core.numbers import many
-from segbench.protocols.written import written
+from segbench.core.numbers import many, written
 
 if TYPE_CHECKING:
     import numpy as np

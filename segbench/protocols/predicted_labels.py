@@ -38,25 +38,14 @@ _COLOURED = "prediction: colour turned to grey"
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsSeen:
-    """What one image shows about whether its prediction is a label map.
+    """What one image shows about whether its prediction is a label map; numbers of pixels add up over annotators."""
 
-    Parameters
-    ----------
-    truth, predicted : frozenset of float
-        Values where pixels count, without void.
-    pixels, same, by_chance : float
-        Pixels where neither is 0, those of them with the same value on both sides, and how many such are expected by
-        chance; added up over annotators.
-    coloured : bool
-        Whether `predicted` are the grey levels of colours.
-    """
-
-    truth: frozenset[float]
+    truth: frozenset[float]  # values where pixels count, without void; as in `predicted`
     predicted: frozenset[float]
-    pixels: float
-    same: float
-    by_chance: float
-    coloured: bool
+    pixels: float  # where neither is 0
+    same: float  # of these, with the same value on both sides
+    by_chance: float  # as many as chance would give
+    coloured: bool  # whether `predicted` are the grey levels of colours
 
     @property
     def values(self) -> str:

@@ -77,17 +77,15 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
     if verb in verbs() and not added_protocols():  # without importing the others
         return tuple(kind.load() for name, kind in _SHIPPED.items() if verb in (name, kind.variant_of))
     known = protocols()
-    if verb not in known or verb_of(known[verb]) != verb:
-        names = ", ".join(name for name, kind in known.items() if verb_of(kind) == name)
-        raise ArgumentError(f"no protocol has the verb {verb!r}; the verbs are {names}")
-    return (known[verb], *(kind for name, kind in known.items() if name != verb_of(kind) == verb))
+    if verb not in verbs():
+        raise ArgumentError(f"no protocol has the verb {verb!r}; the verbs are {', '.join(verbs())}")
+    return tuple(kind for kind in known.values() if verb_of(kind) == verb)
 
 
 def verb_of(protocol: type[Protocol]) -> str:
     """Give the verb that runs a protocol."""
-    from segbench.core.capabilities import Verb
-
-    return (issubclass(protocol, Verb) and protocol.variant_of) or protocol.name
+    shipped = _SHIPPED.get(protocol.name)
+    return (shipped and shipped.variant_of) or protocol.name
 
 
 def examples_of(verb: str) -> tuple[str, ...]:

@@ -31,21 +31,15 @@ from segbench.report.bsds import file_names
 if TYPE_CHECKING:
     from PIL import Image
 
-COLOURS = {
-    State.NOTHING: "#ffffff",
-    State.TRUE: MATCHED,
-    State.FALSE: FALSE_POSITIVE,
-    State.MISSED: MISS,
-    State.IGNORED: GUIDE,
-    State.PARTNER: MATCHED_TRUTH,
+_NAMED = {
+    State.NOTHING: ("#ffffff", "white"),
+    State.TRUE: (MATCHED, "blue"),
+    State.FALSE: (FALSE_POSITIVE, "red"),
+    State.MISSED: (MISS, "orange"),
+    State.IGNORED: (GUIDE, "grey"),
+    State.PARTNER: (MATCHED_TRUTH, "sky blue"),
 }
-_COLOUR_NAMES = {
-    State.TRUE: "blue",
-    State.FALSE: "red",
-    State.MISSED: "orange",
-    State.IGNORED: "grey",
-    State.PARTNER: "sky blue",
-}
+COLOURS = {state: colour for state, (colour, _) in _NAMED.items()}
 _GAP = 8  # between pictures that are side by side
 _LETTERS = 13
 _GROUND = "#e8e8e8"
@@ -60,7 +54,7 @@ _PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
 
 def legend(protocol: Protocol) -> str:
     """Say in one line what the colours of a protocol's pictures mean."""
-    return ", ".join(f"{_COLOUR_NAMES[State(state)]}: {words}" for state, words in states_called(protocol).items())
+    return ", ".join(f"{_NAMED[State(state)][1]}: {words}" for state, words in states_called(protocol).items())
 
 
 def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -116,7 +110,7 @@ def export_overlays(
     Blue is true, red false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
-    `segbench.protocols.regions.hierarchy.region_states`. PNGs hold the `State` as palette index; those of classes
+    `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
     are in colour: labels outside the classes are white, void is grey.
     """
     results = as_results(results)
@@ -133,24 +127,12 @@ def export_overlays(
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
             raise DataError(result.method, what, f"leave out {given('classes', True)}, or {choose_others()}")
         cut = best_cut(result) if threshold is None else threshold
-        chosen = _chosen(result, names)
-        files = files_of(result)
-        pictures = file_names(chosen)
-        work += [
-            _Work(
-                result,
-                name,
-                cut,
-                files.get(name),
-                Path(folder) / place / f"{picture}.png",
-                classes=classes,
-            )
-            for name, picture in zip(chosen, pictures, strict=True)
-        ]
-    refuse_inputs(
-        (one.target for one in work),
-        (source for one in work if one.files for source in one.files.sources),
-    )
+        chosen, files = _chosen(result, names), files_of(result)
+        for name, picture in zip(chosen, file_names(chosen), strict=True):
+            target = Path(folder) / place / f"{picture}.png"
+            work.append(_Work(result, name, cut, files.get(name), target, classes=classes))
+    sources = (source for one in work if one.files for source in one.files.sources)
+    refuse_inputs((one.target for one in work), sources)
     problems: list[str] = []
     for done, one in enumerate(work, 1):
         try:
@@ -164,10 +146,9 @@ def export_overlays(
 
 def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
-    ends = [
-        result.curve.against_threshold()[0] for result in results if best_threshold(result.rules.metrics()) is not None
-    ]
-    known = np.concatenate([np.zeros(0), *(thresholds[np.isfinite(thresholds)] for thresholds in ends)])
+    at_a_threshold = [result for result in results if best_threshold(result.rules.metrics()) is not None]
+    known = np.concatenate([np.zeros(0), *(result.curve.against_threshold()[0] for result in at_a_threshold)])
+    known = known[np.isfinite(known)]
     if known.size and threshold > max(known.max(), 1):  # boundaries know scores at some thresholds only
         raise ArgumentError(
             f"threshold {threshold:g} is above all scores, which go from {known.min():g} to {known.max():g}; "

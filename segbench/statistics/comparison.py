@@ -23,9 +23,8 @@ from segbench.core.table import Table
 from segbench.core.text_table import data_frame
 from segbench.statistics.answer import Answer, answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
-from segbench.statistics.measured import Measured
+from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import TIED, Pairs
-from segbench.statistics.replicates import as_draws, as_level
 
 if TYPE_CHECKING:
     import pandas as pd

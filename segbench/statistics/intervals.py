@@ -16,8 +16,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import many, number
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, aligned, data_frame
-from segbench.statistics.measured import Measured
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import table_of
 
 if TYPE_CHECKING:
@@ -203,9 +202,7 @@ def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
 
 
 def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
-    """Say at which thresholds metrics were resampled, and in how many resamples they are undefined."""
-    if places and measured.table.resampled_at:
-        yield measured.table.resampled_at
+    """Say in how many resamples metrics are undefined."""
     for key, place in places.items():
         if lost := int(np.isnan(measured.draws[:, place]).sum()):
             yield f"{key}: undefined in {lost} of {measured.replicates} resamples, which are left out"

@@ -30,8 +30,8 @@ from functools import cached_property
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
-from segbench.core.table import Table
+from segbench.core.arrays import FloatArray
+from segbench.core.table import CELLS_AT_ONCE, Table, as_dense
 
 _LEAST_FREEDOM = 2.0
 _ROUNDING = 1e-9
@@ -39,21 +39,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Jackknife:
-    """The metrics of one method and what each image adds to them.
+    """The metrics of one method and what each image adds to them."""
 
-    Parameters
-    ----------
-    estimates : array of float64, shape (metrics,)
-        nan where undefined.
-    pseudo : array of float64, shape (images, metrics)
-        Pseudo-values; nan in the row of an image without which a metric is undefined.
-    weights : array of float64, shape (images, metrics)
-        How much each image weighs in each metric.
-    """
-
-    estimates: FloatArray
-    pseudo: FloatArray
-    weights: FloatArray
+    estimates: FloatArray  # (metrics,): nan where undefined
+    pseudo: FloatArray  # (images, metrics): nan in the row of an image without which a metric is undefined
+    weights: FloatArray  # (images, metrics): how much each image weighs in each metric
 
     @property
     def images(self) -> int:
@@ -91,8 +81,11 @@ class Jackknife:
 
 def jackknife(table: Table) -> Jackknife:
     """Leave out each image of a table in turn."""
-    whole, left_out = table.leave_one_out()
-    images = table.images
+    images, rows = table.images, table.rows
+    total = np.asarray(rows.sum(axis=0)).ravel()
+    step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
+    parts = [table.score(total - as_dense(rows[start : start + step])) for start in range(0, images, step)]
+    whole, left_out = table.score(total[np.newaxis])[0], np.concatenate(parts)
     # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
     with np.errstate(invalid="ignore"):  # infinite where a threshold is
         pseudo = images * whole - (images - 1) * left_out + (table.estimates - whole)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE
@@ -47,23 +47,12 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The differences of all pairs of methods by one metric, in the order of `itertools.combinations`.
-
-    Parameters
-    ----------
-    metric : Metric
-    measured : sequence of Measured
-        The methods, on the same images.
-    place : int
-        The column of the metric in their tables.
-    beside : callable
-        Gives the p-values of other tests that are read together with these, and are corrected for together.
-    """
+    """The differences of all pairs of methods by one metric, in the order of `itertools.combinations`."""
 
     metric: Metric
-    measured: Sequence[Measured]
-    place: int
-    beside: Callable[[], Sequence[FloatArray]] = tuple
+    measured: Sequence[Measured]  # the methods, on the same images
+    place: int  # the column of the metric in their tables
+    beside: Callable[[], Sequence[FloatArray]] = tuple  # gives p-values that are corrected for together
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:

@@ -1,11 +1,13 @@
-"""Counts laid out as a table, by the protocol that measures counts of their type."""
+"""Counts laid out as a table, by the protocol that measures such counts; and whether methods can be compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given
+from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.protocols.registry import measuring, protocols
@@ -30,3 +32,33 @@ def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
     found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
     expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
     raise ArgumentError(f"found {found}; expected at least one image, all {expected}")
+
+
+_LISTED = 5
+
+
+def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bool = False) -> None:
+    """Check that all methods have the same images, counted against the same ground truth unless that is known."""
+    (first, reference), *others = methods.items()
+    problems: list[str] = []
+    remedies: dict[str, None] = {}
+    for name, per_image in others:
+        for present, absent, images in (
+            (first, name, sorted(set(reference) - set(per_image))),
+            (name, first, sorted(set(per_image) - set(reference))),
+        ):
+            if images:
+                problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
+                remedies[
+                    "predict the missing images, or count all methods into a new file with "
+                    f"{given('images', 'common.txt')}, a list of the images that all have, one name per line"
+                ] = None
+        for image in () if same_truth else sorted(set(reference) & set(per_image)):
+            totals = [images[image].ground_truth for images in (reference, per_image)]
+            if totals[0] != totals[1]:
+                problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
+                remedies["count all methods against the same ground truth"] = None
+                break
+    if problems:
+        what = f"methods are compared on the same images and ground truth, but {first_names(problems, _LISTED, '; ')}"
+        raise DataError(first_names(list(methods), _LISTED), what, ", and ".join(remedies))

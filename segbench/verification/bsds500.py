@@ -163,7 +163,7 @@ def _compare_example(kind: str, folder: Path, missing: str, result: Result | Non
     for check in _compare_best(kind, folder, result, {**table["allowed"], "regions": 0}):
         yield replace(check, note=table["note"]) if check.what == "ods_f" else check
     ours = files_of(result)
-    differ, what = (_worst_row, "its worst row") if kind == "boundaries" else (_lines, "lines that differ")
+    differ, what = {"boundaries": (_worst_row, "its worst row"), "regions": (_lines, "lines that differ")}[kind]
     for name, allowed in files.items():
         if (folder / name).is_file():
             got = differ(ours[name], folder / name)
@@ -178,7 +178,7 @@ def _compare_best(kind: str, folder: Path, result: Result, allowed: Mapping[str,
             theirs = dict(zip(keys, read_rows(folder / name, (len(keys),))[0].tolist(), strict=True))
             found = dict(zip(keys, map(float, ours[name].split()), strict=True))
             wanted = {key: value for key, value in theirs.items() if not key.endswith("_threshold")}
-            yield from compare(wanted, found, allowed if kind == "boundaries" else allowed["regions"], name)
+            yield from compare(wanted, found, allowed.get(kind, allowed), name)
 
 
 def _worst_row(ours: str, path: Path) -> float:

@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
-from segbench.curves.areas import auc_pr, auc_roc
+from segbench.curves.areas import AreaMethod, auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
 from segbench.loaders.presets import shipped
 from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
-
-Method = Literal["exact", "trapezoid", "linear"]
 
 
 def paper_parts() -> list[Part]:
@@ -92,7 +90,7 @@ class Reading:
     level: int | None = None  # its threshold * 255, of 8-bit predictions
     point: int | None = None  # its place on the curve, from 1, where there are no scores
     recall: float | None = None  # at which the curve is read as it is drawn, between measured points too
-    method: Method | None = None  # of measuring `auc_pr`
+    method: AreaMethod | None = None  # of measuring `auc_pr`
     between: tuple[float, float] | None = None  # recalls of two points, of `auc_pr`
 
     @property
@@ -123,7 +121,7 @@ class Reading:
         return summary[self.metric]
 
 
-def _area(counts: ScoreCounts, method: Method, between: tuple[float, float] | None) -> float:
+def _area(counts: ScoreCounts, method: AreaMethod, between: tuple[float, float] | None) -> float:
     if between is None:
         return auc_pr(counts, method=method)
     curve = pr_curve(counts)
@@ -131,7 +129,7 @@ def _area(counts: ScoreCounts, method: Method, between: tuple[float, float] | No
     return _area_after(curve, first, method) - _area_after(curve, last, method)
 
 
-def _area_after(curve: Curve, k: int, method: Method) -> float:
+def _area_after(curve: Curve, k: int, method: AreaMethod) -> float:
     """Measure the curve that starts at point k; up to it, precision is then constant by every method."""
     rest = ScoreCounts.from_points(curve.tp[k:], curve.fp[k:], curve.positives, curve.negatives)
     return auc_pr(rest, method=method) - float(curve.precision[k] * curve.recall[k])

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from segbench.core.grouping import grouped
 from segbench.core.numbers import point_first
 from segbench.core.summary import finite
+from segbench.core.text_table import aligned
 from segbench.report.terminal import say
 from segbench.verification.checks import Check, verdict
 
@@ -24,7 +24,6 @@ _FIELDS = (
     *("part", "group", "what", "state", "expected", "got", "difference", "allowed"),
     *("source", "seconds", "note", "missing"),
 )
-_LEAST_WHAT, _LEAST_SOURCE = 26, 12
 _MOST_PLACES = 7
 
 
@@ -32,15 +31,16 @@ def show_part(checks: Sequence[Check], console: Console) -> None:
     """Print the checks of one part: a line each, group by group, then the notes."""
     if not checks:
         return
-    rows = [_row(check) for check in checks]
-    widths = _widths([_HEADER, *rows], console.width)
+    rows = [(f"  {one.what}{' *' if one.note else ''}", *_numbers(one), one.source) for one in checks]
+    header, *lines = aligned([_HEADER, *rows], "<>>>><", " ").splitlines()
     say(console, checks[0].part, "bold")
-    _print_lines(console, [(_HEADER, "bold")], widths)
-    for group, some in groupby(zip(checks, rows, strict=True), lambda pair: pair[0].group):
-        pairs = list(some)
-        seconds = "" if pairs[0][0].missing else f"  {pairs[0][0].seconds:.2f} s"
+    say(console, header, "bold")
+    for group, some in groupby(zip(checks, lines, strict=True), lambda pair: pair[0].group):
+        (first, line), *others = some
+        seconds = "" if first.missing else f"  {first.seconds:.2f} s"
         console.print(Text.assemble((group, "bold"), (seconds, "dim")), soft_wrap=True)
-        _print_lines(console, [(row, _STYLES[check.state]) for check, row in pairs], widths)
+        for check, written in ((first, line), *others):
+            say(console, written, _STYLES[check.state])
     noted = grouped(dict.fromkeys((check.note, f"{check.group}, {check.what}") for check in checks if check.note))
     for note, names in noted.items():
         say(console, f"* {'; '.join(names)}: {note}", "dim")
@@ -48,29 +48,6 @@ def show_part(checks: Sequence[Check], console: Console) -> None:
     for missing, groups in unchecked.items():
         say(console, f"not checked, {'; '.join(groups)}: {missing}", "yellow")
     console.print()
-
-
-def _row(check: Check) -> tuple[str, ...]:
-    return (f"  {check.what}{' *' if check.note else ''}", *_numbers(check), check.source)
-
-
-def _widths(rows: Sequence[Sequence[str]], available: int) -> list[int]:
-    """Give each column what it needs; where that is too much, the first and then the last is folded."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for place, least in ((0, _LEAST_WHAT), (-1, _LEAST_SOURCE)):
-        too_much = max(0, sum(widths) + len(widths) - available)
-        widths[place] = max(min(least, widths[place]), widths[place] - too_much)
-    return widths
-
-
-def _print_lines(console: Console, lines: Sequence[tuple[Sequence[str], str]], widths: Sequence[int]) -> None:
-    table = Table(box=None, padding=(0, 1, 0, 0), show_header=False)
-    last = len(widths) - 1
-    for place, width in enumerate(widths):
-        table.add_column(width=width, justify="left" if place in {0, last} else "right", overflow="fold")
-    for texts, style in lines:
-        table.add_row(*(Text(text) for text in texts), style=style)
-    console.print(table)
 
 
 def show_verdict(checks: Sequence[Check], console: Console) -> None:

@@ -161,11 +161,6 @@ class TestWhichIsPositive:
         accumulator.update([0, 0], [0.1, 0.2], name="a")
         assert "no positive" in accumulator.compute().summary.undefined["ods_f"]
 
-    def test_masks_of_bool_need_no_rule(self):
-        accumulator = Accumulator()
-        accumulator.update([False, False], [0.1, 0.2], name="a")
-        assert accumulator.compute().summary["negatives"] == 2
-
 
 class TestWithoutNames:
     def test_pixels_are_pooled_and_figures_over_images_say_why_they_are_undefined(self):
@@ -195,20 +190,6 @@ class TestWithoutNames:
         with pytest.raises(ArgumentError, match="not distinguished"):
             segbench.compare_results([result, accumulated(NAMES, method="other").compute()])
         assert segbench.tuned_thresholds(result).source.startswith("tuning set of unnamed images")
-
-    def test_without_positives_that_is_the_reason(self):
-        accumulator = Accumulator(Pixels(positive="7"))
-        accumulator.update(FIRST_TRUTH, FIRST_SCORES)
-        assert "no positive" in accumulator.compute().summary.undefined["ois_f"]
-
-    def test_a_plot_draws_no_band_of_images_it_does_not_know(self):
-        accumulator = Accumulator()
-        accumulator.update(FIRST_TRUTH, FIRST_SCORES, name="first")
-        accumulator.update(SECOND_TRUTH, SECOND_SCORES)
-        from segbench import plot_pr
-
-        axes = plot_pr([accumulator.compute()], band=0.95)
-        assert not axes.collections
 
     def test_of_rounded_scores_what_it_holds_does_not_grow(self):
         accumulator, rng = Accumulator(Pixels(quantize=16)), np.random.default_rng(0)
@@ -409,14 +390,6 @@ class TestSettings:
         summary = accumulator.compute().summary
         assert (summary["positives"], summary["negatives"], summary["ignored"]) == (2, 2, 2)
 
-    def test_inputs_are_not_changed_and_may_be_read_only(self):
-        labels, scores = noise(0, 2)
-        kept = labels.copy(), scores.copy()
-        labels.flags.writeable = scores.flags.writeable = False
-        Accumulator(Pixels(invert=True)).update(labels, scores, names=["a", "b"])
-        assert np.array_equal(labels, kept[0])
-        assert np.array_equal(scores, kept[1])
-
     def test_what_it_holds_is_shown(self):
         accumulator = Accumulator(method="net")
         accumulator.update([0, 1], [0.2, 0.3])
@@ -447,22 +420,6 @@ class TestResultsFiles:
         found = {read.method: read for read in segbench.load_results(tmp_path / "r.segbench")}
         assert list(found) == ["a", "b"]
         same(found["a"], saved)
-
-    def test_the_commands_that_read_results_files_take_it(self, segbench, tmp_path):
-        for method in "ab":
-            accumulator = Accumulator(method=method)
-            labels, scores = noise(1, 3, levels=255)
-            accumulator.update(labels, scores // (1 + (method == "b")), names=range(3))
-            accumulator.compute(results=tmp_path / "r.segbench")
-        for command in (
-            ["show", "--per-image"],
-            ["compare", "--replicates", "20"],
-            ["plot", "-o", tmp_path / "pr.png"],
-            ["report", "-o", tmp_path / "page.html", "--no-intervals"],
-        ):
-            answer = segbench(command[0], tmp_path / "r.segbench", *command[1:])
-            assert answer.code == 0, answer.err
-        assert "was counted from arrays, so its images are not known" in answer.err
 
     def test_pixels_without_names_are_refused_and_leave_no_file(self, tmp_path):
         accumulator = Accumulator()

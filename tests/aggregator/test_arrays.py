@@ -6,16 +6,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_papers
 
-from segbench import (
-    ArgumentError,
-    Boundaries,
-    DataError,
-    Pixels,
-    Regions,
-    Repairs,
-    Thresholds,
-    evaluate,
-)
+from segbench import ArgumentError, Boundaries, Pixels, Repairs, Thresholds, evaluate
 
 PAPERS = {"first": (FIRST_TRUTH * 255, FIRST_SCORES), "second": (SECOND_TRUTH * 255, SECOND_SCORES)}
 
@@ -51,13 +42,6 @@ def test_a_third_array_leaves_pixels_out():
     assert evaluate([(labels, scores, valid)]).counts["0"].ignored == 4
 
 
-def test_boundaries_of_several_annotators_and_regions():
-    labels, scores = FIRST_TRUTH == 1, FIRST_SCORES
-    edges = evaluate([([labels, labels], scores)], protocol="boundaries")
-    assert edges.counts["0"].total_gt.max() == 2 * labels.sum()
-    assert evaluate([(FIRST_TRUTH, SECOND_TRUTH)], protocol=Regions()).summary["covering_ods"] < 1
-
-
 def test_progress_is_told():
     told = []
     evaluate(PAPERS, progress=lambda done, total: told.append((done, total)))
@@ -80,11 +64,6 @@ def test_progress_is_told():
 def test_what_is_no_images(images, message):
     with pytest.raises(ArgumentError, match=message):
         evaluate(images)
-
-
-def test_data_problems_name_the_image():
-    with pytest.raises(DataError, match=r"labels of 'a': 3 distinct values \(0, 128, 255\), expected two"):
-        evaluate({"a": ([0, 128, 255], [0.1, 0.2, 0.3])})
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,6 @@ class TestResult:
         with pytest.raises(segbench.ArgumentError, match=r"'classes' needs settings, expected Classes\(\.\.\.\)"):
             evaluate(*papers, "classes")
 
-    def test_two_files_are_a_set_of_one(self, papers):
-        truth, scores = papers
-        result = evaluate(truth / "first.png", scores / "first.npy")
-        assert list(result.counts) == ["first"]
-
     def test_the_signature_names_settings_and_data(self, papers):
         result = evaluate(*papers, Pixels(positive=">=128"), method="mine")
         assert result.method == "mine"
@@ -114,12 +109,6 @@ class TestPositiveOverTheSet:
         with pytest.raises(DataError, match=r"3 distinct values.*0 in 2 images.*1 in 1 image .*255 in 1.*'>=1'"):
             evaluate(truth, scores)
         assert evaluate(truth, scores, Pixels(positive=">=1")).summary["positives"] == 10
-
-    def test_one_value_over_the_set_is_refused(self, tmp_path):
-        truth = write_folder(tmp_path / "gt", {"a.png": np.zeros((4, 4), np.uint8)})
-        scores = write_folder(tmp_path / "pred", {"a.npy": FIRST_SCORES})
-        with pytest.raises(DataError, match="1 distinct value, expected two"):
-            evaluate(truth, scores)
 
 
 @pytest.fixture

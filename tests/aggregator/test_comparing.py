@@ -34,11 +34,6 @@ def test_results_compare_as_their_counts_do(results):
     assert str(ours.differences) == str(counts.differences)
 
 
-def test_five_images_cannot_show_a_difference_and_it_is_said(results):
-    verdict = compare_results(results).answer().verdict
-    assert verdict.endswith("5 images: differences have intervals and p-values from 6 images on)")
-
-
 def test_one_result_or_one_name_twice_is_refused(results):
     with pytest.raises(ArgumentError, match="at least two"):
         compare_results(results[:1])

@@ -22,7 +22,7 @@ from cases import FIRST_SCORES, write_folder, write_papers
 
 import segbench
 from segbench import DataError, evaluate, load_results
-from segbench.aggregator import counting
+from segbench.aggregator import executors
 
 PROGRAM = [sys.executable, "-m", "segbench"]
 
@@ -186,7 +186,7 @@ class TestWhatIsCountedAgain:
     def test_an_image_that_failed_is_tried_again(self, papers, tmp_path, decoded, monkeypatch):
         file = tmp_path / "r.segbench"
         with monkeypatch.context() as patch:
-            patch.setattr(counting, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
+            patch.setattr(executors, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
             with pytest.warns(match="2 of 2 images"):
                 evaluate(*papers, results=file)
         evaluate(*papers, results=file)
@@ -386,23 +386,10 @@ def segbench_stopped(papers, monkeypatch, capsys):
     def stop(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("segbench.aggregator.counting.read", stop)
+    monkeypatch.setattr("segbench.aggregator.executors.read", stop)
     monkeypatch.setattr(sys, "argv", ["segbench", "pixels", *map(str, papers)])
     with pytest.raises(SystemExit) as exit_:
         main()
     answer = Answer()
     answer.code, answer.err = exit_.value.code, capsys.readouterr().err
     return answer
-
-
-class TestFullDiskOfPictures:
-    @pytest.mark.parametrize(("verb", "limit"), [("plot", 33_000), ("nms", 50)])  # SQLite itself takes 32 KB
-    def test_is_one_clear_sentence(self, tmp_path, segbench, small_files, verb, limit):
-        gt, pred = write_many(tmp_path, 2)
-        file = tmp_path / "r.segbench"
-        evaluate(gt, pred, results=file)
-        words = {"plot": ["plot", file, "-o", tmp_path / "r.png"], "nms": ["nms", pred, tmp_path / "thin"]}[verb]
-        with small_files(limit):
-            full = segbench(*words)
-        assert full.code == 1
-        assert "cannot be written" in full.err

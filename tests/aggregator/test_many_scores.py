@@ -91,19 +91,6 @@ class TestResultsFile:
         assert merged.kept is not None
         assert dict(merged.summary) == dict(result.summary)
 
-    def test_it_keeps_those_of_each_method(self, folders, tmp_path):
-        gt, pred, *_ = folders
-        other = tmp_path / "other"
-        other.mkdir()
-        for path in pred.iterdir():
-            np.save(other / path.name, np.load(path) * 2)
-        file = tmp_path / "r.segbench"
-        fresh = [evaluate(gt, folder, results=file) for folder in (pred, other)]
-        loaded = load_results(file)
-        assert [result.method for result in loaded] == ["net", "other"]
-        assert all(result.kept is not None for result in loaded)
-        assert [dict(result.summary) for result in loaded] == [dict(result.summary) for result in fresh]
-
     def test_a_comparison_takes_the_pool_from_it(self, folders, tmp_path, monkeypatch):
         gt, pred, *_ = folders
         other = tmp_path / "other"

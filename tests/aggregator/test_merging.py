@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import (
-    DataError,
-    FailedImages,
-    evaluate,
-    export_overlays,
-    import_bsds,
-    load_results,
-    merge_results,
-)
+from segbench import DataError, FailedImages, evaluate, export_overlays, import_bsds, load_results, merge_results
 from segbench.aggregator.store import ResultsFile
 
 
@@ -117,7 +109,7 @@ class TestRefusals:
 
     def test_another_version(self, papers, tmp_path, monkeypatch):
         first = part(tmp_path, papers, "first")
-        monkeypatch.setattr("segbench.aggregator.signature.__version__", "0.0.7")
+        monkeypatch.setattr("segbench.aggregator.records.__version__", "0.0.7")
         with pytest.raises(DataError, match="one version of segbench"):
             merge_results([first, part(tmp_path, papers, "second")], tmp_path / "all")
 

@@ -1,7 +1,5 @@
 """Repairs of whole runs: never without being asked for, always in the signature and in the notes."""
 
-import json
-
 import numpy as np
 import pytest
 from cases import write_folder
@@ -19,8 +17,6 @@ from segbench import (
     export_overlays,
     load_results,
 )
-from segbench.report.documents import json_document
-from segbench.report.tables import Listing
 
 RNG = np.random.default_rng(5)
 MASKS = {f"{name}.png": (RNG.random((40, 60)) < 0.3) * np.uint8(255) for name in "abc"}
@@ -116,33 +112,6 @@ def test_invert_is_counted_like_a_repair(run):
         assert result.notes == ("prediction inverted: low values mean positive (3 of 3 images)",)
 
 
-def test_several_annotators_and_a_field_are_cropped_together(run, tmp_path):
-    truths = {f"{name[0]}.{k}.png": mask for name, mask in MASKS.items() for k in (1, 2)}
-    inside = np.indices((40, 60)).sum(0) % 3 > 0
-    field = write_folder(tmp_path / "field", dict.fromkeys(MASKS, inside * np.uint8(255)))
-    result = run(
-        lambda scores: scores[:, :-1],
-        Pixels(annotators="each"),
-        truths=truths,
-        gt_pattern="*.#",
-        field=field,
-        repairs=Repairs(crop=True),
-    )
-    window = np.s_[:, :-1]
-    one = count_pixels(MASKS["b.png"][window] > 0, SCORES["b.png"][window], inside[window])
-    assert result.counts["b"] == one + one
-    wrong = write_folder(tmp_path / "field", {"b.png": np.ones((39, 60), np.uint8)})
-    with pytest.warns(FailedImages, match="b.png: 39 x 60 .*save all maps of an image at one size"):
-        run(
-            lambda scores: scores[:-1],
-            Pixels(annotators="each"),
-            truths=truths,
-            gt_pattern="*.#",
-            field=wrong,
-            repairs=Repairs(crop=True),
-        )
-
-
 @pytest.mark.parametrize(
     ("protocol", "repairs"),
     [
@@ -154,16 +123,6 @@ def test_several_annotators_and_a_field_are_cropped_together(run, tmp_path):
 def test_repairs_without_meaning_are_refused_before_a_file_is_read(tmp_path, protocol, repairs):
     with pytest.raises(ArgumentError):
         evaluate(tmp_path / "nowhere", None, protocol, repairs=repairs)
-
-
-def test_json_tells_image_by_image(run):
-    result = run(lambda scores: scores[:-1], repairs=Repairs(crop=True))
-    (document,) = json.loads(json_document([result], Listing(rows="image")))["runs"]
-    assert document["image_notes"] == {
-        name: ["ground truth cropped at the lower right [40 x 60 to 39 x 60]"] for name in ("b", "c")
-    }
-    assert document["settings"]["crop"] == "lower right"
-    assert "image_notes" not in json.loads(json_document([result]))["runs"][0]
 
 
 def test_pictures_are_drawn_of_the_repaired_maps(run, tmp_path):

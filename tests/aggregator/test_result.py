@@ -8,17 +8,7 @@ import numpy as np
 import pytest
 from cases import write_papers
 
-from segbench import (
-    Accumulator,
-    ArgumentError,
-    Boundaries,
-    Classes,
-    Pixels,
-    ScoreCounts,
-    Summary,
-    compare,
-    evaluate,
-)
+from segbench import Accumulator, ArgumentError, Boundaries, Classes, Pixels, ScoreCounts, Summary, compare, evaluate
 from segbench.report.documents import json_document
 from segbench.report.tables import Listing
 

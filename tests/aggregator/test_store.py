@@ -77,20 +77,8 @@ class TestResultsFile:
         assert decoded == ["second"]
         assert load_results(file)[0].summary["positives"] == 9
 
-    def test_failures_are_kept(self, papers, tmp_path):
-        (papers[1] / "first.npy").write_bytes(b"junk")
-        with pytest.warns(match="1 of 2 images"):
-            made = evaluate(*papers, results=tmp_path / "r.segbench")
-        read = load_results(tmp_path / "r.segbench")[0]
-        assert read.failed == made.failed
-        assert list(read.counts) == ["second"]
-
 
 class TestForeignFiles:
-    def test_a_missing_file(self, tmp_path):
-        with pytest.raises(DataError, match="no such results file"):
-            load_results(tmp_path / "none.segbench")
-
     def test_a_text_file_is_left_as_it_is(self, tmp_path, papers):
         file = tmp_path / "notes.segbench"
         file.write_text("my notes, which are long enough to be taken for a header " * 20)

@@ -6,12 +6,9 @@ import pytest
 from methods import write_methods
 
 from segbench import (
-    Boundaries,
-    Classes,
     DataError,
     Pixels,
     ReplacedRun,
-    check,
     compare_results,
     evaluate,
     export_overlays,
@@ -163,16 +160,3 @@ class TestMissing:
         assert whole.signature == evaluate(truth, pred, allow_missing=True).signature
         with pytest.raises(DataError, match="leave out images without a prediction share images"):
             merge_results([tmp_path / "r", tmp_path / "t"], tmp_path / "more")
-
-
-class TestSeveralMethods:
-    def test_a_parent_folder_is_refused_with_the_methods_in_it(self, folders, tmp_path):
-        truth, *methods = folders
-        for folder in methods:
-            shutil.move(folder, tmp_path / "preds" / folder.name)
-        for protocol in (Pixels(), Boundaries(), Classes(labels=(0, 1))):
-            with pytest.raises(DataError, match="holds the predictions of 2 methods in sub-folders: a, b; call evalu"):
-                evaluate(truth, tmp_path / "preds", protocol)
-        (finding,) = check(truth, tmp_path / "preds").stops
-        assert finding.key == "several-methods"
-        assert [place.file for place in finding.places] == ["a", "b"]

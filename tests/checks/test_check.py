@@ -138,17 +138,6 @@ class TestReport:
         assert "look   inverted" in segbench("check", "--pairs", tmp_path / "pairs.csv").out
 
 
-def test_a_run_that_goes_on_is_resumed_with_the_same_warnings(segbench, tmp_path):
-    made = blobs()
-    each("scores", np.invert)(made)
-    command = ("pixels", *folders(tmp_path, made), "-o", tmp_path / "r.segbench")
-    first, again = segbench(*command), segbench(*command)
-    assert first[:2] == again[:2]
-    untimed = [[line for line in answer.err.splitlines() if not line[:1].isdigit()] for answer in (first, again)]
-    assert untimed[0] == untimed[1]
-    assert "pred: inverted: " in first.err
-
-
 class TestExifOrientation:
     @pytest.fixture
     def turned(self, tmp_path):

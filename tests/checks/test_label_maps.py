@@ -155,13 +155,6 @@ class TestNoLabelMaps:
         pred = {name: np.where(map_ > 9, high, low).astype(np.uint8) for name, map_ in predicted().items()}
         assert checked(gt, pred)[0] == 0
 
-    def test_a_mask_with_void_on_both_sides(self, checked):
-        gt = {name: np.where(truth > 9, 1, 0).astype(np.uint8) for name, truth in truths().items()}
-        for truth in gt.values():
-            truth[:3] = 255
-        assert "label-map" not in checked(gt, gt | {}, "--void", "255")[1]
-        assert "label-map" not in checked(gt, gt | {})[1]
-
     def test_masks_as_jpeg_leaves_them(self, segbench, tmp_path):
         masks = {
             name.replace("png", "jpg"): np.where(np.roll(t, 3, 1) > 9, 255, 0).astype(np.uint8)

@@ -3,7 +3,7 @@ import json
 
 import numpy as np
 import pytest
-from cases import save_cell, write_folder, write_papers
+from cases import write_folder, write_papers
 
 # A diagonal of 20 pixels: --max-dist .05 is one pixel.
 SHAPE = (12, 16)
@@ -63,20 +63,6 @@ class TestRun:
         (thin,) = run_of(segbench, *folders, *every, "--nms", "1,0,1.01")
         assert thick["summary"]["ods_precision"] < thin["summary"]["ods_precision"]
         assert "|nms:1,0,1.01,smoothing 1|" in thin["signature"]
-
-    def test_human(self, segbench, tmp_path):
-        save_cell(tmp_path / "gt" / "three.mat", [column(5), column(6), column(12)])
-        save_cell(tmp_path / "gt" / "alone.mat", [column(5)])
-        pred = write_folder(tmp_path / "pred", {"three.png": column(5), "alone.png": column(5)})
-        file = tmp_path / "r.segbench"
-        method, human = run_of(segbench, tmp_path / "gt", pred, *ONE_PIXEL, "--human", "-o", file)
-        assert (method["method"], human["method"]) == ("pred", "human")
-        # The image of one annotator adds nothing: 24 of 72 and 24 of 36, see the settings' own test.
-        assert human["summary"]["ods_recall"] == pytest.approx(1 / 3)
-        assert human["summary"]["ods_precision"] == pytest.approx(2 / 3)
-        assert "thresholds:annotators" in human["signature"]
-        assert segbench("plot", file, "-o", tmp_path / "pr.svg").code == 0
-        assert "human" in (tmp_path / "pr.svg").read_text()
 
 
 class TestRefused:

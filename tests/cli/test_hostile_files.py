@@ -94,18 +94,6 @@ def test_images_of_one_pixel_and_of_one_row(segbench, tmp_path, extension):
     assert not json.loads(checked.out)["reports"][0]["stops"]
 
 
-@pytest.mark.parametrize("protocol", ["boundaries", "regions"])
-def test_one_pixel_and_one_row_by_the_other_protocols(segbench, tmp_path, protocol):
-    for shape in [(1, 1), (1, LONG), (LONG, 1)]:
-        labels = (np.arange(shape[0] * shape[1]) // 100).reshape(shape).astype(np.uint16)
-        for side in ("gt", "pred"):
-            drawn = labels if protocol == "regions" else (labels % 2).astype(np.uint8)
-            write(tmp_path / side, f"{shape[0]}x{shape[1]}.npy", npy(drawn))
-    answer = segbench(protocol, tmp_path / "gt", tmp_path / "pred", "--format", "json")
-    (run,) = json.loads(answer.out)["runs"]
-    assert (answer.code, run["images"], run["failed"]) == (0, 3, 0)
-
-
 NAMES = [
     "with space",
     "quote'\"",
@@ -200,7 +188,7 @@ class TestPipesAndDevices:
         for folder, array in (("gt", truth * np.uint8(255)), ("pred", found)):
             write(tmp_path / folder, "a.png", pillow(array, "PNG"))
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("segbench.loaders.side_files._PATIENCE", 0.1)
+        monkeypatch.setattr("segbench.loaders.source._PATIENCE", 0.1)
         monkeypatch.setattr("segbench.loaders.listing.LARGEST_LIST", 2**20)
 
     @pytest.mark.parametrize("command", SIDE_FILES, ids=" ".join)

@@ -105,13 +105,6 @@ class TestPlot:
         assert answer.code == 0
         assert "resamples" not in answer.err
 
-    def test_few_images_are_said_to_be_few(self, segbench, tmp_path):
-        kept = tmp_path / "r.segbench"
-        segbench("pixels", *write_methods(tmp_path, {"a": 2}, images=3), "-o", kept)
-        assert "3 images: intervals" in segbench("plot", kept, "-o", tmp_path / "p.svg", "--intervals", "95").err
-        for form in ("table", "markdown", "latex"):
-            assert "3 images: intervals over" in segbench("show", kept, "--intervals", "95", "--format", form).out
-
 
 @pytest.mark.parametrize("form", ["table", "markdown", "latex"])
 def test_a_metric_without_an_interval_says_why(segbench, results, form):

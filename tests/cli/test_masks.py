@@ -111,16 +111,6 @@ def test_compare_leaves_areas_out_and_says_why(segbench, results):
     assert rows["iou"]["ties"] == 4
 
 
-def test_overlays_are_drawn_at_the_mask(segbench, results, tmp_path):
-    for form in ("0 and 1", "bool"):
-        assert segbench("overlay", results, "-o", tmp_path, "--image", "horse", "--only", form).code == 0
-    pictures = [np.asarray(Image.open(path)) for path in sorted(tmp_path.rglob("*.png"))]
-    assert len(pictures) == 2
-    for picture in pictures:
-        # 1 is true and 2 false: together the mask.
-        np.testing.assert_array_equal(np.isin(picture, (1, 2)), mask_of("horse"))
-
-
 def test_the_report_takes_masks(segbench, results, tmp_path):
     page = tmp_path / "report.html"
     assert segbench("report", results, "-o", page, "--images", OBJECTS.parent / "images").code == 0

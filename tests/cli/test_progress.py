@@ -6,7 +6,7 @@ import time
 import pytest
 from methods import write_methods
 
-from segbench.aggregator import counting
+from segbench.aggregator import executors
 
 LINE = re.compile(r"^a: (\d+) of 12 \((\d+) %\) in \d:\d\d:\d\d", re.MULTILINE)
 
@@ -18,13 +18,13 @@ def folders(tmp_path):
 
 @pytest.fixture
 def slow(monkeypatch):
-    decoded = counting.decode_sample
+    decoded = executors.decode_sample
 
     def decode(*arguments):
         time.sleep(0.05)
         return decoded(*arguments)
 
-    monkeypatch.setattr(counting, "decode_sample", decode)
+    monkeypatch.setattr(executors, "decode_sample", decode)
 
 
 def test_lines_come_every_ten_per_cent(segbench, folders):
@@ -32,11 +32,6 @@ def test_lines_come_every_ten_per_cent(segbench, folders):
     shares = [int(share) for _, share in LINE.findall(answer.err)]
     assert [share // 10 for share in shares] == list(range(1, 11))
     assert not LINE.search(answer.out)
-
-
-def test_lines_say_how_long_the_rest_takes(segbench, folders):
-    answer = segbench("pixels", *folders, "-j", "1", "--progress", "lines")
-    assert "a: 6 of 12 (50 %) in 0:00:00, about 0:00:00 left\n" in answer.err
 
 
 @pytest.mark.usefixtures("slow")

@@ -26,14 +26,6 @@ def test_a_name_that_is_no_page(segbench, tmp_path):
     assert (answer.code, ".html" in answer.err) == (2, True)
 
 
-def test_levels_are_per_cent(segbench, tmp_path):
-    folders = write_methods(tmp_path, {"one": 1}, images=2)
-    results = tmp_path / "r.segbench"
-    segbench("pixels", *folders, "-o", results)
-    answer = segbench("report", results, "-o", tmp_path / "r.html", "--intervals", 0.95)
-    assert (answer.code, "write 95" in answer.err) == (2, True)
-
-
 def test_photographs_lie_where_folders_may(segbench, tmp_path):
     pytest.importorskip("fsspec", reason="fsspec is not installed: pip install segbench[remote]")
     folders = write_methods(tmp_path, {"one": 1}, images=2)

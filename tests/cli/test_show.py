@@ -43,13 +43,6 @@ def test_csv_quotes_names_that_are_formulas(segbench, tmp_path, first):
     assert not any(text.startswith("'") for row in rows for key, text in row.items() if key not in ("method", "image"))
 
 
-def test_csv_leaves_negative_numbers(segbench, tmp_path):
-    folders = write_methods(tmp_path, {"a": 3.0, "b": 1.0}, images=4)
-    assert segbench("pixels", *folders, "-o", tmp_path / "r").code == 0
-    printed = segbench("compare", tmp_path / "r", "--format", "csv").out
-    assert any(float(row["difference"]) < 0 for row in csv.DictReader(io.StringIO(printed)) if row["difference"])
-
-
 def test_per_threshold(segbench, kept):
     table = segbench("show", kept, "--per-threshold").out
     assert "thresholds; --format csv and json list all" in table
@@ -125,17 +118,6 @@ def test_no_option_about_intervals_is_passed_over(segbench, kept, verb, options,
     assert "how images are resampled; " + mend in answer.err
 
 
-def test_only_takes_a_method_by_its_name(segbench, tmp_path):
-    gt, one, two = write_methods(tmp_path, {"one": 1, "two": 2}, images=2)
-    results = tmp_path / "r.segbench"
-    assert segbench("pixels", gt, one, two, "-o", results).code == 0
-    shown = segbench("show", results, "--only", "two", "--format", "json")
-    assert [run["method"] for run in json.loads(shown.out)["runs"]] == ["two"]
-    refused = segbench("show", results, "--only", "three")
-    assert refused.code == 2
-    assert "which holds one, two" in refused.err
-
-
 class TestMetrics:
     @pytest.fixture
     def results(self, segbench, tmp_path):
@@ -156,11 +138,6 @@ class TestMetrics:
         assert r"AUC-PR $\uparrow$ & ODS F $\uparrow$" in re.sub(" +", " ", shown("latex"))
         assert shown("csv").startswith("method,auc_pr,ods_f,images,failed,signature\n")
         assert list(json.loads(shown("json"))["runs"][0]["summary"]) == ["auc_pr", "ods_f"]
-
-    def test_of_images_and_thresholds(self, segbench, results):
-        words = ("show", results, "--format", "csv", "--metrics", "recall,f")
-        assert segbench(*words, "--per-image").out.startswith("method,image,recall,f\n")
-        assert segbench(*words, "--per-threshold").out.startswith("method,threshold,recall,f\n")
 
     def test_that_are_unknown_are_named_with_those_there_are(self, segbench, results):
         shown = segbench("show", results, "--metrics", "ods_f,dice")
@@ -197,12 +174,6 @@ class TestWorstImages:
         found = self.order(segbench, tmp_path / "r", "auc_roc")
         assert found[2] is None
         assert found[:2] == sorted(found[:2])
-
-    def test_are_sorted_by_a_metric_that_is_not_shown(self, segbench, kept):
-        printed = segbench("show", kept, "--per-image", "--sort", "f", "--metrics", "auc_roc", "--format", "csv").out
-        every = segbench("show", kept, "--per-image", "--sort", "f", "--format", "csv").out
-        names = [[row["method"], row["image"]] for row in csv.DictReader(io.StringIO(every))]
-        assert [line.split(",")[:2] for line in printed.splitlines()[1:]] == names
 
     def test_come_first_in_json_and_in_the_terminal(self, segbench, kept):
         runs = json.loads(segbench("show", kept, "--per-image", "--sort", "f", "--format", "json").out)["runs"]

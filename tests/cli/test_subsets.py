@@ -1,4 +1,4 @@
-"""Some of the images, images without a prediction, several methods in a folder, and runs that stopped early."""
+"""Some of the images of a set, and folders that hold several methods."""
 
 import json
 import shutil
@@ -81,40 +81,3 @@ class TestSeveralMethods:
             shutil.move(parent / "preds" / name, parent / "preds" / str(label))
         answer = segbench("pixels", "gt", "preds", "--classes", "0,255", "--void", "none", "--format", "json")
         assert [run["method"] for run in runs(answer)] == ["preds"]
-
-
-class TestPartial:
-    @pytest.fixture
-    def file(self, folders):  # noqa: ARG002  makes the current folder
-        """A complete run of b, and one of a that stopped after 4 of 9 images."""
-
-        def stop(done, _total):
-            if done == 4:
-                raise KeyboardInterrupt
-
-        evaluate("gt", "b", results="r.segbench")
-        with pytest.raises(KeyboardInterrupt):
-            evaluate("gt", "a", results="r.segbench", progress=stop)
-        return "r.segbench"
-
-    def test_they_are_shown_and_marked(self, segbench, file):
-        table = " ".join(segbench("show", file).out.split())
-        assert "a (partial: 4 of 9 images)" in table
-        assert "a (partial: 4 of 9 images): the run stopped after 4 of 9 images; repeat it to count the rest" in table
-        assert [run["partial"] for run in runs(segbench("show", file, "--format", "json"))] == [None, [4, 9]]
-        for form in ("markdown", "latex"):
-            assert "partial: 4 of 9 images" in segbench("show", file, "--format", form).out
-        assert "4 of 9" in segbench("show", file, "--format", "csv").out
-        segbench("report", file, "-o", "page.html", "--panels", 0, "--no-intervals")
-
-    def test_other_verbs_leave_them_out(self, segbench, file):
-        answer = segbench("compare", file)
-        assert answer.code == 2
-        assert "b: a comparison needs at least two methods" in answer.err
-        evaluate("gt", "a", images=["im0[0-3]"], method="c", results="s.segbench")
-        with pytest.raises(KeyboardInterrupt):
-            evaluate("gt", "a", results="t.segbench", progress=lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert "a (partial: 1 of 9 images)" in segbench("show", "t.segbench").out
-        answer = segbench("plot", "t.segbench", "-o", "pr.pdf")
-        assert answer.code == 1
-        assert "holds no complete run" in answer.err

@@ -75,14 +75,6 @@ class TestTuningSet:
         place.write_text("\n".join(["name,ground_truth,prediction,field", *rows]))
         assert "--tuning-field" in segbench("pixels", "--pairs", place, *tuned).err
 
-    def test_a_preset_brings_a_field_of_view(self, segbench, sets, tmp_path):
-        (tune_truth, tune_a, _), (truth, a, _) = sets
-        write_folder(tmp_path / "test" / "masks", dict.fromkeys(listed(truth), np.ones((12, 17), np.uint8)))
-        preset = tmp_path / "own.toml"
-        preset.write_text(f"title = 'own'\n[layout]\nground_truth = '{truth.name}'\nfield = 'masks'\n")
-        answer = segbench("run", preset, truth.parent, a, "--tuning-set", tune_truth, tune_a)
-        assert (answer.code, "--tuning-field" in answer.err) == (2, True)
-
     @pytest.mark.parametrize(
         ("options", "code", "message"),
         [

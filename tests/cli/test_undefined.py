@@ -1,7 +1,5 @@
 """Undefined figures are shown as undefined, with the reason, and are ranked nowhere."""
 
-import csv
-import io
 import json
 import math
 import re
@@ -135,22 +133,6 @@ class TestSets:
         (printed,) = import_bsds(folder)
         assert printed.summary["mean_image_f"] == pytest.approx(human.summary["mean_image_f"], abs=1e-6)
         assert math.isnan(printed.summary["area_pr"])
-
-    def test_annotators_nowhere_compared(self, segbench, tmp_path):
-        truth = write_folder(tmp_path / "gt", {"a.png": column(5), "b.png": column(7)})
-        pred = write_folder(tmp_path / "pred", {"a.png": column(5), "b.png": column(7)})
-        kept = tmp_path / "r.segbench"
-        assert segbench("boundaries", truth, pred, *ONE_PIXEL, "--human", "-o", kept).code == 1
-        human = results_of(kept)["human"]
-        (folder,) = export_bsds([human], tmp_path / "human")
-        assert set((folder / "eval_bdry.txt").read_text().split()) == {"nan"}
-        assert (folder / "eval_bdry_thr.txt").read_text().split() == ["1", "nan", "nan", "nan"]
-        rows = csv.DictReader(
-            io.StringIO(segbench("show", kept, "--per-threshold", "--only", "human", "--format", "csv").out)
-        )
-        assert [(row["recall"], row["precision"], row["f"]) for row in rows] == [("", "", "")]
-        again = import_bsds(folder)
-        assert [math.isnan(one.summary["ods_f"]) for one in again] == [True]
 
 
 class TestMeansOverImages:

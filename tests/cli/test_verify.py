@@ -26,7 +26,7 @@ def test_a_wrong_expectation_makes_exit_1_and_is_named_last(segbench, monkeypatc
     monkeypatch.setattr("segbench.verification.verifying.parts", lambda **_places: paper_parts())
     case = expected("papers")["paper"][0]["case"][-1]
     monkeypatch.setitem(case["metrics"][0], "is", "1/2")
-    answer = segbench("verify", "-j", 1)
+    answer = segbench("verify", "-j", 1, "--progress", "none")
     assert answer.code == 1
     *_, off, verdict = answer.out.splitlines()
     assert "figure 7, curve II: auc_roc: expected .500, got .875" in off

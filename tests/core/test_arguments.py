@@ -68,10 +68,7 @@ REAL = {
     "precision": ("precision", lambda v: segbench.recall_at_precision(COUNTS, precision=v)),
     "level": ("level", lambda v: segbench.intervals(IMAGES, **FEW, level=v)),
     "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
-    "tolerance": (
-        "tolerance",
-        lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4).counts(tolerance=v),
-    ),
+    "tolerance": ("tolerance", lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4).counts(tolerance=v)),
     "max_dist": ("max_dist", lambda v: segbench.count_boundaries(SOFT, TRUTH, max_dist=v)),
     "max_dist of Boundaries": ("max_dist", lambda v: Boundaries(max_dist=v)),
     "max_dist_px": ("max_dist_px", lambda v: segbench.match_boundaries(TRUTH, TRUTH, v)),
@@ -162,12 +159,6 @@ class TestNumPyNumbers:
         assert type(settings.nms[0]) is int
         assert Regions(thresholds=np.int64(9)).thresholds == 9
 
-    def test_of_settings_are_written_to_signatures(self):
-        edges = Boundaries(thresholds=np.int64(3), max_dist=np.float64(0.01), nms=(np.int8(1), 0, np.float32(1.5)))
-        accumulator = segbench.Accumulator(edges)
-        accumulator.update(TRUTH, SOFT, name="a")
-        assert "max_dist:0.01|" in accumulator.compute().signature
-
     def test_an_extreme_beta(self):
         assert segbench.best_f(COUNTS, beta=1e100).recall == 1
         assert segbench.best_f(COUNTS, beta=1e-100).precision == 1
@@ -235,10 +226,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (
-            lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]),
-            "prediction is .* one path",
-        ),
+        (lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]), "prediction is .* one path"),
         (lambda: segbench.load_results(["a.segbench", "b.segbench"]), "path is .* one path"),
         (lambda: segbench.evaluate(TRUTHS, f"{DEMO}/predictions/soft_otsu", results=True), "results is True, .* path$"),
         (lambda: segbench.export_report([RESULT], ["page.html"]), "path is .* one path"),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from segbench import ArgumentError, BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts, intervals
-from segbench.protocols.regions.counts import MEAN_UNITS, SUMS
+from segbench.core.arrays import MEAN_UNITS
+from segbench.protocols.regions.counts import SUMS
 
 MOST = 2**56
 

@@ -53,6 +53,13 @@ class TestReduced:
         assert some.scores.size < 20_000
         assert some == replace(whole.at(some.scores[:-1]), scores=some.scores)
 
+    def test_the_point_before_a_score_of_many_pixels_is_kept(self, whole):
+        place = 100_000
+        positives = whole.positives.copy()
+        positives[place] += 10_000
+        jump = replace(whole, positives=positives)
+        assert {float(score) for score in whole.scores[place - 1 : place + 1]} <= set(reduced(jump).scores.tolist())
+
     def test_metrics_read_at_a_point_stay_exact(self, whole):
         some = reduced(whole)
         assert best_f(some) == best_f(whole)

@@ -5,8 +5,7 @@ from measured import pixel_summary
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.curves.curve import pr_curve, roc_hull
-from segbench.curves.tuning import thresholds_from
+from segbench.curves.curve import pr_curve, roc_hull, thresholds_from
 
 
 def test_a_test_set_is_cut_at_the_tuning_set_s_hull():

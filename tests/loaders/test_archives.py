@@ -15,11 +15,10 @@ import pytest
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
-from segbench.loaders.images import read_bytes
 from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder, list_place
 from segbench.loaders.pairing import pair
-from segbench.loaders.source import LocalFile
+from segbench.loaders.source import LocalFile, read_bytes
 
 FILES = {"b.png": b"bb", "sub/a.PNG": b"aaa", "c.npy": bytes(range(256)) * 900, "notes.txt": b"text"}
 
@@ -116,14 +115,6 @@ def test_shards_are_one_folder(tmp_path):
     (folder / "s-004.zip").write_bytes(b"junk")
     with pytest.raises(DataError, match=r"(?s)2 of 6 archives cannot be used:.*s-003.tar.*s-004.zip"):
         list_folder(folder)
-
-
-def test_archives_beside_images_are_left_out_with_a_note(tmp_path):
-    zipped(tmp_path / "a.zip", {"b.png": b"b"})
-    (tmp_path / "c.png").write_bytes(b"c")
-    listing = list_folder(tmp_path)
-    assert [entry.stem for entry in listing.entries] == ["c"]
-    assert ".zip (1)" in listing.notes[0]
 
 
 @pytest.mark.parametrize(

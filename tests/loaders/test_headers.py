@@ -5,8 +5,8 @@ import pytest
 from loaders.encoders import GREY8, mat, npy, pillow, sound_files
 
 from segbench import DataError
-from segbench.loaders.headers import read_header
-from segbench.loaders.images import decode, read_bytes
+from segbench.loaders.images import decode
+from segbench.loaders.source import read_bytes, read_header
 
 SOUND = sound_files()
 

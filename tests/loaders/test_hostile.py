@@ -13,10 +13,10 @@ from segbench import check
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
 from segbench.loaders.decoded import Header
-from segbench.loaders.headers import read_header
 from segbench.loaders.images import decode
 from segbench.loaders.listing import list_place
 from segbench.loaders.presets import load_preset
+from segbench.loaders.source import read_header
 
 from .encoders import GREY8, npy, tiff
 

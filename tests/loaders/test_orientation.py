@@ -11,8 +11,8 @@ import tifffile
 from loaders.encoders import png_of
 from PIL import Image
 
-from segbench.loaders.headers import read_header
 from segbench.loaders.images import decode
+from segbench.loaders.source import read_header
 
 STORED = np.arange(0, 240, dtype=np.uint8).reshape(12, 20)
 NOTE = "EXIF orientation 6 was not applied: pixels are read as stored"

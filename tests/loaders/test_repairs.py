@@ -8,8 +8,7 @@ from PIL import Image
 from scipy.ndimage import zoom
 
 from segbench import ArgumentError, DataError, Repairs
-from segbench.loaders.repairs import ImageMaps, repaired
-from segbench.loaders.resizing import bilinear, nearest
+from segbench.loaders.repairs import ImageMaps, bilinear, nearest, repaired
 
 sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))
 TRUTH = np.zeros((40, 60), np.uint8)

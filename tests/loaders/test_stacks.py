@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from segbench.core.errors import DataError
-from segbench.loaders.images import decode_stack, read_bytes
+from segbench.loaders.images import decode_stack
+from segbench.loaders.source import read_bytes
 
 STACK = np.arange(24, dtype=np.uint8).reshape(2, 3, 4)
 

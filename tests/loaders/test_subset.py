@@ -1,13 +1,11 @@
 """Runs of some images of a set: names and patterns, images without a prediction, and folders of several methods."""
 
-import zipfile
-
 import pytest
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders import pairing as found
+from segbench.loaders.file_list import as_images, select
 from segbench.loaders.inputs import Inputs
-from segbench.loaders.subset import as_images, select
 
 
 def pair(inputs):
@@ -87,14 +85,6 @@ class TestImages:
         with pytest.raises(DataError, match="1 name or pattern matches no image"):
             chosen("b", **places)
 
-    def test_archives(self, tmp_path):
-        for name in ("gt", "pred"):
-            with zipfile.ZipFile(tmp_path / f"{name}.zip", "w") as archive:
-                for image in ("a.png", "b.png", f"only_in_{name}.png"):
-                    archive.writestr(image, b"x")
-        places = {"ground_truth": str(tmp_path / "gt.zip"), "prediction": str(tmp_path / "pred.zip")}
-        assert chosen("[ab]", **places) == (["a", "b"], {"subset": "2 of 3"})
-
     def test_file_lists(self, tmp_path):
         make(tmp_path, "g.png", "p.png")
         rows = ["name,ground_truth,prediction", "a,g.png,p.png", "b,g.png,gone.png", "c,g.png,p.png"]
@@ -138,7 +128,6 @@ class TestListOfImages:
         file.write_bytes("\ufeff# validation\r\ncat\r\n\r\n  c*  \r\n".encode())
         assert as_images(file) == as_images(str(file)) == ("cat", "c*")
         assert as_images(iter(["cat"])) == ("cat",)
-        assert as_images(None) == ()
 
     @pytest.mark.parametrize(
         ("given", "error", "message"),
@@ -170,10 +159,6 @@ class TestMissing:
             "ground_truth": make(tmp_path / "gt", *(f"im{k}.png" for k in range(9))),
             "prediction": make(tmp_path / "pred", *(f"im{k}.png" for k in range(7))),
         }
-
-    def test_the_error_names_the_option(self, places):
-        with pytest.raises(DataError, match=r"allow_missing=True leaves out images without"):
-            pair(Inputs(**places))
 
     def test_images_without_a_prediction_are_left_out(self, places):
         pairing = pair(Inputs(**places, allow_missing=True))

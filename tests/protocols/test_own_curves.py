@@ -12,7 +12,7 @@ from cases import write_folder
 from pages import embedded, write_page
 
 from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
-from segbench.cli.choices import Form, Lines, print_results
+from segbench.cli.printing import print_results
 from segbench.core.capabilities import Published
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
@@ -193,7 +193,7 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
     table = threshold_table([result]).text()
     assert table.header == ["method", "threshold", "accuracy"]
     assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
-    print_results([result], Form.CSV, lines=Lines.THRESHOLD)
+    print_results([result], "csv", rows="threshold")
     assert capsys.readouterr().out.startswith("method,threshold,accuracy\n")
     ax = plot_f_threshold(result)
     assert (ax.get_ylabel(), ax.lines[0].get_xdata().tolist()) == ("ACC", CUTS.tolist())

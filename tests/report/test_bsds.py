@@ -1,4 +1,3 @@
-import csv
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -27,10 +26,6 @@ SECOND = BoundaryCounts([0.25, 0.75], [2, 1], [10, 10], [1, 1], [4, 2])
 
 def result_of(counts, method="mine", protocol="boundaries"):
     return Result(method, protocol, {"thresholds": "list"}, "protocol:boundaries|data:0", counts)
-
-
-def table(path):
-    return list(csv.DictReader(path.read_text().splitlines()))
 
 
 def contents(folder):

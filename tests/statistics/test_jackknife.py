@@ -11,7 +11,6 @@ from sets import pixel_methods
 
 import segbench
 from segbench import ScoreCounts, count_labels, count_saliency
-from segbench.protocols.boundaries.counts import BoundaryCounts
 
 NEED_SCORES = ("threshold", "@", "brier", "ece", "mce", "ace")
 LEVEL = 0.95
@@ -208,25 +207,6 @@ def test_nor_does_it_of_very_many_scores():
         assert between.p_value == 1
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10**6))
-def test_thresholds_of_boundaries_may_be_transformed_with_their_scores(seed):
-    rng = np.random.default_rng(seed)
-    thresholds = np.sort(rng.uniform(0.1, 0.9, 5))
-    methods = {"a": {}, "b": {}}
-    for name, image in [(name, image) for image in range(8) for name in methods]:
-        total, found = np.full(5, 40 + 5 * image), np.sort(rng.integers(1, 60, 5))[::-1]
-        matched = np.minimum(rng.integers(1, 40, 5), found)
-        methods[name][str(image)] = BoundaryCounts(
-            thresholds, np.sort(matched)[::-1], total, np.sort(matched)[::-1], found
-        )
-    cubed = {name: BoundaryCounts(thresholds**3, *counts.rows) for name, counts in methods["b"].items()}
-    own = segbench.intervals(methods["b"]), segbench.intervals(cubed)
-    for key in own[0]:
-        if "threshold" not in key:
-            assert own[0][key] == pytest.approx(own[1][key], abs=1e-12, nan_ok=True), key
-
-
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**6), st.integers(6, 12), st.sampled_from([0.8, 0.9, 0.95]))
 def test_an_interval_excludes_0_exactly_where_p_is_below_its_level(seed, images, level):
@@ -270,16 +250,6 @@ def test_a_class_that_is_only_predicted_is_held_by_no_image():
     images = label_sets(0)
     images["0"] = count_labels(np.zeros((2, 2), int), np.full((2, 2), 2), classes=3)
     assert any(note.endswith("2 (0 images)") for note in segbench.intervals(images).notes)
-
-
-def test_calibration_too_small_to_tell_from_0_has_no_interval():
-    rng = np.random.default_rng(0)
-    images = {}
-    for image in range(30):
-        scores = rng.random(400).round(2)
-        images[str(image)] = segbench.count_pixels(rng.random(400) < scores, scores)
-    found = segbench.intervals(segbench.Pixels(calibration=True).table(images))
-    assert found.undefined["ece"] == "less than 6 standard errors, which chance alone can give"
 
 
 def test_a_difference_to_a_calibrated_method_is_not_tested():

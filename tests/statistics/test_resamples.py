@@ -114,19 +114,6 @@ def test_few_images_are_said_to_be_few():
     assert intervals(some_images(10)).notes == ()
 
 
-def test_one_image_has_no_intervals():
-    found = intervals(some_images(1))
-    assert all(np.isnan(ends).all() for ends in found.values())
-    assert set(found.undefined) == FIGURES
-    assert found.notes[0].startswith("1 image:")
-
-
-def test_without_positives_metrics_have_no_interval_but_a_reason():
-    found = intervals({str(k): ScoreCounts([1], [0], [4]) for k in range(12)})
-    assert np.isnan(found["ods_f"]).all()
-    assert found.undefined["ods_f"] == "no positive pixels"
-
-
 def test_without_negatives_only_metrics_that_need_them_have_no_interval():
     found = intervals({str(k): ScoreCounts([1], [4], [0]) for k in range(12)})
     assert found.undefined["auc_roc"] == "no negative pixels"
@@ -161,19 +148,6 @@ def test_images_all_alike_have_intervals_of_no_width():
     assert low == pytest.approx(found.estimates["average_precision"], rel=1e-12)
 
 
-@pytest.mark.parametrize(("options", "message"), [({"level": 95}, "95"), ({"replicates": 0}, "replicates")])
-def test_options_are_checked(options, message):
-    with pytest.raises(ArgumentError, match=message):
-        intervals(some_images(3), **options)
-
-
-def test_no_images_and_unknown_counts_are_refused():
-    with pytest.raises(ArgumentError, match="no images"):
-        intervals({})
-    with pytest.raises(ArgumentError, match="found int"):
-        intervals({"a": 3})
-
-
 def test_a_band_of_images_all_alike_is_the_curve():
     counts = ScoreCounts([3, 2, 1], [3, 1, 4], [1, 4, 5])
     images = {str(k): counts for k in range(5)}
@@ -196,6 +170,12 @@ def test_a_roc_band_starts_at_the_top_of_a_first_vertical_step():
 def test_a_pr_band_starts_at_zero_where_a_false_positive_ranks_first():
     images = {str(k): ScoreCounts([3, 2, 1], [0, 3, 1], [1, 0, 4]) for k in range(5)}
     assert curve_band(images, points=5, replicates=5).low[[0, 3]].tolist() == [0, 0.75]
+
+
+def test_a_pr_band_starts_at_the_first_score_of_each_resample():
+    images = {"a": ScoreCounts([3, 1], [1, 1], [0, 4]), "b": ScoreCounts([2, 1], [1, 1], [1, 4])}
+    band = curve_band(images, points=2, replicates=200)
+    assert (band.low[0], band.high[0]) == (0.5, 1)
 
 
 def test_a_boundary_band_of_images_all_alike_is_the_curve_where_it_was_measured():

@@ -91,13 +91,6 @@ def test_examples_in_every_layout(examples):
     assert {check.group.split(":")[0] for check in compared} == set(TESTS)
 
 
-@pytest.mark.parametrize("given", ["bench", "bench/data"])
-def test_parts_of_the_release(tmp_path, given):
-    checks = checks_of(write_examples(tmp_path, RELEASE) / given)
-    assert states(check for check in checks if check.group.startswith("test_")) == {"as expected"}
-    assert len(checks) >= 4 * 9 + 3 * 12
-
-
 def test_a_figure_and_a_line_that_differ_are_off(examples):
     root, layout = examples
     official = root / layout["official"]

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from segbench.core.arrays import IntArray, within_total
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import IntArray, within_total
 from segbench.core.numbers import many
 from segbench.protocols.common_thresholds import CountsAtThresholds
 

@@ -25,21 +25,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import as_floats
+from segbench.core.arrays import FloatArray, as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
-from segbench.core.numbers import Brief, many, number
-from segbench.core.series import Line, Series, Space
+from segbench.core.numbers import many, number
+from segbench.core.series import Line, Space
+from segbench.curves.curve import Drawn
 from segbench.protocols.boundaries.counts import BoundaryCounts
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SHARES = np.linspace(0, 1, 100)
 """Where between two thresholds F is measured (rule 2)."""
@@ -51,7 +48,7 @@ _LEAST_RECALL_DRAWN = 0.01
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundaryCurve(Brief, Series):
+class BoundaryCurve(Drawn):
     """Recall and precision at rising thresholds.
 
     Parameters
@@ -124,12 +121,6 @@ class BoundaryCurve(Brief, Series):
         recall, precision = super().line(space)
         drawn = recall >= _LEAST_RECALL_DRAWN
         return recall[drawn], precision[drawn]
-
-    def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
-        """Draw the curve with lines of equal F behind it; as `Curve.plot`."""
-        from segbench.drawing.series import plot_series
-
-        return plot_series(self, ax=ax, label=label)
 
 
 def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:

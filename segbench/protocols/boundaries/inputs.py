@@ -14,7 +14,7 @@ from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named, setting
 from segbench.core.levels import ROUNDING, how_to_scale
-from segbench.protocols.written import written
+from segbench.core.numbers import written
 
 Reader = Callable[[Any, str], NDArray[Any]]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.compiling import compiled
-from segbench.core.integers import FloatArray
 
 _compiled = compiled(error_model="numpy")
 

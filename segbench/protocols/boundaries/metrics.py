@@ -13,8 +13,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import verb
 from segbench.core.series import Space

@@ -26,6 +26,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
@@ -33,7 +34,6 @@ from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_text
 from segbench.protocols.states import State
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,7 @@ class _OfBoundaries(Protocol, Importable, Official):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read a published curve from JSON."""
-        from segbench.protocols.boundaries.published import PublishedCurve
+        from segbench.protocols.boundaries.official import PublishedCurve
 
         return PublishedCurve.from_json(text)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import IntArray
+from segbench.core.arrays import IntArray
 from segbench.loaders.load import keep_freed_memory
 from segbench.protocols.contours.choices import Surface
 from segbench.protocols.contours.counts import ContourCounts

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from segbench.core.arguments import as_whole
+from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import IntArray, as_counts, frozen
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.contours.choices import Empty, Percentile
 from segbench.protocols.contours.distances import Distances

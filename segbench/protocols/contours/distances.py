@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from segbench.core.integers import FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 
 HALF = np.sqrt(0.5)
 """The length of an element of a contour that cuts off the corner of a pixel."""

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.summary import Summary

@@ -15,6 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
@@ -25,7 +26,6 @@ from segbench.protocols.label_rules import LabelRule, Positive, rule_text
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.labels.values import as_map_text
 from segbench.protocols.states import State
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np

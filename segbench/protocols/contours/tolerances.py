@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.protocols.contours.counts import ContourCounts
 from segbench.protocols.contours.measures import Conventions
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import IntArray
 from segbench.core.errors import DataError
-from segbench.core.integers import IntArray
 from segbench.core.interface import given, setting
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import LabelMaps

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from segbench.core.arrays import IntArray, as_counts, frozen, total_of, within_total
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import IntArray, as_counts, frozen, total_of, within_total
 from segbench.protocols.class_names import read_classes
 
 MASK_CLASSES = "negative=0,positive=1"

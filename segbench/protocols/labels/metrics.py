@@ -33,8 +33,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray, IntArray
 from segbench.core.interface import given
 from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
@@ -165,29 +165,7 @@ class _ByClass:
 
 
 class LabelTable(CountsTable[LabelCounts]):
-    """Confusion matrices of the images of one method.
-
-    Parameters
-    ----------
-    classes : str
-        The classes, as in `LabelCounts`.
-    metrics : sequence of Metric
-        The scores to compute, of `CLASSES` and `POSITIVE`.
-    per_image : mapping of str to LabelCounts
-        Counts by image name; rows come in sorted order of the names.
-
-    Raises
-    ------
-    ArgumentError
-        If images were counted by other classes.
-
-    Examples
-    --------
-    >>> image = LabelCounts("cat=0,dog=1", [[3, 1, 0], [0, 4, 0]])
-    >>> summary = LabelTable("cat=0,dog=1", CLASSES, {"a": image}).summary()
-    >>> summary["miou"], summary["pixel_accuracy"]
-    (0.775, 0.875)
-    """
+    """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
     counts = LabelCounts
 

@@ -30,13 +30,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
 from segbench.curves.masks import TWO_VALUED
-from segbench.protocols.pixels.blocks import Block, ByScore
-from segbench.protocols.pixels.image_set import ImageSet
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15
 _ENDS = [BINS, 2 * BINS]

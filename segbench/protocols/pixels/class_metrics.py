@@ -11,18 +11,18 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.integers import FloatArray
 from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns, CountsTable
+from segbench.core.table import Columns, CountsTable, Reducing
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.class_counts import ClassCounts
@@ -86,28 +86,8 @@ TOTALS = (
 )
 
 
-@runtime_checkable
-class ByClass(Protocol):
-    """Counts by image that give those of one class by themselves."""
-
-    def of_class(self, name: str) -> Mapping[str, Any]:
-        """Give the counts of one class by image."""
-
-    @property
-    def micro(self) -> Mapping[str, Any]:
-        """The counts of all classes added up, by image."""
-
-
-class ClassTable(CountsTable[ClassCounts]):
-    """A table of each class, and one of all classes added up, over the same images; `one` is how a class is measured.
-
-    Examples
-    --------
-    >>> one = ClassCounts(("cat", "dog"), (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [2], [4])))
-    >>> summary = ClassTable({"a": one}).summary()
-    >>> summary["macro_average_precision"], summary["micro_positives"]  # the mean of 11 / 12 and 1 / 3
-    (0.625, 6)
-    """
+class ClassTable(CountsTable[ClassCounts], Reducing):
+    """A table of each class, and one of all classes added up, over the same images; `one` measures a class."""
 
     counts = ClassCounts
 
@@ -230,6 +210,11 @@ class ClassTable(CountsTable[ClassCounts]):
         return (*notes, *(f"micro: {note}" for note in self._micro.notes))
 
     @property
+    def reduced(self) -> ClassCounts:
+        """The pooled counts of each class, at all its scores."""
+        return self.pooled
+
+    @property
     def chosen_points(self) -> str:
         """How many of the scores of all classes added up plots draw, in words; empty where all."""
         return self._micro.chosen_points
@@ -250,8 +235,9 @@ class ClassTable(CountsTable[ClassCounts]):
 
 
 def micro_of(per_image: Mapping[str, Any]) -> Mapping[str, ScoreCounts]:
-    """Give the counts of all classes added up, by image."""
-    return per_image.micro if isinstance(per_image, ByClass) else {k: counts.micro for k, counts in per_image.items()}
+    """Give the counts of all classes added up, by image; packed counts have them."""
+    micro: Mapping[str, ScoreCounts] | None = getattr(per_image, "micro", None)
+    return {name: counts.micro for name, counts in per_image.items()} if micro is None else micro
 
 
 def names_in(per_image: Mapping[str, ClassCounts]) -> tuple[str, ...]:
@@ -261,6 +247,7 @@ def names_in(per_image: Mapping[str, ClassCounts]) -> tuple[str, ...]:
 
 def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCounts]:
     """Give the counts of one class, of packed counts without unpacking the others."""
-    if isinstance(per_image, ByClass):
-        return per_image.of_class(name)
+    packed: Callable[[str], Mapping[str, ScoreCounts]] | None = getattr(per_image, "of_class", None)
+    if packed:
+        return packed(name)
     return {image: counts[name] for image, counts in per_image.items()}

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import Quantize, as_void, as_whole, check_flags, listed
-from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part, Verb
+from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
@@ -52,7 +52,7 @@ _FEW_COLOURS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol, Verb, FromCounts, MeasuredBySet, AddedUp, ByClass):
+class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -80,7 +80,6 @@ class Classes(Protocol, Verb, FromCounts, MeasuredBySet, AddedUp, ByClass):
     """
 
     name: ClassVar[str] = "classes"
-    variant_of: ClassVar[str] = Pixels.name
     reads: ClassVar[Reading] = CLASS_MAPS
     counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
@@ -91,6 +90,7 @@ class Classes(Protocol, Verb, FromCounts, MeasuredBySet, AddedUp, ByClass):
             flag="--classes",
             metavar="CLASSES",
             read=classes_of,
+            write=written_classes,
             also=("names",),
         )
     )

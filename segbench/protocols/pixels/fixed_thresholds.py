@@ -14,15 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from segbench.core.arguments import Quantize
+from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.integers import FloatArray
 from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import column_sums
-from segbench.protocols.pixels.blocks import Block, ByScore
-from segbench.protocols.pixels.image_set import ImageSet
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 from segbench.protocols.pixels.metrics import OVER_IMAGES
 
 _TITLES = {

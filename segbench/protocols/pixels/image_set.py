@@ -1,22 +1,24 @@
-"""The images of one method, with what is measured of them once."""
+"""The images of one method, with what is measured of them once; and blocks of columns that tables of them hold."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray
+from segbench.core.arrays import FloatArray
+from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
-from segbench.curves.imagewise import BestFs, best_fs
+from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
@@ -28,27 +30,17 @@ _FITS_INT32 = 2**31
 
 @dataclass(frozen=True, eq=False)
 class AtOds(Confusion):
-    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks.
-
-    `fp_at_95` are false positives at a recall of 95 %.
-    """
+    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks."""
 
     threshold: FloatArray
     areas: Mapping[str, FloatArray]
-    fp_at_95: FloatArray
+    fp_at_95: FloatArray  # false positives at a recall of 95 %
 
 
 class ImageSet(Mapping[str, ScoreCounts]):
     """Counts by image name, with their pool and what resamples need of each image.
 
-    Parameters
-    ----------
-    counts : mapping of str to ScoreCounts
-        Counts by image name; they may be unpacked on access.
-    rest : ScoreCounts, optional
-        Pixels of no image in particular.
-    kept : Summary and ScoreCounts, optional
-        The summary of these images and `reduced` of their pool as a results file keeps them, so that nothing is pooled.
+    `rest` are pixels of no image; `kept` what a results file keeps: the summary, and `reduced` of the pool.
     """
 
     def __init__(
@@ -194,3 +186,62 @@ def _dense(images: Iterable[ScoreCounts], number: int, scores: FloatArray) -> tu
         counts = image.positives, image.negatives
         metric_kernels.count_at(image.scores, counts, scores, positives[k], negatives[k])
     return positives, negatives
+
+
+class ByScore(NamedTuple):
+    """Positives and negatives at falling scores, one row per sum of images."""
+
+    scores: FloatArray
+    positives: FloatArray
+    negatives: FloatArray
+
+    @classmethod
+    def of(cls, counts: ScoreCounts) -> ByScore:
+        """Give the only row of some counts."""
+        parts = counts.scores, counts.positives[np.newaxis], counts.negatives[np.newaxis]
+        return cls(*(part.astype(np.float64) for part in parts))
+
+
+class Block(ABC):
+    """Metrics of some images with the rows that they are computed from; a table adds both to its own."""
+
+    metrics: tuple[Metric, ...]
+
+    def __init__(self, images: ImageSet) -> None:
+        self.images = images
+
+    @abstractmethod
+    def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:
+        """Give what adds up over images, one row per image."""
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """The rows of the images, in sorted order of names."""
+        return self.rows_of(self.images[name] for name in sorted(self.images))
+
+    @abstractmethod
+    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
+        """Compute every metric from sums of rows, and from the counts of the same images by score."""
+
+    @property
+    @abstractmethod
+    def estimates(self) -> FloatArray:
+        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
+
+    @abstractmethod
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone, shape (images, metrics)."""
+
+    @property
+    @abstractmethod
+    def shares(self) -> FloatArray:
+        """How much each image weighs in each metric, see `segbench.core.table.Table`."""
+
+    @property
+    def left_out(self) -> Sequence[str]:
+        """How many images means over images leave out."""
+        return ()
+
+    @abstractmethod
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan; empty for the reason that the table has for its own metrics."""

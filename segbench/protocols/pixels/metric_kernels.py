@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
-from segbench.core.integers import FloatArray, IntArray
 from segbench.curves.kernels import (
     area_share,
     best_point,
@@ -128,25 +128,15 @@ def turning_points(
 
 @_compiled
 def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], short: FloatArray) -> tuple[float, float]:
-    """Give `pr_area_exact`, and `precision_steps` by the same areas, to first order where many scores are at one point.
-
-    The sum of precision over the positives of such a point differs from the area by half a step of the precision
-    (Euler-Maclaurin), and by what the false positives that a random order puts below the last of them take.
-    """
+    """Give `pr_area_exact`, and `precision_steps`, which is much the same where many scores are at one point."""
     short_segment_areas(tp, fp, short)
-    area = steps = above = 0.0
+    area = steps = 0.0
     for k in range(1, tp.size):
         a, f, b, g = float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])
-        precision, false, gained = b / (b + g), g - f, b - a
-        if gained > 0.0:
+        if b > a:
             part = unless_long(short[k], a, f, b, g)
             area += part
-            if several[k - 1]:
-                first = above if a + f > 0.0 else gained / (gained + false)
-                steps += part + (precision - first + precision * false / (b + g)) / 2
-            else:
-                steps += gained * precision
-        above = precision
+            steps += part if several[k - 1] else (b - a) * (b / (b + g))
     return area, steps
 
 

@@ -26,18 +26,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import FloatArray, within_total
+from segbench.core.arrays import FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
-from segbench.core.table import Columns, CountsTable, column_sums
+from segbench.core.summary import Summary
+from segbench.core.table import Columns, CountsTable, Reducing, column_sums
 from segbench.curves.curve import Curve
-from segbench.curves.imagewise import BestFs
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
+from segbench.curves.points import BestFs
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
-from segbench.protocols.pixels.blocks import Block, ByScore
-from segbench.protocols.pixels.image_set import AREAS, AtOds, ImageSet, at_ods, measured_curves
+from segbench.protocols.pixels.image_set import AREAS, AtOds, Block, ByScore, ImageSet, at_ods, measured_curves
 
 METRICS = shares(
     Metric(
@@ -71,10 +71,6 @@ METRICS = shares(
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
-_RESAMPLED_AT = (
-    "resampled at some {} thresholds: ends of intervals of P and threshold of the ODS, which jump from one threshold "
-    "to another, may be off by a few 1e-3"
-)
 _ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
@@ -88,34 +84,14 @@ _MANY_IMAGES = 2**12
 
 @dataclass(frozen=True, eq=False)
 class OverImages(Confusion):
-    """Sums over images, each at the threshold of its own best F, one entry per row of weights.
-
-    `defined` is the number of images that have an F.
-    """
+    """Sums over images, each at the threshold of its own best F, one entry per row of weights."""
 
     sum_of_f: FloatArray
-    defined: FloatArray
+    defined: FloatArray  # how many images have an F
 
 
-class PixelTable(CountsTable[ScoreCounts]):
-    """Pixel counts of the images of one method.
-
-    Parameters
-    ----------
-    per_image : ImageSet or mapping of str to ScoreCounts
-        Counts by image name; rows come in sorted order of the names.
-    of_set : ScoreCounts, optional
-        The pooled counts that decide whether predictions are two-valued; by default those of the images.
-    blocks : sequence of Block
-        Further metrics of the same images, which follow its own.
-
-    Examples
-    --------
-    >>> image = ScoreCounts([0.9, 0.1], [3, 1], [1, 5])
-    >>> summary = PixelTable({"a": image, "b": image}).summary()
-    >>> summary["positives"], summary["ods_f"], summary["ods_threshold"]
-    (8, 0.75, 0.9)
-    """
+class PixelTable(CountsTable[ScoreCounts], Reducing):
+    """Pixel counts of the images of one method; `of_set`, else the images, decides whether they are masks."""
 
     metrics: tuple[Metric, ...] = METRICS
     counts = ScoreCounts
@@ -228,10 +204,8 @@ class PixelTable(CountsTable[ScoreCounts]):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        if self._layout.several is None:
-            values = super().measure_images()[:, : len(self._own)]
-        else:
-            values = self._scored(self.image_set.alone, OverImages(*_of_images(self._chosen).T))
+        images = OverImages(*_of_images(self._chosen).T)
+        values = self._scored(self._at_the_mask(images) if self._is_mask else self.image_set.alone, images)
         return np.hstack([values, *(block.measure_images() for block in self._blocks)])
 
     @property
@@ -291,6 +265,9 @@ class PixelTable(CountsTable[ScoreCounts]):
         """Where thresholds come from when they are not the scores themselves."""
         return ", ".join(sorted(self._pool.sources - {""}))
 
+    def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
+        return replace(super()._summary(keys, totals, notes), threshold_source=self.threshold_source)
+
     @property
     def pooled(self) -> ScoreCounts:
         """The counts of all images added up, of very many scores a choice (`segbench.curves.pooled.reduced`)."""
@@ -307,13 +284,7 @@ class PixelTable(CountsTable[ScoreCounts]):
         return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
 
     @property
-    def resampled_at(self) -> str:
-        """At how many of the thresholds resamples are measured, and what that does; empty where at all."""
-        kept = self._layout.scores.size
-        return "" if self._layout.several is None else _RESAMPLED_AT.format(int(float(f"{kept:.2g}")))
-
-    @property
-    def worth_keeping(self) -> bool:
+    def worth_keeping(self) -> bool:  # type: ignore[override]  # it depends on the images
         """Whether so many distinct scores were pooled that `reduced` holds a choice of them, or so many images."""
         return self._pool.scores > REDUCED_ABOVE or (self.images > _MANY_IMAGES and not self.threshold_source)
 
@@ -362,16 +333,12 @@ class PixelTable(CountsTable[ScoreCounts]):
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Images by falling pooled scores, sparse where images have few of many scores; masks have none.
-
-    `several` marks chosen thresholds that several scores are counted at; None where `scores` holds every distinct
-    score, so that the metrics of a single image can be read off, too.
-    """
+    """Images by falling pooled scores, sparse where images have few of many scores; masks have none."""
 
     scores: FloatArray
     positives: Any
     negatives: Any
-    several: NDArray[np.bool_] | None
+    several: NDArray[np.bool_] | None  # marks chosen thresholds with several scores; None where `scores` holds all
 
 
 def _of_images(chosen: BestFs) -> FloatArray:

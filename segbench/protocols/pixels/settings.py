@@ -41,6 +41,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
@@ -57,7 +58,6 @@ from segbench.protocols.label_rules import (
     two_values,
 )
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,8 +66,7 @@ if TYPE_CHECKING:
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
     from segbench.core.thresholds import Thresholds
-    from segbench.protocols.pixels.blocks import Block
-    from segbench.protocols.pixels.image_set import ImageSet
+    from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"

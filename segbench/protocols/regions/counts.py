@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from segbench.core.arguments import as_whole
+from segbench.core.arrays import MEAN_UNITS, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import MEAN_UNITS, IntArray
 from segbench.core.numbers import many, verb
 from segbench.protocols.common_thresholds import CountsAtThresholds
 

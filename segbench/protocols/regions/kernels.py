@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import IntArray
+from segbench.core.arrays import IntArray
 from segbench.protocols.boundaries.jit import helper, index, int64, kernel, part
 from segbench.protocols.regions.counts import COVERED_UNITS
 

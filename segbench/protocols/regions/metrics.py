@@ -1,4 +1,4 @@
-"""The metrics of the region benchmark, and the table that computes them from the counts of its images.
+"""The metrics of the region benchmark: their table and their curves.
 
 Conventions
 -----------
@@ -22,17 +22,22 @@ Arbelaez, Maire, Fowlkes, Malik: Contour Detection and Hierarchical Image Segmen
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.integers import MEAN_UNITS, FloatArray
+from segbench.core.arrays import MEAN_UNITS, FloatArray
+from segbench.core.counts import Pooled, as_pooled
 from segbench.core.metric import Metric, shares
+from segbench.core.numbers import number
 from segbench.core.table import CountsTable
+from segbench.curves.curve import Drawn
 from segbench.protocols.common_thresholds import in_order
 from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
-from segbench.protocols.regions.curve import RegionCurve, region_curve
 
 _COVER = "each ground-truth region covered by its best overlap"
 _VOI = "variation of information in bits"
@@ -172,3 +177,73 @@ class RegionTable(CountsTable[RegionCounts]):
             for image in self._images
         ]
         return np.array(rows, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RegionCurve(Drawn):
+    """The region metrics at rising thresholds.
+
+    Parameters
+    ----------
+    thresholds, covering, covering_of_prediction, rand_index, voi, voi_split, voi_merge : array of float64, shape (K,)
+        All but the entropies (bits) in [0, 1]; nan where a published curve does not give it.
+    adapted_rand_error, rand_precision, rand_recall : array of float64, shape (K,)
+        In [0, 1], or nan.
+    """
+
+    measure: ClassVar[str] = "covering"
+
+    thresholds: FloatArray
+    covering: FloatArray
+    covering_of_prediction: FloatArray
+    rand_index: FloatArray
+    voi: FloatArray
+    voi_split: FloatArray
+    voi_merge: FloatArray
+    adapted_rand_error: FloatArray
+    rand_precision: FloatArray
+    rand_recall: FloatArray
+
+    @property
+    def columns(self) -> Mapping[str, FloatArray]:
+        """Thresholds and every metric at each."""
+        metrics = {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+        return {"threshold": self.thresholds, **metrics}
+
+    @property
+    def caption(self) -> str:
+        """The best covering."""
+        return f"covering ODS {number(max(self.against_threshold()[1].tolist(), default=math.nan))}"
+
+    @property
+    def levels(self) -> Mapping[str, FloatArray]:
+        """The metrics that plots and pages show, by name."""
+        return {"covering": self.covering, "PRI": self.rand_index, "VOI": self.voi}
+
+
+def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:
+    """Give the region metrics at each threshold, of one image, of many pooled, or of a result.
+
+    Examples
+    --------
+    >>> curve = region_curve(RegionCounts([0.5], 1, 4, 4, 4 * 2**20, [2**21], [2**22], *([[2**35]] * 6)))
+    >>> curve.covering, curve.voi
+    (array([0.5]), array([1.]))
+    """
+    pooled = as_pooled(counts, RegionCounts)
+
+    def mean(sums: NDArray[np.int64]) -> FloatArray:
+        return sums / (MEAN_UNITS * pooled.images)
+
+    return RegionCurve(
+        pooled.thresholds,
+        pooled.covered / (COVERED_UNITS * pooled.area),
+        pooled.covered_pred / (COVERED_UNITS * pooled.pixels),
+        mean(pooled.rand_index),
+        mean(pooled.voi_split + pooled.voi_merge),
+        mean(pooled.voi_split),
+        mean(pooled.voi_merge),
+        1 - mean(pooled.adapted_rand),
+        mean(pooled.rand_precision),
+        mean(pooled.rand_recall),
+    )

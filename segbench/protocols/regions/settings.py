@@ -11,12 +11,12 @@ from segbench.core.capabilities import Importable, Official, Pictured, Prepared,
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import REGIONS
 from segbench.protocols.states import State
-from segbench.protocols.written import written
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,7 +114,7 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
     @classmethod
     def published(cls, text: str) -> Published:
         """Read published metrics from JSON."""
-        from segbench.protocols.regions.published import PublishedRegions
+        from segbench.protocols.regions.official import PublishedRegions
 
         return PublishedRegions.from_json(text)
 
@@ -148,7 +148,7 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
         import numpy as np
 
         from segbench.core.pictures import Pictures, outline
-        from segbench.protocols.regions.curve import region_curve
+        from segbench.protocols.regions.metrics import region_curve
 
         truth = outline(sample.ground_truths[0])
         curve = region_curve(counts)
@@ -173,7 +173,7 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
         """Mark where an annotator's regions were found, of regions that `regions` gave."""
         import numpy as np
 
-        from segbench.protocols.regions.hierarchy import dense, region_states
+        from segbench.protocols.regions.counting import dense, region_states
 
         truth, _ = dense(sample.ground_truths[annotator])
         kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
@@ -181,7 +181,7 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
 
     def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[NDArray[Any]]:
         """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
-        from segbench.protocols.regions.hierarchy import hierarchies_of, regions_at
+        from segbench.protocols.regions.counting import hierarchies_of, regions_at
 
         prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
         hierarchies, cuts = hierarchies_of(prediction, sample.ground_truths[0].shape, self.thresholds)

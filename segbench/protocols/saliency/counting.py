@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import as_array
+from segbench.core.arrays import FloatArray, as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.integers import FloatArray
 from segbench.core.interface import given
 from segbench.core.levels import ROUNDING, as_shares, how_to_scale
 from segbench.protocols.annotators import zero_or_one
@@ -100,12 +99,14 @@ def count_map(
         moments, histogram = kernels.count_values(truth, values, top, left)
     cuts = min(2 * float(moments[1].sum()) / truth.size, 1.0), 0.5  # the adaptive threshold, and that of BER
     if values is None:
-        above = kernels.levels_above(table, of_level, np.array(cuts))
+        above = table.reshape(4, 2, LEVELS).sum(axis=0) @ (of_level[:, np.newaxis] >= cuts)
     else:
-        above = np.array([kernels.count_above(truth, values, cut) for cut in cuts]).T
+        found = [values >= cut for cut in cuts]
+        true = [np.count_nonzero(on & truth.view(np.bool_)) for on in found]
+        above = np.array([np.subtract([np.count_nonzero(on) for on in found], true), true])
     errors = (0.0, 0.0)
     if weighted and positives:
-        values = kernels.values_of(levels, of_level) if values is None else values
+        values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
     return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
 

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
+from segbench.core.arrays import IntArray, added, as_counts
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.integers import IntArray, added, as_counts
 
 UNITS = 2**44
 """Units in 1: fine enough that no value moves by more than 3e-14, coarse enough for 2**18 images."""

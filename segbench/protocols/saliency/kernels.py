@@ -77,20 +77,6 @@ def moments_of_levels(
 
 
 @compiled()
-def levels_above(
-    table: NDArray[np.int64], values: NDArray[np.float64], thresholds: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Count negatives and positives with values of at least each threshold."""
-    above = np.zeros((2, thresholds.size), np.int64)
-    for group in range(8):
-        for level in range(256):
-            for k in range(thresholds.size):
-                if values[level] >= thresholds[k]:
-                    above[group & 1, k] += table[group, level]
-    return above
-
-
-@compiled()
 def count_values(
     labels: NDArray[np.uint8], values: NDArray[np.float64], top: int, left: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -122,29 +108,6 @@ def count_values(
         for group in range(4):
             moments[2, below + (group >> 1), group & 1] += squares[group]
     return moments, histogram
-
-
-@compiled()
-def count_above(labels: NDArray[np.uint8], values: NDArray[np.float64], threshold: float) -> tuple[int, int]:
-    """Count negatives and positives with values of at least `threshold`."""
-    height, width = labels.shape
-    true = false = 0
-    for r in range(height):
-        for c in range(width):
-            above = np.int64(values[r, c] >= threshold)
-            true += above * labels[r, c]
-            false += above * (1 - labels[r, c])
-    return false, true
-
-
-@compiled()
-def values_of(levels: NDArray[np.uint8], of_level: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the value of each pixel's level."""
-    values = np.empty(levels.shape)
-    for r in range(levels.shape[0]):
-        for c in range(levels.shape[1]):
-            values[r, c] = of_level[levels[r, c]]
-    return values
 
 
 @compiled()
@@ -267,14 +230,7 @@ def weighted_errors(
     The error of a negative is weighed by its distance to the nearest positive. Positives have the lower of their error
     and of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
 
-    Parameters
-    ----------
-    labels, values : array, shape (H, W)
-        Labels 0 and 1, values in [0, 1].
-    weights : array of float64
-        Of negatives, by squared distance to the nearest positive; the last for all farther ones. The first is 0.
-    gauss : array of float64, shape (7,)
-        The symmetric filter along one axis.
+    `weights` are those of negatives by squared distance, the last for all farther ones; `gauss` filters along an axis.
     """
     height, width = labels.shape
     nearest = nearest_rows(labels)

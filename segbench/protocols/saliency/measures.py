@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
-from segbench.core.integers import FloatArray, IntArray
 from segbench.protocols.saliency.metrics import f_measure
 
 EPS = float(np.spacing(1.0))

@@ -14,8 +14,9 @@ from segbench.core.errors import SegbenchError
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number
-from segbench.report.page.charts import Method
-from segbench.report.page.svg import WIDTH, drawing, element, fitting, grid, line, row_titles
+from segbench.drawing.axes import fitted
+from segbench.report.page.charts import Scale, drawing, element, line, rows
+from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing
 from segbench.statistics.comparison import Comparison, compared
@@ -27,19 +28,7 @@ _ROW = 40.0
 
 @dataclass(frozen=True)
 class Said:
-    """What the page says first.
-
-    Parameters
-    ----------
-    headline : str
-        Which method is best, or that several may be.
-    details : tuple of str
-        How certain it is, sentence by sentence.
-    forest : Markup
-        Every method's headline metric with its interval; empty where none is defined.
-    comparison : Comparison, optional
-        Of the methods that could be compared; None where fewer than two could.
-    """
+    """What the page says first: the verdict, how certain it is, a chart of the metric, and what was compared."""
 
     headline: str
     details: tuple[str, ...]
@@ -90,9 +79,9 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
             notes += few_images(leading[0].intervals.images)
         of_one = _of_one(leading[0], metric) if len(leading) == 1 else ()
         reason = [f"Not compared: {why}."] if why else []
-        return Said(_best(leading, metric), (*of_one, *reason, *map(_sentence, notes), *details), forest)
+        return Said(_best(leading, metric), (*of_one, *reason, *map(sentence, notes), *details), forest)
     answer = comparison.answer()
-    details = [*_certainty(comparison), *map(_sentence, comparison.notes), *details]
+    details = [*_certainty(comparison), *map(sentence, comparison.notes), *details]
     if answer.standings[0].method == leading[0].name:
         return Said(answer.verdict, tuple(details), forest, comparison)
     return Said(_best(leading, metric), (f"{answer.verdict}.", *details), forest, comparison)
@@ -152,10 +141,8 @@ def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metri
 
 def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
     """Give the interval of a method that is compared with none."""
-    if method.intervals is None:
-        return ()
-    low, high = method.intervals.get(metric.key, (math.nan, math.nan))
-    if math.isnan(low):
+    low, high = method.interval(metric.key)
+    if method.intervals is None or math.isnan(low):
         return ()
     images = many(method.intervals.images, "image")
     return (f"{100 * method.intervals.level:g} % interval {number(low)} to {number(high)} over {images}.",)
@@ -164,51 +151,38 @@ def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
 def _certainty(comparison: Comparison) -> Iterator[str]:
     """Say what more images would take, how often the best method is first, and by which metrics others are better."""
     answer = comparison.answer()
-    yield from (f"{sentence}." for sentence in answer.sentences()[1:])
+    yield from (f"{said}." for said in answer.sentences()[1:])
     first = answer.standings[0].method
     share = comparison.rank_shares[answer.metric.key][first][0]
     if not math.isnan(share):
-        yield f"{first} is first in {_percent(share)} of {comparison.replicates} resamples of the images."
-    yield from map(_sentence, comparison.disagreements(compared(comparison), titles=True))
+        percent = f"{100 * share:.1f}".removesuffix(".0")
+        yield f"{first} is first in {percent} % of {comparison.replicates} resamples of the images."
+    yield from map(sentence, comparison.disagreements(compared(comparison), titles=True))
 
 
-def _sentence(note: str) -> str:
+def sentence(note: str) -> str:
+    """Write a note as a sentence."""
     return f"{note[0].upper()}{note[1:]}."
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}".removesuffix(".0") + " %"
 
 
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
     """Draw the headline of each method with its interval, in the order of the table."""
-    rows = []
-    for k, method in enumerate(methods):
-        value = _value(method, metric)
-        low, high = math.nan, math.nan
-        if method.intervals is not None:
-            low, high = method.intervals.get(metric.key, (low, high))
-        if not math.isnan(value):
-            rows.append((k, value, low, high))
-    if not rows:
+    values = {k: _value(method, metric) for k, method in enumerate(methods)}
+    values = {k: value for k, value in values.items() if not math.isnan(value)}
+    if not values:
         return Markup("")
-    x = fitting([end for _, *ends in rows for end in ends], 14.0, WIDTH - 14.0, metric.range)
-    bottom = 8.0 + _ROW * len(rows)
-    parts = [grid(x, 8.0, bottom, metric.name)]
-    shown = [
-        _written(methods[k], metric) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
-        for k, _, low, high in rows
-    ]
-    heights = [8.0 + _ROW * place for place in range(len(rows))]
-    titles = row_titles(x, [top + 14.0 for top in heights], [methods[k].name for k, *_ in rows], shown)
-    for title, top, (k, value, low, high) in zip(titles, heights, rows, strict=True):
-        middle = top + 28.0
-        layer = [
-            title,
-            element("circle", css="dot", cx=float(x.at(value)), cy=middle, r=5.0),
-        ]
-        if not math.isnan(low):
-            layer.insert(0, line(float(x.at(low)), middle, float(x.at(high)), middle, css="whisker"))
-        parts.append(element("g", *layer, css=f"method {methods[k].css}", data_method=k))
+    ends = {k: methods[k].interval(metric.key) for k in values}
+
+    def draw(k: int, x: Scale, top: float) -> list[Markup]:
+        low, high = x.at(ends[k]).tolist()
+        whisker = [] if math.isnan(low) else [line(low, top + 28.0, high, top + 28.0, css="whisker")]
+        return [*whisker, element("circle", css="dot", cx=float(x.at(values[k])), cy=top + 28.0, r=5.0)]
+
+    said = {
+        k: _written(methods[k], metric) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
+        for k, (low, high) in ends.items()
+    }
+    every = [*values.values(), *(end for pair in ends.values() for end in pair)]
+    parts, height = rows(methods, metric.name, fitted(every, metric.range), said, draw, high=_ROW)
     named = f"{metric.name} of each method with its interval; the values are in the table of methods"
-    return drawing(parts, bottom + 42.0, named)
+    return drawing(parts, height, named)

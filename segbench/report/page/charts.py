@@ -1,50 +1,39 @@
-"""Charts of the page: curves, measures against the threshold, images, classes, as SVG that needs no script.
+"""Figures of the page: charts of curves, images, classes, as SVG that needs no script.
 
-Lines come from `Series` and bands from `segbench.statistics.bands`, as those of the plots. The page's script reads
-values off the points that `points` gives. What is undefined is not drawn.
+Charts of curves are those of the plots. The page's script reads values off the points that `points` gives. What is
+undefined is not drawn. Colours and strokes are classes of the page's style sheet.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
-from segbench.aggregator.result import Result
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import competes
-from segbench.core.errors import ArgumentError
-from segbench.core.integers import FloatArray
 from segbench.core.metric import headline, image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import many, number
-from segbench.core.series import AXES, RATES, Series, Space
-from segbench.drawing.axes import equal_f
-from segbench.drawing.palette import COLOURS, DASHES, LineStyle
-from segbench.drawing.series import drawn_line, thinned
-from segbench.report.page.svg import (
-    WIDTH,
-    Axis,
-    axes,
-    between,
-    drawing,
-    element,
-    fitting,
-    grid,
-    line,
-    row_titles,
-    shape,
-    words,
-)
-from segbench.report.plots.methods import classes_add_up
-from segbench.report.tables import Table, class_results
-from segbench.statistics.bands import curve_band
-from segbench.statistics.intervals import Intervals
+from segbench.core.numbers import many, number, point_first
+from segbench.core.series import RATES
+from segbench.drawing.axes import fitted
+from segbench.drawing.charts import Area, Chart, Dot, Mark
+from segbench.report.plots.classes import confusion_shares
+from segbench.report.plots.images import spread
+from segbench.report.plots.kinds import KINDS, kind_of
+from segbench.report.plots.methods import Method, classes_add_up
+from segbench.report.tables import class_results
 
+WIDTH = 480
+"""Units across a chart whatever the screen, so that charts side by side have letters of one size."""
+
+_MOST_TICKS = 6
+_LETTERS = 56  # so many fit into the width
 _PROBED = 600
 _MOST_DOTS = 2_000
 _MOST_MATRICES = 4
@@ -52,42 +41,13 @@ _MOST_RESAMPLED = 150  # bars with intervals, each of which is resampled alone: 
 _SMALL_MATRIX = 12
 _LONGEST_NAME = 16  # of a class, beside the matrix
 _DIGITS = 4
-_DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
-_CAPTIONS = {
-    "pr": "Precision and recall",
-    "roc": "ROC",
-    "PRI": "Probabilistic Rand index",
-    "VOI": "Variation of information, in bits",
-}
 _HEIGHT = 440.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, WIDTH - 34.0, 10.0, _HEIGHT - 42.0
 
 
 @dataclass(frozen=True)
-class Method:
-    """A method as the page shows it.
-
-    Parameters
-    ----------
-    name : str
-    result : Result
-    css : str
-        Classes of the style sheet that say its colour and dashes.
-    intervals : Intervals, optional
-    values : mapping of str to float
-        The metric that ranks images, of those where it is defined.
-    """
-
-    name: str
-    result: Result
-    css: str
-    intervals: Intervals | None
-    values: Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart: its kind, its caption, the drawing, and what has to be said below."""
+class Figure:
+    """A chart as the page shows it: its kind, its caption, the drawing, and what has to be said below."""
 
     kind: str
     caption: str
@@ -100,36 +60,15 @@ class Chart:
         return "data-x" in self.svg
 
 
-def css_of(style: LineStyle) -> str:
-    """Name the classes of the style sheet for a line."""
-    colour = COLOURS.index(style.colour) if style.colour in COLOURS else len(COLOURS)
-    return f"c{colour} {_DASH_NAMES[DASHES.index(style.dashes)]}".rstrip()
-
-
-def charts(methods: Sequence[Method]) -> list[Chart]:
-    """Draw the charts of one protocol, as many as have something to show."""
-    drawn = [_in_space(methods, "pr"), _in_space(methods, "roc"), *_against_thresholds(methods)]
-    return [chart for chart in (*drawn, _scatter(methods), _by_image(methods), *_by_class(methods)) if chart]
-
-
-def curve_of(method: Method) -> Series | None:
-    """Give the curve of a method if it can be drawn: it has thresholds, and its headline is defined."""
-    result = method.result
-    if not result.published and not result.counts:
-        return None
-    curve = result.drawn
-    if (
-        curve is None
-        or not curve.columns["threshold"].size
-        or math.isnan(result.summary[headline(result.rules.metrics()).key])
-    ):
-        return None
-    return curve
+def figures(methods: Sequence[Method]) -> list[Figure]:
+    """Draw the figures of one protocol, as many as have something to show."""
+    curves = [_of_curves(chart, methods) for name in KINDS for chart in kind_of(name).charts(methods)]
+    return [one for one in (*curves, _scatter(methods), _by_image(methods), *_by_class(methods)) if one]
 
 
 def points(method: Method) -> dict[str, list[float | None]] | None:
     """Give measured points to be read off: columns of the curve, evenly along it if there are many."""
-    curve = curve_of(method)
+    curve = method.curve
     if curve is None:
         return None
     names = [name for space in sorted(curve.spaces) for name in RATES[space]] or list(curve.levels)
@@ -147,193 +86,104 @@ def points(method: Method) -> dict[str, list[float | None]] | None:
     }
 
 
-def _in_space(methods: Sequence[Method], space: Space) -> Chart | None:
-    """Draw the curves in a space: bands below, the best on top."""
-    curves = [(k, curve) for k, method in enumerate(methods) if (curve := curve_of(method)) and space in curve.spaces]
-    if not curves:
-        return None
-    x, y = Axis(0, 1, _LEFT, _RIGHT), Axis(0, 1, _BOTTOM, _TOP)
-    x_title, y_title = (title[0].upper() + title[1:] for title in AXES[space])
-    parts = [axes(x, y, x_title, y_title)]
-    if space == "pr":
-        parts += _equal_f(x, y, curves[0][1].beta2)
-        rates = {round(curve.prevalence, _DIGITS) for _, curve in curves if not math.isnan(curve.prevalence)}
-        parts += [line(x.start, at, x.end, at, css="chance") for at in y.at(sorted(rates)).tolist()]
-    else:
-        parts.append(line(x.start, y.start, x.end, y.end, css="chance"))
-    note = ""
-    for k, curve in reversed(curves):
-        band = _band(space, methods[k], x, y)
-        note = _band_note(methods[k]) if band else note
-        dots = _best_points(methods[k], x, y) if space == "pr" else []
-        parts.append(_layer(methods, k, [*band, *_line(*drawn_line(curve, space), x, y), *dots]))
-    return Chart(space, _CAPTIONS[space], _readable(parts, methods, _CAPTIONS[space], x, y, columns=RATES[space]), note)
+def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
+    """Draw a chart of curves: guides below, the best method on top."""
+    x, y = Scale(*chart.x.ends, _LEFT, _RIGHT), Scale(*chart.y.ends, _BOTTOM, _TOP)
+    parts = [axes(x, y, chart.x.title, chart.y.title)]
+    for guide in (*chart.guides, *chart.levels):
+        known = np.isfinite(guide.y)
+        parts.append(shape(x.at(guide.x[known]), y.at(guide.y[known]), css="iso" if guide.is_equal_f else "chance"))
+        if guide.is_equal_f:
+            parts.append(words(x.end + 4.0, float(y.at(guide.y[-1])) + 4.0, guide.name, css="iso-text"))
+    for k, marks in reversed(list(enumerate(chart.layers))):
+        drawn = [_mark(mark, x, y) for mark in sorted(marks, key=lambda mark: not isinstance(mark, Area))]
+        if any(drawn):
+            parts.append(_layer(methods, k, drawn))
+    named = f"{chart.caption}: {', '.join(method.name for method in methods)}; the values are in the table of methods"
+    ends = {"data_x": _ends(chart.x.column, x), "data_y": _ends(chart.y.column, y)}
+    svg = drawing(parts, _HEIGHT, named, css="readable", tabindex=0, **ends)
+    return Figure(chart.kind, chart.caption, svg, chart.note)
 
 
-def _band_note(method: Method) -> str:
-    """Say what the area around a curve is; nothing without intervals."""
-    drawn = method.intervals
-    if drawn is None:
-        return ""
-    band = f"pointwise {100 * drawn.level:g} % bootstrap band of the best method or those chosen"
-    return f"Shaded: {band}, {drawn.replicates} resamples of images"
-
-
-def _equal_f(x: Axis, y: Axis, beta2: float) -> list[Markup]:
-    parts = []
-    for f in np.arange(1, 10) / 10:
-        recall, precision = equal_f(f, beta2, 40)
-        known = np.isfinite(precision)
-        parts.append(shape(x.at(recall[known]), y.at(precision[known]), css="iso"))
-        label = f"F{f:.1f}".replace("0.", " .")
-        parts.append(words(x.end + 4.0, float(y.at(precision[-1])) + 4.0, label, css="iso-text"))
-    return parts
-
-
-def _line(across: FloatArray, up: FloatArray, x: Axis, y: Axis) -> list[Markup]:
-    if across.size == 1:
-        return [element("circle", css="dot", cx=float(x.at(across[0])), cy=float(y.at(up[0])), r=5.5)]
-    if not across.size:
-        return []
-    across, up = thinned(across, up)
-    return [shape(x.at(across), y.at(up), css="line")]
-
-
-def _best_points(method: Method, x: Axis, y: Axis) -> list[Markup]:
-    """Mark the best F of a curve."""
-    summary = method.result.summary
-    best = [summary.get(name, math.nan) for name in ("ods_recall", "ods_precision")]
-    if not np.isfinite(best).all():
-        return []
-    return [element("circle", css="dot", cx=float(x.at(best[0])), cy=float(y.at(best[1])), r=4.5)]
-
-
-def _band(space: Space, method: Method, x: Axis, y: Axis) -> list[Markup]:
-    """Draw the band over images around a curve."""
-    drawn = method.intervals
-    if not drawn or len(method.result.counts) < 2:
-        return []
-    level, replicates, seed = drawn.level, drawn.replicates, drawn.seed
-    try:
-        band = curve_band(method.result.table, space=space, level=level, replicates=replicates, seed=seed)
-    except ArgumentError:  # of a table without `heights`
-        return []
-    known = np.isfinite(band.low) & np.isfinite(band.high)
-    ends = x.at(band.at[known]), y.at(band.low[known]), y.at(band.high[known])
-    return [between(*ends, css="band")] if known.any() else []
-
-
-def _against_thresholds(methods: Sequence[Method]) -> list[Chart]:
-    """Draw each measure against the threshold; nothing where every method has a single one."""
-    curves = [(k, curve) for k, method in enumerate(methods) if (curve := curve_of(method))]
-    several = [(k, curve) for k, curve in curves if curve.against_threshold()[0].size > 1]
-    if not several:
-        return []
-    x = fitting(np.concatenate([curve.against_threshold()[0] for _, curve in several]), _LEFT, _RIGHT)
-    if x.low > -0.2 and x.high < 1.2:
-        x = Axis(0, 1, _LEFT, _RIGHT)
-    names = dict.fromkeys(name for _, curve in several for name in curve.levels)
-    return [_against_threshold(methods, several, name, x) for name in names]
-
-
-def _against_threshold(methods: Sequence[Method], curves: Sequence[tuple[int, Series]], name: str, x: Axis) -> Chart:
-    lines = []
-    for k, curve in curves:
-        at, up = (np.asarray(values, np.float64) for values in (curve.columns["threshold"], curve.levels[name]))
-        known = np.isfinite(at) & np.isfinite(up)
-        order = np.argsort(at[known], kind="stable")
-        # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
-        times = 2 if curve.steps else 1
-        if not known.any():
-            continue
-        steps = np.repeat(at[known][order], times), np.repeat(up[known][order], times)
-        lines.append((k, (steps[0][: 1 - times or None], steps[1][times - 1 :])))
-    highest = max((float(up.max()) for _, (_, up) in lines), default=0.0)
-    y = Axis(0, 1 if highest <= 1 else 1.04 * highest, _BOTTOM, _TOP)
-    title = name[:1].upper() + name[1:]
-    parts = [axes(x, y, "Threshold", title)]
-    for k, (at, up) in reversed(lines):
-        unit = thinned((at - x.low) / (x.high - x.low), up / y.high)
-        places = Axis(0, 1, x.start, x.end).at(unit[0]), Axis(0, 1, y.start, y.end).at(unit[1])
-        parts.append(_layer(methods, k, [shape(*places, css="line")]))
-    caption = f"{_CAPTIONS.get(name, title)} at each threshold"
-    return Chart(f"threshold-{name}", caption, _readable(parts, methods, caption, x, y, columns=("threshold", name)))
+def _mark(mark: Mark, x: Scale, y: Scale) -> Markup:
+    if isinstance(mark, Area):
+        return between(x.at(mark.x), y.at(mark.low), y.at(mark.high), css="band")
+    if isinstance(mark, Dot):
+        size = 5.5 if mark.alone else 4.5
+        return element("circle", css="dot", cx=float(x.at(mark.x)), cy=float(y.at(mark.y)), r=size)
+    return shape(x.at(mark.x), y.at(mark.y), css="line")
 
 
 def _layer(methods: Sequence[Method], k: int, parts: Sequence[Markup]) -> Markup:
     """Group what belongs to a method, so that it can be brought out."""
     leader = next((place for place, method in enumerate(methods) if method.result.competes), 0)
-    return element("g", *parts, css=f"method {methods[k].css}{' leader' * (k == leader)}", data_method=k)
+    return element("g", *parts, css=f"method {methods[k].style.css}{' leader' * (k == leader)}", data_method=k)
 
 
-def _readable(
-    parts: list[Markup], methods: Sequence[Method], caption: str, x: Axis, y: Axis, *, columns: tuple[str, str]
-) -> Markup:
-    """Give a drawing that a script can read values off."""
-    named = f"{caption}: {', '.join(method.name for method in methods)}; the values are in the table of methods"
-    ends = {"data_x": _scale(columns[0], x), "data_y": _scale(columns[1], y)}
-    return drawing(parts, _HEIGHT, named, css="readable", tabindex=0, **ends)
+def _ends(column: str, scale: Scale) -> str:
+    """Write a scale for the script: what is along it, its ends, and their places in the drawing."""
+    return f"{column} {scale.low:.9g} {scale.high:.9g} {scale.start:g} {scale.end:g}"
 
 
-def _scale(column: str, axis: Axis) -> str:
-    """Write an axis for the script: what is along it, its ends, and their places in the drawing."""
-    return f"{column} {axis.low:.9g} {axis.high:.9g} {axis.start:g} {axis.end:g}"
+def rows(
+    methods: Sequence[Method],
+    title: str,
+    ends: tuple[float, float],
+    said: Mapping[int, str],
+    draw: Callable[[int, Scale, float], Sequence[Markup]],
+    *,
+    high: float,
+) -> tuple[list[Markup], float]:
+    """Draw a row for each method of which something is said, and the axis below; give the height, too."""
+    x, bottom = Scale(*ends, 14.0, WIDTH - 14.0), 8.0 + high * len(said)
+    parts = [grid(x, 8.0, bottom, title)]
+    names = shortened([methods[k].name for k in said], _LETTERS - max(map(len, said.values())))
+    for row, (k, name) in enumerate(zip(said, names, strict=True)):
+        top = 8.0 + high * row
+        titles = words(x.start, top + 14.0, name, css="name"), words(x.end, top + 14.0, said[k], text_anchor="end")
+        parts.append(_layer(methods, k, [*titles, *draw(k, x, top)]))
+    return parts, bottom + 42.0
 
 
-def _by_image(methods: Sequence[Method]) -> Chart | None:
-    """Draw a dot for each image in a row for each method; dots of equal values lie side by side."""
+def _by_image(methods: Sequence[Method]) -> Figure | None:
+    """Draw a dot for each image in a row for each method, at the same height in each row."""
     metric = image_headline(methods[0].result.rules.metrics())
-    rows = [k for k, method in enumerate(methods) if method.values]
-    if not rows:
+    values = {k: list(method.values.values()) for k, method in enumerate(methods) if method.values}
+    if not values:
         return None
-    x = fitting([value for k in rows for value in methods[k].values.values()], 14.0, WIDTH - 14.0, metric.range)
-    high = 58.0
-    parts = [grid(x, 8.0, 14.0 + high * len(rows), f"{metric.name_for_images} of each image")]
-    tops = [14.0 + high * row for row in range(len(rows))]
-    medians = [f"median {number(float(np.median(list(methods[k].values.values()))))}" for k in rows]
-    titles = row_titles(x, [top + 13.0 for top in tops], [methods[k].name for k in rows], medians)
-    for k, title, top in zip(rows, titles, tops, strict=True):
-        parts.append(_layer(methods, k, [title, *_row_of_images(methods[k].values, x, top)]))
+    heights = spread(sorted({name for method in methods for name in method.values}))
     caption = f"{metric.name_for_images} of each image"
-    named = f"{caption}: a row for each of {', '.join(methods[k].name for k in rows)}; the values are in the table"
+    parts, height = rows(
+        methods,
+        caption,
+        fitted([value for some in values.values() for value in some], metric.range),
+        {k: f"median {number(float(np.median(some)))}" for k, some in values.items()},
+        lambda k, x, top: _row_of_images(methods[k].values, x, top + 36.0, heights),
+        high=58.0,
+    )
+    named = f"{caption}: a row for each of {', '.join(methods[k].name for k in values)}; the values are in the table"
     note = "The bar spans the quartiles, and the tall mark is the median"
-    return Chart("images", caption, drawing(parts, 14.0 + high * len(rows) + 42.0, named), note)
+    return Figure("images", caption, drawing(parts, height, named), note)
 
 
-def values_of_images(images: Table, results: Sequence[Result]) -> list[dict[str, float]]:
-    """Give for each result the metric that ranks images, of those where it is defined, from their table."""
-    values: list[dict[str, float]] = [{} for _ in results]
-    for row in images.rows:
-        value = float(row.summary[image_headline(results[row.method].rules.metrics()).image_key])
-        if not math.isnan(value):
-            values[row.method][row.labels[1]] = value
-    return values
-
-
-def _row_of_images(values: Mapping[str, float], x: Axis, top: float) -> list[Markup]:
-    numbers = np.array(list(values.values()))
-    low, median, high = np.quantile(numbers, [0.25, 0.5, 0.75])
-    middle, (left, centre, right) = top + 36.0, x.at([low, median, high]).tolist()
+def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights: Mapping[str, float]) -> list[Markup]:
+    numbers = list(values.values())
+    left, centre, right = x.at(np.quantile(numbers, [0.25, 0.5, 0.75])).tolist()
     parts = [
         element("rect", css="box", x=left, y=middle - 15, width=right - left, height=30),
         element("rect", css="fill", x=centre - 1.25, y=middle - 18, width=2.5, height=36),
     ]
     if len(values) > _MOST_DOTS:
-        ends = x.at([numbers.min(), numbers.max()]).tolist()
+        ends = x.at([min(numbers), max(numbers)]).tolist()
         return [*parts, line(ends[0], middle, ends[1], middle, css="whisker")]
-    across = np.round(x.at(numbers) / 5)
-    places, counts = np.unique(across, return_counts=True)
-    apart, nth = min(5.2, 32 / int(counts.max())), dict.fromkeys(places.tolist(), 0)
-    for (image, value), place in sorted(zip(values.items(), across.tolist(), strict=True), key=lambda one: one[0]):
-        nth[place] += 1
-        side = (-1) ** nth[place] * (nth[place] // 2)
+    for image, value in sorted(values.items()):
         title = element("title", f"{image}: {number(value)}")
-        at = {"cx": float(x.at(value)), "cy": middle + apart * side}
+        at = {"cx": float(x.at(value)), "cy": middle + 15 * heights[image]}
         parts.append(element("circle", title, css="image", r=2.7, data_image=image, **at))
     return parts
 
 
-def _scatter(methods: Sequence[Method]) -> Chart | None:
+def _scatter(methods: Sequence[Method]) -> Figure | None:
     """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
     counted = [k for k, method in enumerate(methods) if method.values and competes(method.result.rules)]
     if len(counted) < 2:
@@ -341,7 +191,8 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
     a, b = (methods[k] for k in counted[:2])
     every = [value for k in counted for value in methods[k].values.values()]
     metric = image_headline(a.result.rules.metrics())
-    x, y = fitting(every, _LEFT, _RIGHT, metric.range), fitting(every, _BOTTOM, _TOP, metric.range)
+    ends = fitted(every, metric.range)
+    x, y = Scale(*ends, _LEFT, _RIGHT), Scale(*ends, _BOTTOM, _TOP)
     images = sorted({name for k in counted for name in methods[k].values})
     if len(images) > _MOST_DOTS:
         return None
@@ -351,28 +202,22 @@ def _scatter(methods: Sequence[Method]) -> Chart | None:
         place = {"cx": float(x.at(a.values[name])), "cy": float(y.at(b.values[name]))} if known else {"display": "none"}
         said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
         dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
-    ends = line(x.start, y.start, x.end, y.end, css="chance")
     caption = f"{metric.name_for_images} of each image, one method against another"
-    parts = [axes(x, y, a.name, b.name), ends, element("g", *dots, css="pair")]
+    equal = line(x.start, y.start, x.end, y.end, css="chance")
+    parts = [axes(x, y, a.name, b.name), equal, element("g", *dots, css="pair")]
     svg = drawing(
         parts,
         _HEIGHT,
         f"{caption}: {a.name} across, {b.name} up",
-        data_across=_scale("across", x),
-        data_up=_scale("up", y),
+        data_across=_ends("across", x),
+        data_up=_ends("up", y),
     )
-    won = _tally(a, b)
-    return Chart("against", caption, svg, won)
+    signs = [metric.direction * np.sign(a.values[name] - b.values[name]) for name in a.values.keys() & b.values.keys()]
+    won = f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
+    return Figure("against", caption, svg, won)
 
 
-def _tally(a: Method, b: Method) -> str:
-    both = a.values.keys() & b.values.keys()
-    direction = image_headline(a.result.rules.metrics()).direction
-    signs = [direction * np.sign(a.values[name] - b.values[name]) for name in both]
-    return f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
-
-
-def _by_class(methods: Sequence[Method]) -> list[Chart]:
+def _by_class(methods: Sequence[Method]) -> list[Figure]:
     """Draw a bar for each class and method, and confusion matrices."""
     first = methods[0].result
     names = [] if classes_add_up(first) else list(first.classes)
@@ -383,11 +228,11 @@ def _by_class(methods: Sequence[Method]) -> list[Chart]:
     return [_bars(methods, alike, names), *matrices]
 
 
-def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str]) -> Chart:
+def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str]) -> Figure:
     metric = headline(next(iter(methods[0].result.classes.values())).rules.metrics())
     thick = 9.0 if len(alike) < 5 else 5.0
     high, top = 22.0 + thick * len(alike), 12.0
-    x = Axis(0, 1, 14.0, WIDTH - 14.0)
+    x = Scale(0, 1, 14.0, WIDTH - 14.0)
     bottom = top + high * len(names)
     parts = [grid(x, top, bottom, metric.name)]
     parts += [words(x.start, top + high * row + 14.0, name, css="name") for row, name in enumerate(names)]
@@ -411,18 +256,14 @@ def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str])
     parts += [_layer(methods, k, layer) for k, layer in bars.items()]
     caption = f"{metric.name} of each class"
     note = f"Lines: {100 * drawn[0].level:g} % intervals over images" if drawn else ""
-    return Chart("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"), note)
+    return Figure("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"), note)
 
 
-def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
+def _confusion(method: Method, names: Sequence[str]) -> Figure | None:
     """Draw a confusion matrix, as shares of the pixels of the true class."""
-    matrix = getattr(method.result.pooled, "matrix", None)
-    if matrix is None:
+    if (matrix := getattr(method.result.pooled, "matrix", None)) is None:
         return None
-    matrix = matrix if matrix[:, -1].any() else matrix[:, :-1]
-    with np.errstate(invalid="ignore"):  # a class without pixels has an empty row
-        shares = np.nan_to_num(matrix / matrix.sum(axis=1, keepdims=True))
-    columns = [*names, "outside"][: shares.shape[1]]
+    shares, columns = confusion_shares(matrix, names)
     left, top = 110.0, 14.0
     short = shortened(columns, _LONGEST_NAME)
     longest = max(map(len, short))
@@ -434,7 +275,7 @@ def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
     for column, name in enumerate(short):
         turned = f"translate({left + side * (column + 0.5) + 4:.1f} {bottom + 6:.1f}) rotate(-90)"
         parts.append(element("text", name, transform=turned, text_anchor="end", font_size=letters))
-    for row, column in zip(*np.nonzero(shares >= 0.005), strict=True):  # what rounds to 0 % is left out
+    for row, column in zip(*np.nonzero(np.nan_to_num(shares) >= 0.005), strict=True):  # what rounds to 0 % is left out
         share = float(shares[row, column])
         place = {"x": left + side * column, "y": top + side * row}
         title = element("title", f"{names[row]}, predicted as {columns[column]}: {share:.2%}")
@@ -446,10 +287,10 @@ def _confusion(method: Method, names: Sequence[str]) -> Chart | None:
             parts.append(element("text", f"{100 * share:.0f}", css=shade, text_anchor="middle", **middle))
     parts.append(element("rect", css="frame", x=left, y=top, width=side * len(columns), height=side * len(names)))
     caption = f"Confusion matrix of {method.name}"
-    layer = element("g", *parts, css=method.css)
+    layer = element("g", *parts, css=method.style.css)
     named = f"{caption}: the true class in rows, the predicted one in columns"
     note = "Percent of the pixels of the true class (rows) by predicted class (columns)"
-    return Chart("confusion", caption, drawing([layer], bottom + 12.0 + 0.6 * letters * longest, named), note)
+    return Figure("confusion", caption, drawing([layer], bottom + 12.0 + 0.6 * letters * longest, named), note)
 
 
 def rounded(values: ArrayLike) -> list[float | None]:
@@ -461,3 +302,103 @@ def rounded(values: ArrayLike) -> list[float | None]:
 def _plain(value: Any) -> float | None:  # noqa: ANN401  a NumPy number
     """Give a number with six digits, None for what is not a number."""
     return float(f"{float(value):.6g}") if np.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values, `low` to `high`, to places in the drawing, `start` to `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, values: ArrayLike) -> FloatArray:
+        """Give the places of values."""
+        share = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
+        return np.asarray(self.start + share * (self.end - self.start))
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round values within the scale, at most seven."""
+        rough = (self.high - self.low) / _MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def element(name: str, *inside: object, **attributes: object) -> Markup:
+    """Write an element: what is inside and the attributes are escaped, numbers rounded to a tenth of a unit.
+
+    Underscores of attributes are written as hyphens, `css` as ``class``; what is empty is left out.
+    """
+    written = [
+        Markup(' {}="{}"').format("class" if key == "css" else key.replace("_", "-"), _value(value))
+        for key, value in attributes.items()
+        if value not in {"", None}
+    ]
+    opening = Markup("<{}{}").format(name, Markup("").join(written))
+    return opening + (Markup(">{}</{}>").format(Markup("").join(map(escape, inside)), name) if inside else Markup("/>"))
+
+
+def _value(value: object) -> object:
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else value
+
+
+def line(x1: float, y1: float, x2: float, y2: float, *, css: str) -> Markup:
+    """Draw a straight line."""
+    return element("line", css=css, x1=x1, y1=y1, x2=x2, y2=y2)
+
+
+def shape(x: FloatArray, y: FloatArray, *, css: str, closed: bool = False) -> Markup:
+    """Draw a line through points, or the area that they enclose."""
+    points = [f"{_value(a)} {_value(b)}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    kept = [point for k, point in enumerate(points) if not k or point != points[k - 1]]
+    return element("path", css=css, d=f"M{'L'.join(kept)}{'Z' * closed}") if kept else Markup("")
+
+
+def between(at: FloatArray, low: FloatArray, high: FloatArray, *, css: str) -> Markup:
+    """Draw the area between two lines."""
+    return shape(np.append(at, at[::-1]), np.append(high, low[::-1]), css=css, closed=True)
+
+
+def words(x: float, y: float, text: object, **attributes: object) -> Markup:
+    """Write words at a place."""
+    return element("text", text, x=x, y=y, **attributes)
+
+
+def grid(x: Scale, top: float, bottom: float, title: str) -> Markup:
+    """Draw the vertical lines of a grid, with numbers and a title below."""
+    parts = []
+    for value, at in zip(x.ticks, x.at(x.ticks).tolist(), strict=True):
+        parts += [
+            line(at, top, at, bottom, css="grid"),
+            words(at, bottom + 16.0, _label(value), text_anchor="middle"),
+        ]
+    middle = (x.start + x.end) / 2
+    return Markup("").join([*parts, words(middle, bottom + 36.0, title, css="title", text_anchor="middle")])
+
+
+def axes(x: Scale, y: Scale, x_title: str, y_title: str) -> Markup:
+    """Draw the grid of two axes with their numbers and titles."""
+    parts = [grid(x, y.end, y.start, x_title)]
+    for value, at in zip(y.ticks, y.at(y.ticks).tolist(), strict=True):
+        parts += [
+            line(x.start, at, x.end, at, css="grid"),
+            words(x.start - 6.0, at + 4.0, _label(value), text_anchor="end"),
+        ]
+    place = f"translate({x.start - 34:g} {(y.start + y.end) / 2:g}) rotate(-90)"
+    parts.append(element("text", y_title, transform=place, css="title", text_anchor="middle"))
+    return Markup("").join(parts)
+
+
+def _label(value: float) -> str:
+    """Write a number beside an axis, in the style of the tables."""
+    return point_first(f"{value:.6g}")
+
+
+def drawing(parts: list[Markup], height: float, named: str, **attributes: object) -> Markup:
+    """Put parts into a drawing with a name for those who cannot see it."""
+    box = f"0 0 {WIDTH} {height:g}"
+    return element("svg", *parts, viewBox=box, role="img", aria_label=named, **attributes)

@@ -1,21 +1,27 @@
-"""How to repeat a run and a comparison: the command lines that made them, as far as they are known."""
+"""How to repeat a run and a comparison: the command lines that made them, as far as they are known.
+
+Places of files are written ``GT`` and ``PRED/method``, for blind review, or as they are.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from segbench._version import __version__
+from segbench.aggregator.records import version_of
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.signature import SELECTION, version_of, without_selection
 from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
-from segbench.core.options import typed_options
-from segbench.loaders.archives import method_name
+from segbench.core.options import words_of
+from segbench.loaders.inputs import Inputs
+from segbench.loaders.source import method_name
 from segbench.protocols.registry import verb_of
-from segbench.report.page.places import Places
 from segbench.statistics.comparison import Comparison
 
 _LONGEST_LIST = 200
@@ -27,19 +33,46 @@ _REPAIRS: Mapping[str, Callable[[str], list[str]]] = {
 }
 
 
+class Places:
+    """Writes the places of results and of photographs in commands and messages, real ones if `real`."""
+
+    def __init__(self, results: Sequence[Result], images: str | None, *, real: bool) -> None:
+        self._real = real
+        known: dict[str, str] = {} if images is None else {images: "IMAGES"}
+        for inputs in (result.inputs for result in results if result.inputs):
+            for part in (inputs, *inputs.merged):
+                hidden = self.inputs(part)
+                known |= {
+                    place: getattr(hidden, name)
+                    for name in ("ground_truth", "prediction", "field", "pairs")
+                    if (place := getattr(part, name))
+                }
+        self._known = sorted(known.items(), key=lambda item: -len(item[0]))
+
+    def inputs(self, inputs: Inputs) -> Inputs:
+        """Give inputs with the places to be written."""
+        if self._real:
+            return inputs
+        return replace(
+            inputs,
+            ground_truth="GT" if inputs.ground_truth else "",
+            prediction=inputs.prediction and f"PRED/{PurePath(inputs.prediction).name}",
+            field=inputs.field and "FIELD",
+            pairs=inputs.pairs and PurePath(inputs.pairs).name,
+            merged=tuple(map(self.inputs, inputs.merged)),
+        )
+
+    def text(self, text: str) -> str:
+        """Give a message with the places to be written."""
+        for real, written in () if self._real else self._known:
+            # A folder may be called `p`, and is only replaced where a path begins.
+            text = re.sub(rf"(?<![\w./-]){re.escape(real)}(?![\w.-])", written.replace("\\", r"\\"), text)
+        return text
+
+
 @dataclass(frozen=True)
 class Repetition:
-    """How to repeat a run.
-
-    Parameters
-    ----------
-    methods : tuple of str
-        The methods of the run.
-    command : str
-        For a shell; empty where it is not known.
-    remarks : tuple of str
-        What the command leaves out, or why there is none.
-    """
+    """How to repeat a run of some methods: a command, empty where it is not known, and what it leaves out or why."""
 
     methods: tuple[str, ...]
     command: str
@@ -121,7 +154,9 @@ def _prediction(result: Result) -> str:
 
 def _options(result: Result) -> tuple[list[str], list[str]]:
     """Give the options that a run was counted with, and remarks on settings that no option gives."""
-    words, left = typed_options(type(result.rules), without_selection(result.settings, *SELECTION, *_REPAIRS, "field"))
+    settings = json.loads(result.protocol_json)
+    words, left = words_of(type(result.rules), settings)
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
-    return words, [f"not in the command: {name} {result.settings[name]}" for name in left]
+    left += ["thresholds"] if "thresholds" in result.settings.keys() - settings.keys() else []  # of a tuning set
+    return words, [f"not in the command: {name} {result.settings.get(name, settings.get(name))}" for name in left]

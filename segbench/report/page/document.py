@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
 import os
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -32,23 +35,20 @@ from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
-from segbench.report.page.answer import Said, compared_results, said_first
-from segbench.report.page.charts import Method, charts, css_of, curve_of, points, rounded, values_of_images
-from segbench.report.page.commands import comparing, repetitions
-from segbench.report.page.embedding import inline_script, security_policy
-from segbench.report.page.gallery import Row as GalleryRow
-from segbench.report.page.gallery import chosen_rows, gallery
-from segbench.report.page.panels import Panels, panels
+from segbench.report.page.answer import Said, compared_results, said_first, sentence
+from segbench.report.page.charts import figures, points, rounded
+from segbench.report.page.commands import Places, comparing, repetitions
+from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
+from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
-from segbench.report.page.places import Places
-from segbench.report.plots.methods import classes_add_up, styles_of
+from segbench.report.plots.methods import Method, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
 from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
-from segbench.statistics.replicates import as_draws, as_level
+from segbench.statistics.measured import as_draws, as_level
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -162,9 +162,12 @@ def export_report(
                 else one.intervals(level=intervals, replicates=replicates, seed=seed)
                 for name, one in zip(names, group, strict=True)
             ]
-        css = [css_of(styles[place]) for place in order]
-        parts = zip(names, group, css, drawn, values_of_images(by_image, group), strict=True)
-        methods = [Method(*of_method) for of_method in parts]
+        values = _values(by_image, image_headline(group[0].rules.metrics()).image_key)
+        of_each = zip(names, group, order, drawn, strict=True)
+        methods = [
+            Method(name, one, styles[place], intervals=known, values=values[k])
+            for k, (name, one, place, known) in enumerate(of_each)
+        ]
         rows = chosen_rows(methods)
         pictures = panels(
             methods,
@@ -211,7 +214,6 @@ def _section(
         "facts": f"{_methods(results)}, {_facts(results)}",
         "methods": methods,
         "names": names,
-        "results": results,
         "said": said,
         "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
         "trust": _trust(methods, said.comparison),
@@ -226,8 +228,9 @@ def _section(
         "remarks": [
             replace(remark, text=places.text(remark.text), details=tuple(map(places.text, remark.details)))
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
+            if sentence(remark.text) not in said.details
         ],
-        "charts": charts(methods),
+        "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in states_called(rules).items()],
         "at": _chosen_how(methods, at_their_best=images_at_their_best(rules.metrics())),
@@ -240,7 +243,7 @@ def _section(
             "images": list(pictures.by_image),
             "states": [states_called(rules).get(state, "") for state in State],
             "alphas": alphas(1),
-            "css": [method.css for method in methods],
+            "css": [method.style.css for method in methods],
             "values": [dict(zip(one.values, rounded(list(one.values.values())), strict=True)) for one in methods],
             "lower": image_headline(rules.metrics()).better == "lower",
             "cuts": cuts,
@@ -250,6 +253,15 @@ def _section(
         "repetitions": repetitions(results, places),
         "comparing": again,
     }
+
+
+def _values(images: Table, key: str) -> dict[int, dict[str, float]]:
+    """Give a metric of images by the method's place, of those where it is defined."""
+    values: dict[int, dict[str, float]] = defaultdict(dict)
+    for row in images.rows:
+        if not math.isnan(value := float(row.summary[key])):
+            values[row.method][row.labels[1]] = value
+    return values
 
 
 def _caption(methods: Sequence[Method]) -> str:
@@ -287,8 +299,7 @@ def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
     """Say how the rows of the gallery were chosen, and at which threshold they are shown."""
     said = f"Rows are chosen by {'means over methods' if len(methods) > 1 else 'the metric of each image'}"
     said += ", each image at its own best threshold" if at_their_best else ""
-    curves = [curve for method in methods if (curve := curve_of(method)) is not None]
-    several = any(curve.columns["threshold"].size > 1 for curve in curves)
+    several = any(method.curve is not None and method.curve.columns["threshold"].size > 1 for method in methods)
     return (
         f"{said}; pictures, and the metrics below them, are at the best threshold for all images" if several else said
     )
@@ -315,7 +326,7 @@ def _worst_first(images: Table, headline: Metric) -> list[Row]:
 
 
 def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
-    scripts = [inline_script(_part(name)) for name in _SCRIPTS]
+    scripts = [_part(name) for name in _SCRIPTS]
     styles = _styles(sections)
 
     def link(section: Mapping[str, Any], image: str, method: int) -> str:
@@ -326,7 +337,7 @@ def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
         sections=sections,
         title=title,
         version=__version__,
-        policy=security_policy(scripts, styles),
+        policy=_security_policy(scripts, styles),
         styles=styles,
         link=link,
         scripts=scripts,
@@ -372,11 +383,24 @@ def _template() -> Template:
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
-    environment.globals |= {
-        "number": number,
-        "exact": exact,
-        "nan": math.nan,
-        "p_number": p_number,
-        "breaking": _breaking,
-    }
+    environment.globals.update(number=number, exact=exact, nan=math.nan, p_number=p_number, breaking=_breaking)
     return environment.from_string(_part("template.html"))
+
+
+def _security_policy(scripts: Sequence[str], styles: str) -> str:
+    """Write a content-security policy: these scripts and styles alone, pictures are data, nothing is loaded or sent."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(_digest, scripts))}",
+            f"style-src {_digest(styles)}",
+            "img-src data:",
+            "connect-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,4 +1,4 @@
-"""Which images get pictures, at which thresholds and how large, so that the page stays small enough to be sent."""
+"""Which images get pictures, at which thresholds and how large, and which of them the gallery shows as thumbnails."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ import numpy as np
 from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
+from segbench.core.arrays import FloatArray
+from segbench.core.capabilities import competes
 from segbench.core.errors import SegbenchError
-from segbench.core.integers import FloatArray
-from segbench.core.metric import best_threshold, image_headline
-from segbench.core.numbers import of_all
-from segbench.core.scores import ScoreCounts
+from segbench.core.metric import best_threshold, image_headline, images_at_their_best
+from segbench.core.numbers import number, of_all
 from segbench.curves.masks import AT_THE_MASK
+from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.source import Source
-from segbench.report.page.charts import Method
-from segbench.report.page.panel import MOST_CUTS, Seen, Task, draw, with_one_image
-from segbench.report.page.places import Places
+from segbench.report.page.commands import Places
+from segbench.report.page.pictures import MOST_CUTS, THIN, Seen, Task, draw, with_one_image
+from segbench.report.plots.methods import Method
 
 LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""
@@ -187,7 +187,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
 
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     """Give thresholds to slide through, `matched` where matching takes time, and the place of the best for the pool."""
-    if result.rules.counts is ScoreCounts and isinstance(counts := result.reduced, ScoreCounts):
+    if counts := result.scores:
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
             return (), 0
@@ -218,3 +218,100 @@ def _nearest(values: FloatArray, wanted: float) -> int:
 
 def _size(panel: Mapping[str, Any]) -> int:
     return len(json.dumps(panel))
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """One image by one method: its tint as a PNG in base64, sizes, metrics there and of the rows, or what is wrong."""
+
+    tint: str = ""
+    size: tuple[int, int] = (0, 0)
+    image_size: tuple[int, int] = (0, 0)
+    said: str = ""
+    ranked_by: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An image of the gallery: why it is there, its metrics, its photograph as a WebP in base64, thumbnails."""
+
+    reason: str
+    image: str
+    said: str
+    backdrop: str = ""
+    thumbnails: tuple[Thumbnail, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Rows with thumbnails of the methods at some places; `thin` if what is tinted are lines or small."""
+
+    rows: tuple[Row, ...] = ()
+    places: tuple[int, ...] = ()
+    thin: bool = False
+
+
+def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
+    """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
+    competing = [method for method in methods if competes(method.result.rules)] or list(methods)
+    metric, title = image_headline(methods[0].result.rules.metrics()), _ranking_title(methods[0])
+    values = {
+        name: [method.values[name] for method in competing if name in method.values]
+        for name in sorted({name for method in competing for name in method.values})
+    }
+    mean = {name: math.fsum(known) / len(known) for name, known in values.items()}
+    spread = {name: max(known) - min(known) for name, known in values.items()}
+    by_mean = sorted(mean, key=lambda name: (metric.direction * mean[name], name))
+    apart = [name for name in sorted(spread, key=lambda name: (-spread[name], name)) if spread[name] > 0]
+    from_middle = [by_mean[k] for k in sorted(range(len(by_mean)), key=lambda k: abs(2 * k + 1 - len(by_mean)))]
+    wanted = {"Worst": by_mean, "Widest disagreement": apart, "Median": from_middle, "Best": by_mean[::-1]}
+    rows: dict[str, Row] = {}
+    for reason, order in wanted.items():
+        name = next((name for name in order if name not in rows), None)
+        if name is not None:
+            rows[name] = Row(reason, name, _said(title, values[name], reason))
+    return tuple(rows.values())
+
+
+def _ranking_title(method: Method) -> str:
+    """Call the metric that images are ranked by."""
+    rules = method.result.rules
+    return f"{'best ' * images_at_their_best(rules.metrics())}{image_headline(rules.metrics()).name_for_images}"
+
+
+def _said(title: str, known: Sequence[float], reason: str) -> str:
+    if len(known) == 1:
+        return f"{title} {number(known[0])}"
+    if reason == "Widest disagreement":
+        return f"{title} {number(min(known))} to {number(max(known))}"
+    return f"mean {title} {number(math.fsum(known) / len(known))}"
+
+
+def gallery(rows: Sequence[Row], methods: Sequence[Method], panels: Mapping[str, Mapping[str, Any]]) -> Gallery:
+    """Give the gallery of the rows that were drawn; nothing where no method has a picture."""
+    drawn = [(row, panels[row.image]) for row in rows if row.image in panels]
+    made = [[one.get("thumbnail") for one in panel["methods"]] for _, panel in drawn]
+    places = tuple(k for k in range(len(methods)) if any(thumbnails[k] for thumbnails in made))
+    shares = [one["share"] for thumbnails in made for one in thumbnails if one]
+    if not shares:
+        return Gallery()
+    shown = []
+    for row, panel in drawn:
+        thumbnails = tuple(_thumbnail(panel["methods"][k], methods[k], row.image) for k in places)
+        shown.append(replace(row, backdrop=panel.get("backdrop", ""), thumbnails=thumbnails))
+    return Gallery(tuple(shown), places, sum(shares) / len(shares) < THIN)
+
+
+def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Thumbnail:
+    if "thumbnail" not in panel:
+        return Thumbnail(problem=panel["problem"])
+    drawn = panel["thumbnail"]
+    metrics: Mapping[str, float] = drawn["metrics"]
+    name = "F" if "F" in metrics else next(iter(metrics), "")
+    said = f"{name} {number(metrics[name])}" if name else ""
+    rank = _ranking_title(method)
+    ranked_by = f"{rank} {number(method.values.get(image, math.nan))}"
+    width, height, *image_size = drawn["size"]
+    shown = (said, ranked_by if rank != name else "") if said else (ranked_by, "")
+    return Thumbnail(drawn["tint"], (width, height), tuple(image_size), *shown)

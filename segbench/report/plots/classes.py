@@ -1,20 +1,24 @@
-"""A metric of each class of label maps: a bar per class and method."""
+"""Plots of label maps: a metric of each class, and confusion matrices."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of
+from segbench.core.arrays import FloatArray
+from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.numbers import number
-from segbench.drawing.axes import fit_height, names_in_lines, new_axes, open_frame, short_names
+from segbench.drawing.axes import fit_height, names_in_lines, new_axes, open_frame, short_names, wrapped
 from segbench.drawing.legends import place_legend
+from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
 
 _BAR = 0.8
 _LISTED = 5
+_FEW_CLASSES = 8
+_MOST_NUMBERS = 25
 
 
 def plot_classes(
@@ -94,22 +100,73 @@ def plot_classes(
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     place_legend(ax, ())
+    fit_height(ax)
     return ax
 
 
-def _draw(
-    results: Sequence[Result],
-    *,
-    ax: Axes,
-    level: float | None = None,
-    fit: bool = False,
-    **resampling: Unpack[Resampling],
-) -> Axes:
-    """Draw bars, with `fit` as high as the classes need."""
-    plot_classes(results, level=level, ax=ax, **resampling)
-    if fit:
-        fit_height(ax)
+def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
+    """Draw a confusion matrix, each row as shares of the pixels of its true class.
+
+    Parameters
+    ----------
+    result : Result
+        Of the labels protocol.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        Up to 25 classes have their shares in percent written into the cells. There is a column for predictions outside
+        the classes only where there are any, and the row of a class that the ground truth lacks is empty.
+
+    Raises
+    ------
+    ArgumentError
+        If the result is not one of the labels protocol.
+    """
+    counts = cast("LabelCounts", result.pooled)
+    if result.rules.capability(Confusing) is None:
+        raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
+    shares, named = confusion_shares(counts.matrix, counts.names)
+    names, columns = short_names(list(counts.names)), short_names(named)
+    ax = ax or new_axes()
+    (method,) = short_names([result.method])
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
+    ax.set_xticks(range(len(columns)), columns, rotation=90)
+    ax.set_yticks(range(len(names)), names)
+    ax.set(xlabel="predicted", ylabel="ground truth")
+    ax.set_title(wrapped(ax, f"{method}\n% of the pixels of each true class", size="small"), fontsize="small")
+    ax.tick_params(length=0)
+    if len(names) <= _MOST_NUMBERS:
+        letters = "small" if len(names) <= _FEW_CLASSES else "x-small"
+        for row, column in zip(*np.nonzero(np.nan_to_num(shares) >= 0.005), strict=True):  # 0 % is left out
+            share = shares[row, column]
+            colour = "white" if share > 0.5 else "black"
+            ax.text(column, row, f"{100 * share:.0f}", ha="center", va="center", color=colour, fontsize=letters)
     return ax
 
 
-KIND = Kind(_draw, level="level", rows=True)
+def confusion_shares(matrix: NDArray[np.int64], names: Sequence[str]) -> tuple[FloatArray, list[str]]:
+    """Give the share of each predicted class in the pixels of each true one, and the names of the columns.
+
+    There is a column of predictions outside the classes where there are any; an empty row is nan.
+    """
+    columns = [*names, "outside"] if matrix[:, -1].any() else list(names)
+    matrix = matrix[:, : len(columns)]
+    with np.errstate(invalid="ignore"):
+        return matrix / matrix.sum(axis=1, keepdims=True), columns
+
+
+def _of_results(results: Sequence[Result], *, ax: Axes) -> Axes:
+    labelled = [result for result in results if issubclass(result.rules.counts, LabelCounts)]
+    if labelled and len(results) != 1:
+        raise ArgumentError(
+            f"a confusion matrix shows one method, found {len(results)}; "
+            f"{setting('choose one with --only', 'give one result')}"
+        )
+    return plot_confusion(results[0], ax=ax)
+
+
+CLASSES = Kind(plot_classes, level="level")
+CONFUSION = Kind(_of_results)

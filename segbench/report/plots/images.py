@@ -16,8 +16,8 @@ from segbench.core.metric import image_columns, image_headline, images_at_their_
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import (
     dot_size,
-    fit_data,
     fit_height,
+    fitted,
     guide_width,
     names_in_lines,
     new_axes,
@@ -64,7 +64,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     """
     results = of_one_protocol(results)
     rules = results[0].rules
-    known = [metric.image_key for metric in image_columns(rules.metrics())]
+    known = {metric.image_key: metric for metric in image_columns(rules.metrics())}
     metric = metric or image_headline(rules.metrics()).image_key
     if metric not in known:
         raise ArgumentError(f"images have no metric {metric!r}; expected one of {', '.join(known)}")
@@ -72,8 +72,8 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
         raise ArgumentError("no result has counts of images: published curves have none to draw")
     values = [{name: summary[metric] for name, summary in result.per_image.items()} for result in results]
     order = sorted(range(len(results)), key=lambda k: (_median(values[k]), results[k].method), reverse=True)
-    heights = _heights(sorted({name for images in values for name in images}))
-    own = ax is None
+    places = spread(sorted({name for images in values for name in images}))
+    heights = {name: _SPREAD * place for name, place in places.items()}
     ax = ax or new_axes()
     styles = styles_of(results)
     for row, k in enumerate(order):
@@ -84,22 +84,13 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
     ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=wrapped(ax, _title(metric, results)))
     ax.tick_params(axis="y", length=0)
-    fit_data(ax)
+    ax.set_xlim(fitted([value for images in values for value in images.values()], known[metric].range))
     open_frame(ax)
-    if own:
-        fit_height(ax)
+    fit_height(ax)
     return ax
 
 
-def _draw(results: Sequence[Result], *, ax: Axes, fit: bool = False) -> Axes:
-    """Draw images, with `fit` as high as the rows need."""
-    plot_images(results, ax=ax)
-    if fit:
-        fit_height(ax)
-    return ax
-
-
-KIND = Kind(_draw, rows=True)
+IMAGES = Kind(plot_images)
 
 
 def _median(values: dict[str, float]) -> float:
@@ -107,10 +98,10 @@ def _median(values: dict[str, float]) -> float:
     return float(np.median(defined)) if defined else -math.inf
 
 
-def _heights(names: Sequence[str]) -> dict[str, float]:
-    """Spread images over the height of a row, neighbours far apart, the same image always at the same place."""
+def spread(names: Sequence[str]) -> dict[str, float]:
+    """Spread images from -1 to 1 over the height of a row, neighbours far apart, each always at the same place."""
     golden = (math.sqrt(5) - 1) / 2
-    return {name: _SPREAD * (2 * ((k + 1) * golden % 1) - 1) for k, name in enumerate(names)}
+    return {name: 2 * ((k + 1) * golden % 1) - 1 for k, name in enumerate(names)}
 
 
 def _draw_row(ax: Axes, row: int, values: dict[str, float], heights: dict[str, float], colour: str) -> None:
@@ -119,7 +110,7 @@ def _draw_row(ax: Axes, row: int, values: dict[str, float], heights: dict[str, f
         return
     crowded = len(points) > _DOTS_AS_VECTORS
     alpha = 0.7 if len(points) <= _LINKED_IMAGES else 0.25
-    dots: dict[str, Any] = {"alpha": alpha, "linewidth": 0, "zorder": 3, "rasterized": crowded}
+    dots: dict[str, Any] = {"alpha": alpha, "linewidth": 0, "zorder": 3, "rasterized": crowded, "clip_on": False}
     ax.scatter(points[:, 0], points[:, 1], s=(0.75 * dot_size()) ** 2, color=colour, **dots)
     low, median, high = np.quantile(points[:, 0], [0.25, 0.5, 0.75])
     ax.fill_between([low, high], row - _SPREAD, row + _SPREAD, color=colour, alpha=0.18, linewidth=0, zorder=2)

@@ -1,23 +1,38 @@
-"""The kinds of plots: each is the module of that name, and a line here."""
+"""The kinds of plots: the module of each, where its `Kind` has its name in capitals, and what it draws."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-KINDS: Mapping[str, str] = {
-    "pr": "precision-recall curve",
-    "roc": "ROC curve",
-    "f": "F against the threshold",
-    "e": "E of saliency maps against the threshold",
-    "images": "F of each image",
-    "achievable": "achievable and raw curve",
-    "comparison": "paired differences of methods",
-    "ranks": "how often each method comes first, second, ...",
-    "significance": "matrix of the p-values of all pairs",
-    "confusion": "confusion matrix of one method",
-    "classes": "IoU per class",
-    "nsd": "NSD of contours against the tolerance",
-    "distances": "distribution of the distances of contours",
-    "reliability": "share of positives against the score",
+from segbench.core.errors import ArgumentError
+from segbench.core.interface import named
+
+if TYPE_CHECKING:
+    from segbench.report.plots.methods import Kind
+
+KINDS: Mapping[str, tuple[str, str]] = {
+    "pr": ("curves", "precision-recall curve"),
+    "roc": ("curves", "ROC curve"),
+    "f": ("curves", "F against the threshold"),
+    "e": ("curves", "E of saliency maps against the threshold"),
+    "images": ("images", "F of each image"),
+    "achievable": ("curves", "achievable and raw curve"),
+    "comparison": ("comparison", "paired differences of methods"),
+    "ranks": ("comparison", "how often each method comes first, second, ..."),
+    "significance": ("comparison", "matrix of the p-values of all pairs"),
+    "confusion": ("classes", "confusion matrix of one method"),
+    "classes": ("classes", "IoU per class"),
+    "nsd": ("contours", "NSD of contours against the tolerance"),
+    "distances": ("contours", "distribution of the distances of contours"),
+    "reliability": ("curves", "share of positives against the score"),
 }
-"""What each kind draws, for help texts."""
+
+
+def kind_of(name: str) -> Kind:
+    """Give the kind of plot of a name."""
+    if name not in KINDS:
+        raise ArgumentError(f"{named('kind')} is {name!r}; expected one of {', '.join(KINDS)}")
+    kind: Kind = getattr(import_module(f"segbench.report.plots.{KINDS[name][0]}"), name.upper())
+    return kind

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from segbench.aggregator.result import Result
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import named, setting
-from segbench.drawing.axes import centre
-from segbench.report.plots.kinds import KINDS
+from segbench.core.interface import setting
+from segbench.drawing.axes import centre, new_axes
+from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind
 
 FORMATS = (".pdf", ".svg", ".png")
@@ -48,7 +47,6 @@ def save_plot(
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
     options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level or plot.compares else {}
     options |= {} if level is None else {plot.level: level}
-    options |= {"fit": size is None} if plot.rows else {}
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -56,7 +54,7 @@ def save_plot(
     with mpl.rc_context(settings):
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=size, dpi=_DPI, layout="constrained")  # letters are as wide as when they are measured
-        ax = plot.draw(results, ax=figure.subplots(), **options)
+        ax = plot.draw(results, ax=new_axes(figure, may_grow=not size), **options)
         if size:
             centre(ax)
         undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
@@ -65,14 +63,6 @@ def save_plot(
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
     write_file(path, drawn.getvalue(), hint="give another place")
     return plot
-
-
-def kind_of(name: str) -> Kind:
-    """Give the kind of plot of a name."""
-    if name not in KINDS:
-        raise ArgumentError(f"{named('kind')} is {name!r}; expected one of {', '.join(KINDS)}")
-    kind: Kind = import_module(f"segbench.report.plots.{name}").KIND
-    return kind
 
 
 def _usual_kind(results: Sequence[Result]) -> str:

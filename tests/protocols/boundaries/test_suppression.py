@@ -98,14 +98,7 @@ def two_columns(height):
 
 
 @pytest.mark.parametrize(
-    "scale",
-    [
-        1.9935335326246828,
-        1.9389930683201626,
-        1.9568347433348372,
-        1.9746921811681188,
-        1.9956677241237475,
-    ],
+    "scale", [1.9935335326246828, 1.9389930683201626, 1.9568347433348372, 1.9746921811681188, 1.9956677241237475]
 )
 def test_an_infinite_slope_of_the_orientation(scale):
     scores = two_columns(2.5e-4 * (1 + 0.2 * (np.random.default_rng(0).random(12) - 0.5))) * scale

@@ -168,25 +168,6 @@ def test_scikit_learn_agrees(classes):
     np.testing.assert_allclose(ours["miou_images"], of_truth, rtol=0, atol=1e-10)
 
 
-def test_torchmetrics_agrees():
-    torch = pytest.importorskip("torch")
-    of_torch = pytest.importorskip("torchmetrics.functional.classification")
-    for case in range(1000):
-        classes = 3 + case % 5
-        truth, predicted = random_maps(case, classes=classes, shape=(9, 11))
-        if (truth == 255).all():
-            continue
-        summary = summary_of({"a": count_labels(truth, predicted, classes=classes)})
-        given = torch.from_numpy(predicted.astype(np.int64)), torch.from_numpy(truth.astype(np.int64))
-        options = {"num_classes": classes, "ignore_index": 255, "validate_args": False}
-        matrix = of_torch.multiclass_confusion_matrix(*given, **options).double()
-        iou = matrix.diag() / (matrix.sum(0) + matrix.sum(1) - matrix.diag())
-        assert summary["miou"] == pytest.approx(float(iou.nanmean()), abs=1e-12)
-        # Its own means are of single precision.
-        macro = of_torch.multiclass_jaccard_index(*given, **options, average="macro")
-        assert summary["miou"] == pytest.approx(float(macro), abs=1e-6)
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 7))
 def test_permuted_classes_permute_results(seed, classes):
@@ -217,14 +198,6 @@ def test_perfect_predictions_are_one():
     truth, _ = random_maps(3)
     summary = summary_of({"a": count_labels(truth, truth, classes=5)})
     assert {summary[key] for key in SCORES} == {1.0}
-
-
-def test_weights_are_duplicates():
-    counts = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
-    table = Labels(classes=5).table(counts)
-    twice = Labels(classes=5).table({**counts, "3": counts["1"]})
-    weighted, repeated = table.measure(np.array([[1.0, 2, 1]])), twice.measure(np.ones((1, 4)))
-    assert np.allclose(weighted, repeated, rtol=1e-14, atol=0, equal_nan=True)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32])
@@ -565,20 +538,6 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
             segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
 
 
-def test_means_over_the_set_and_over_images_rank_the_methods_that_ship_differently():
-    folder = Path(__file__).resolve().parents[3] / "datasets/demo/labels"
-    protocol = Labels(classes=str(folder / "classes.txt"))
-    assert protocol.names == ("background", "person", "animal", "vehicle", "building", "object")
-    walker, watershed = (
-        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, protocol).summary
-        for method in ("random_walker", "watershed")
-    )
-    assert walker["miou"] > watershed["miou"]
-    assert walker["miou_images"] < watershed["miou_images"]
-    assert walker["classes_present"] == 6
-    assert walker["ignored"] == watershed["ignored"] > 0
-
-
 def test_pictures(tmp_path):
     import matplotlib.pyplot as plt
 
@@ -749,14 +708,6 @@ def test_a_report_of_more_classes_than_a_picture_holds_says_so(tmp_path):
         segbench.export_report([result], tmp_path / "report.html")
         written = (tmp_path / "report.html").read_text("utf-8")
         assert (f"{most} classes, expected at most 254" in written) is not fits
-
-
-def test_masks_of_one_value_get_a_remedy_of_any_protocol(tmp_path):
-    for folder in ("gt", "pred"):
-        saved(tmp_path / folder, "a.png", Image.fromarray(np.zeros((4, 4), np.uint8)))
-    with pytest.raises(DataError, match="positive=255") as error:
-        segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
-    assert "Pixels" not in str(error.value)
 
 
 def test_a_bound_reads_every_prediction_alike():

@@ -68,7 +68,7 @@ def test_a_class_that_is_absent_is_in_no_mean_and_said_to_be():
     assert summary["macro_auc_roc"] == road["auc_roc"]
     absent, without = summary.notes
     assert absent == "macro metrics are means over 2 of 3 classes; absent from the ground truth: car"
-    assert without.startswith("macro_auc_roc, ")
+    assert "macro_auc_roc, " in without
     assert without.endswith(" without sky (no negative pixels)")
 
 

@@ -7,7 +7,6 @@ from sklearn.metrics import f1_score, jaccard_score
 
 from segbench import (
     Accumulator,
-    ArgumentError,
     ClassCounts,
     ScoreCounts,
     auc_pr,
@@ -181,18 +180,6 @@ def test_masks_of_any_two_values_are_compared():
     assert rows["0 and 255", "worse"].difference > 0
 
 
-def test_masks_are_compared_with_soft_maps_at_the_mask():
-    truths, masks = drawn(8)
-    rng = np.random.default_rng(5)
-    soft = [np.round(0.6 * truth + rng.random(truth.shape), 1) for truth in truths]
-    methods = {"masks": counted(truths, masks), "soft": counted(truths, soft)}
-    result = compare(methods, replicates=50)
-    row = next(row for row in result.differences if row.metric == "ods_f")
-    summaries = [pixel_summary(images)["ods_f"] for images in methods.values()]
-    assert row.difference == pytest.approx(summaries[0] - summaries[1])
-    assert 0 < row.p_value <= 1
-
-
 def test_each_class_decides_for_itself():
     mask, soft = count_pixels([0, 1, 1, 0], [0, 1, 0, 0]), count_pixels([1, 0, 0, 1], [0.1, 0.2, 0.3, 0.15])
     one = ClassCounts(("cat", "dog"), (mask, soft))
@@ -206,23 +193,6 @@ def test_each_class_decides_for_itself():
     assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 0) / 2)
     assert class_image_summary(both)["macro_f"] == pytest.approx((2 / 3 + 0) / 2)
-
-
-def test_pixels_without_names_are_masks_as_well():
-    accumulator = Accumulator()
-    accumulator.update([0, 1, 1], [1, 1, 0])
-    summary = accumulator.compute().summary
-    assert summary["ods_f"] == 0.5
-    assert summary.undefined["ois_f"] == "two-valued predictions"
-    assert "name of their image" in summary.undefined["mean_image_f"]
-
-
-def test_the_mask_of_inverted_predictions():
-    from segbench import Pixels
-
-    accumulator = Accumulator(Pixels(invert=True))
-    accumulator.update([0, 1, 1, 0], np.array([255, 0, 255, 255], np.uint8), name="black on white")
-    assert accumulator.compute().summary["ods_f"] == pytest.approx(2 / 3)
 
 
 def test_tuning_takes_soft_maps():
@@ -241,15 +211,3 @@ def test_tensors_are_masks_as_well(library):
         accumulator = Accumulator(count_on="device" if library == "torch" else "host")
         accumulator.update(torch.tensor([0, 1, 1]), scores, name="a")
         assert accumulator.compute().pooled.two_valued
-
-
-def test_only_masks_have_no_achievable_curve():
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    from segbench import plot_achievable
-
-    accumulator = Accumulator()
-    accumulator.update([0, 1, 1], [1, 1, 0], name="mask")
-    with pytest.raises(ArgumentError, match="no achievable curve"):
-        plot_achievable(accumulator.compute())

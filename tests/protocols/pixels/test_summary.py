@@ -99,6 +99,11 @@ def test_many_images_of_different_lengths_have_their_own_best():
     assert summary["mean_image_f"] == pytest.approx(np.nanmean([best.f for best in each]), rel=1e-15)
 
 
+def test_the_best_f_of_an_image_counts_the_positives_of_its_lowest_score():
+    image = ScoreCounts([3, 2, 1], [10, 10, 80], [0, 25, 9999])  # 2 * 20 / 145 is the best of 100 positives
+    assert pixel_summary({"a": image, "b": image})["ois_recall"] == 0.2
+
+
 def test_the_source_of_thresholds_is_kept():
     image = ScoreCounts([2, 1], [3, 1], [1, 5])
     assert pixel_summary({"a": image.at([2], source="tuning set")}).threshold_source == "tuning set"

@@ -1,7 +1,6 @@
 """Saliency: drawings worked by hand, degenerate images, invariants, SciPy, and the official values of 100 images."""
 
 import math
-import os
 from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
@@ -13,14 +12,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import convolve, distance_transform_edt
 
 import segbench
-from segbench import ArgumentError, DataError, Saliency, SaliencyCounts, count_saliency
+from segbench import ArgumentError, DataError, Saliency, count_saliency
 from segbench.protocols.saliency import kernels
-from segbench.protocols.saliency.counts import CURVES, SCALARS, UNITS
-from segbench.report.tables import class_results
+from segbench.protocols.saliency.counts import UNITS
 
 DEMO = Path(__file__).parents[3] / "datasets/demo/objects"
-SOD = Path(os.environ.get("SEGBENCH_SOD", "nowhere"))
-needs_sod = pytest.mark.skipif(not SOD.is_dir(), reason="SEGBENCH_SOD names no folder with the saliency images")
 
 
 def value(counts, key):
@@ -150,12 +146,6 @@ class TestInvariants:
     def test_a_stretched_map_does_not_depend_on_range(self, seed):
         labels, levels = random_case(seed, levels=100)
         assert alike(count_saliency(labels, levels / 2.0 - 7), count_saliency(labels, levels / 128.0))
-
-    def test_the_sum_does_not_depend_on_order_or_grouping(self):
-        counts = [count_saliency(*random_case(seed)) for seed in range(5)]
-        total = SaliencyCounts.sum(counts)
-        assert SaliencyCounts.sum(counts[::-1]) == total
-        assert (counts[0] + counts[1]) + (counts[2] + counts[3] + counts[4]) == total
 
     def test_arrays_are_not_modified(self):
         labels, levels = random_case(0)
@@ -385,11 +375,6 @@ class TestCheck:
         )
         assert dict(rounded.summary) == pytest.approx(dict(exact.summary), abs=1e-3)
 
-    def test_classes_are_not_offered(self):
-        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1))
-        with pytest.raises(ArgumentError, match=r"^results of saliency have no classes$"):
-            class_results([result])
-
 
 def write_folders(folder, labels, scores):
     """Write one image; floats as NPY."""
@@ -425,24 +410,6 @@ class TestCommand:
         assert not answer.err.count("no-positives")
 
 
-@needs_sod
-def test_official_values_of_the_set():
-    """Those of each image: `tests/verification/test_saliency.py`."""
-    expected = {
-        "mae": 0.133061, "s_measure": 0.720654, "weighted_f": 0.673377, "e_adaptive": 0.769375, "e_mean": 0.760291,
-        "e_max": 0.798469, "f_adaptive": 0.756827, "f_mean": 0.747465, "f_max": 0.769433,
-    }  # fmt: skip
-    summary = segbench.evaluate(SOD / "ground_truth", SOD / "predictions/DSS", Saliency()).summary
-    for key, value in expected.items():
-        assert_allclose(summary[key], value, rtol=0, atol=1e-6)
-    assert_allclose(summary["f_max_of_mean_pr"], 0.8102, atol=5e-5)
-
-
-def test_every_metric_is_tested_here():
-    text = Path(__file__).read_text("utf-8")
-    assert [name for name in (*SCALARS, *CURVES) if f'"{name}"' not in text] == []
-
-
 def test_a_range_beyond_floats_is_an_error_that_names_the_map():
     scores = np.array([[-1.7e308, 1.7e308], [0, 1]])
     with pytest.raises(DataError, match=r"scores from -1.7e\+308 to 1.7e\+308, .*; scale"):
@@ -458,3 +425,13 @@ def test_regions_in_which_nothing_varies_score_1(level, rows, s_of_regions):
     objects = sum(part * 2 * mean / (mean**2 + 1) for part, mean in ((share, value), (1 - share, 1 - value)))
     found = count_saliency(truth, np.full((10, 10), level, np.uint8)).s_measure / UNITS
     assert found == pytest.approx(float(objects + Fraction(s_of_regions)) / 2, abs=1e-12)
+
+
+def test_the_curves_of_a_set_are_the_means_of_those_of_its_images():
+    rng = np.random.default_rng(0)
+    images = [count_saliency(rng.random((9, 7)) < 0.4, rng.random((9, 7))) for _ in range(3)]
+    of_set = segbench.saliency_curve(sum(images[1:], images[0])).columns
+    of_images = [segbench.saliency_curve(image).columns for image in images]
+    for name in ("precision", "recall", "f", "e"):
+        assert of_set[name].max() <= 1.1
+        assert_allclose(of_set[name], np.mean([columns[name] for columns in of_images], axis=0), rtol=1e-12)

@@ -2,6 +2,7 @@ import gc
 import itertools
 import re
 import weakref
+from contextlib import suppress
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -37,11 +38,10 @@ from segbench import (
     plot_roc,
     plot_significance,
     pr_curve,
-    roc_curve,
 )
 from segbench.drawing.axes import names_in_lines, short_names
 from segbench.drawing.palette import HUMAN, line_style
-from segbench.report.plots import roc
+from segbench.report.plots import curves
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of
 from segbench.report.plots.saving import save_plot
@@ -124,9 +124,6 @@ class TestNames:
         assert [text.split("…")[0][:7] for text in found] == [text.split("…")[0][:7] for text in short]
         assert [text[-4:] for text in found] == [text[-4:] for text in short]
         assert max(map(len, found)) <= 25
-
-    def test_long_ones_stay_different(self):
-        assert len(set(short_names([f"{'long ' * 12}{k} {'name ' * 12}" for k in range(9)]))) == 9
 
     def test_in_rows_break_after_separators_alone(self):
         assert names_in_lines(
@@ -240,17 +237,6 @@ class TestSpace:
         low, high = plot_images(results).get_xlim()
         assert 0.9 < low < 1 <= high < 1.005
 
-    def test_undefined_images_alone_leave_the_axis_empty(self):
-        nothing = np.zeros((4, 4), np.uint8)
-        results = [evaluate({"a": (nothing, np.eye(4))}, protocol=Pixels(positive="255"), method="m")]
-        ax = plot_images(results)
-        assert ax.get_yticklabels()[0].get_text() == "m\n(1 undefined)"
-
-    def test_dots_of_images_fill_the_width(self):
-        values = {f"im{k}": ScoreCounts([1, 0], [95 + k % 3, 5 - k % 3], [4, 96]) for k in range(12)}
-        low, high = plot_images(Result("m", "pixels", {}, "data:0", values)).get_xlim()
-        assert 0.9 < low < high < 1
-
 
 class TestRanks:
     def test_discs_are_shares_and_the_best_is_on_top(self):
@@ -344,10 +330,6 @@ class TestManyMethods:
             shown.append([label.get_text() for label in ax.get_yticklabels()])
         assert shown == [best[1:20], [f"{k}  {name}" for k, name in enumerate(best[:20], 1)], best[:20]]
 
-    def test_no_p_value_is_written_smaller_than_a_ten_thousandth(self):
-        texts = [text.get_text() for text in plot_comparison(compare_results(noisy_results(9), replicates=5)).texts]
-        assert texts[-1] == "< .0001"
-
     def test_without_a_test_the_reason_is_there(self):
         comparison = compare_results(noisy_results(3, images=5), replicates=5)
         assert "from 6 images on" in plot_comparison(comparison).get_xlabel().replace("\n", " ")
@@ -365,11 +347,17 @@ class TestManyMethods:
 
 
 class TestAgainstTheThreshold:
-    def test_the_dot_lies_on_the_line(self):
-        ax = plot_f_threshold(pixel_results(1))
-        line, dot = (line.get_xydata() for line in ax.lines)
-        assert dot[0].tolist() in line.tolist()
-        assert dot[0, 1] == line[:, 1].max()
+    def test_the_legend_covers_no_corner_of_a_step(self):
+        levels = np.array([1.0, 0.6, 0.0])
+        for height in range(20, 60):  # of the long step beside the legend
+            counts = ScoreCounts(levels, [height, 20, 80 - height], [0, 900, 100])
+            ax = plot_f_threshold(Result("m", "pixels", {}, "data:0", {"a": counts}))
+            ax.figure.draw_without_rendering()
+            box, (line, _) = ax.get_legend().get_window_extent(), ax.lines
+            corners = line.get_transform().transform(line.get_xydata())
+            assert not box.count_contains(corners)
+            assert line.get_drawstyle() == "default", "its corners are points, so that the legend finds them"
+            plt.close(ax.figure)
 
     def test_unknown_thresholds_are_named_and_not_drawn(self):
         curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
@@ -429,24 +417,6 @@ class TestMasks:
         with pytest.raises(ArgumentError, match="no achievable curve"):
             plot_achievable(results[1:])
 
-    def test_images_are_at_the_mask(self, results):
-        assert plot_images(results[1:]).get_xlabel() == "F of each image at the mask"
-        assert plot_images(results).get_xlabel() == "F of each image at its best threshold"
-
-    def test_the_curve_of_a_result_is_its_point(self, results):
-        curve = results[1].curve
-        assert np.isnan(curve.area)
-        assert curve.in_space("roc").plot().lines[-1].get_xydata().tolist() == [[3 / 23, 4 / 9]]
-        assert labels_of(curve.plot())[0] == "F of the mask .5000"
-
-    def test_an_empty_mask_is_named_and_not_drawn(self, results, tmp_path):
-        truth = tmp_path / "gt"
-        nothing = {path.with_suffix(".npy").name: np.zeros((4, 4), bool) for path in truth.iterdir()}
-        empty = evaluate(truth, write_folder(tmp_path / "nothing", nothing), method="empty")
-        ax = plot_pr([results[0], empty])
-        assert labels_of(ax)[1] == "[F=.000] empty"
-        assert not [line for line in ax.lines if "empty" in str(line.get_label()) and line.get_xdata().size]
-
 
 def test_annotators_without_a_partner_are_named_and_not_drawn():
     detector, _ = boundary_results()
@@ -492,11 +462,11 @@ class TestCurvePlot:
 class TestSavePlot:
     @pytest.mark.parametrize("kind", KINDS)
     def test_draws_every_kind_of_one_size(self, tmp_path, kind):
-        results = label_results(1) if kind in ("confusion", "classes") else pixel_results(2, images=4)
-        if kind == "e":
-            maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
-            results = [segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))]
-        save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
+        maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
+        saliency = segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))
+        for results in (pixel_results(2, images=4), [saliency], label_results(1)):
+            with suppress(ArgumentError):  # of another protocol
+                save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
 
     @pytest.mark.parametrize("kind", ["roc", "reliability"])
@@ -517,7 +487,7 @@ class TestSavePlot:
             assert letters((13, 7)) == 11
 
     def test_a_metric_that_is_lacking_is_named(self, monkeypatch, tmp_path):
-        monkeypatch.setattr(roc, "KIND", Kind(lambda results, **_: results[0].summary["covering"]))
+        monkeypatch.setattr(curves, "ROC", Kind(lambda results, **_: results[0].summary["covering"]))
         with pytest.raises(ArgumentError, match="no metric 'covering' here; expected one of ods_f"):
             save_plot(pixel_results(1), tmp_path / "a.png", kind="roc")
 
@@ -552,13 +522,6 @@ class TestPoints:
         false = np.where(precision > 0, tp / np.where(precision > 0, precision, 1) - tp, 0)
         inside = (tp > 0) & ~np.isin(np.rint(tp), curve.tp)
         assert np.allclose(false[inside], np.interp(tp[inside], curve.tp, curve.fp), rtol=1e-6)
-
-    def test_a_million_points_become_a_few_thousand(self):
-        rng = np.random.default_rng(0)
-        labels = rng.random(10**6) < 0.3
-        counts = count_pixels(labels, rng.normal(size=10**6) + labels)
-        assert pr_curve(counts).line("pr")[0].size < 20_000
-        assert roc_curve(counts).line("roc")[0].size < 20_000
 
 
 class TestTheFrame:

@@ -1,4 +1,4 @@
-"""NSD of contours against the tolerance."""
+"""Contours: NSD against the tolerance, and the distribution of distances."""
 
 from __future__ import annotations
 
@@ -42,10 +42,32 @@ def plot_nsd(results: Result | Sequence[Result], *, ax: Axes | None = None) -> A
     ArgumentError
         For no results, or results of another protocol.
     """
-    return draw_tolerances(results, "nsd", "NSD", ax)
+    return _draw_tolerances(results, "nsd", "NSD", ax)
 
 
-def draw_tolerances(
+def plot_distances(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw the share of all contours within each distance of the other contour, one line per method.
+
+    Both directions of all images count together, so that long contours weigh more. A dotted line is at 95 %.
+
+    Parameters
+    ----------
+    results, ax
+        As for `plot_nsd`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        As `plot_nsd` does.
+    """
+    return _draw_tolerances(results, "share", "Share of the contours", ax)
+
+
+def _draw_tolerances(
     results: Result | Sequence[Result], drawn: Literal["nsd", "share"], title: str, ax: Axes | None
 ) -> Axes:
     """Draw what is within each tolerance, up to where all methods have 99.5 % of it."""
@@ -78,4 +100,5 @@ def draw_tolerances(
     return ax
 
 
-KIND = Kind(plot_nsd)
+NSD = Kind(plot_nsd)
+DISTANCES = Kind(plot_distances)

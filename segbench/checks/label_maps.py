@@ -1,4 +1,4 @@
-"""Label maps counted as a run would: labels or colours without a meaning, void alone, copies of the ground truth."""
+"""Label maps: counted as a run would, predicted where scores are expected, and scores where they are expected."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, failing, look
-from segbench.checks.probes import Probe, UncountedError
+from segbench.checks.findings import Finding, Place, failing, look, stops
+from segbench.checks.probes import LabelProbe, Probe, UncountedError
 from segbench.checks.truths import listed
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import DataError
-from segbench.core.interface import given
+from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Facts, Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.class_names import written_classes
 from segbench.protocols.labels.counting import ForeignLabelsError
 from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,3 +113,55 @@ def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[
         what += "and such pixels count as wrong"
     places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
     yield look("outside-classes", "prediction", what, fix, places)
+
+
+REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
+"""Findings on the ground truth that suggest which of its labels to count: with label maps predicted, none helps."""
+
+
+def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
+    """Find that predictions are label maps, which is judged over all images (`segbench.protocols.predicted_labels`).
+
+    `rule` says what is positive, if anything does, and `counted` whether a run would count them nevertheless.
+    """
+    with_labels = [probe for probe in probes if probe.may_hold_labels]
+    found = [probe.labels for probe in with_labels]
+    if not are_label_maps(found):
+        return []
+    labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
+    what = f"{len(found)} of {many(len(found), 'prediction')} inspected {verb(len(found), 'are')} label maps, as the "
+    what += "ground truth is "
+    if any(one.coloured for one in found if one):
+        what += "(in colour), and the grey level of a colour is not a score"
+        command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
+        fix = (
+            f"evaluate colour-coded label maps with {command}, which has r,g,b,label,name per line; or save the scores "
+            "before argmax, one soft map per class"
+        )
+    else:
+        what += f"({len(labels)} labels), and the number of a label is not a score"
+        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
+    if counted:
+        fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
+    return [
+        stops(
+            "label-map",
+            "prediction",
+            what,
+            fix,
+            (Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one),
+            images=[probe.image for probe in with_labels],
+        )
+    ]
+
+
+def region_findings(probes: Sequence[LabelProbe]) -> list[Finding]:
+    """Find predicted regions that look like soft maps, meant for another protocol."""
+    soft = [probe for probe in probes if probe.soft]
+    if not soft:
+        return []
+    what = f"{many(len(soft), 'prediction')} of {len(probes)} inspected {verb(len(soft), 'look')} like soft maps: "
+    protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
+    fix = f"give label maps, ucm2 or segs; soft maps are for {protocols}"
+    places = (Place(probe.file, f"{probe.labels} labels") for probe in soft)
+    return [look("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]

@@ -1,0 +1,196 @@
+"""Options and arguments: each is a field of a dataclass, of a verb or of what verbs share, and Click reads them.
+
+Those of protocols are declared in the same way (`segbench.core.options`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, Field, field
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+import click
+from click.shell_completion import CompletionItem
+
+from segbench.core.errors import ArgumentError
+from segbench.core.options import flag_of, made, options_of
+
+if TYPE_CHECKING:
+    from segbench.core.protocol import Protocol
+
+_PLACEHOLDERS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT", Path: "FILE"}
+"""What the help writes for a value of a type."""
+
+
+def given(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002, ANN401  as Click calls it; of any type
+    """Declare an option as a field.
+
+    Others: `flag`, such as "-o --output", where it is not the name of the field; `metavar`; `panel` of the help;
+    `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read.
+    """
+    return field(default=default, metadata={"help": help, "default": others.pop("shown", "")} | others)
+
+
+def argument(name: str, help: str, default: Any = MISSING, **others: Any) -> Any:  # noqa: A002, ANN401  as above
+    """Declare an argument as a field."""
+    return given(help, default, argument=True, metavar=name, **others)
+
+
+class _Shown:
+    """What the help shows of an option or argument, and completion with names of files where there is no other."""
+
+    panel = "Options"
+    value = ""
+    """What is typed behind the flag."""
+    limits = ""
+    default_text = ""
+
+    def remark(self, defaults: Mapping[str, Any] | None) -> str:
+        """Give what brackets add to the help, with the default of a preset in place of its own."""
+        assert isinstance(self, click.Parameter)  # noqa: S101  for types alone
+        default = (defaults or {}).get(self.name or "", self.default_text)
+        words = "required" * self.required, self.limits, f"default: {default}" * bool(default)
+        return "; ".join(filter(None, words))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete choices, and names of files for all else."""
+        return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]  # type: ignore[misc]
+
+
+class Option(_Shown, click.Option):
+    """An option."""
+
+
+class Argument(_Shown, click.Argument):
+    """An argument."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
+        """Give what the first line of the help says: NAME..., or [NAME]."""
+        return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
+
+
+class _Choice(click.Choice[str]):
+    """A choice that a slip is told of."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  as Click declares it
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            close = difflib.get_close_matches(str(value), self.choices, 1)
+            hint = "".join(f" Did you mean {choice!r}?" for choice in close)
+            raise click.BadParameter(error.message + hint, ctx, param) from None
+
+
+def _number(kind: type, least: float | None, most: float | None) -> Callable[[Any], Any]:
+    """Give what reads a number within limits."""
+
+    def read(text: Any) -> Any:  # noqa: ANN401  as Click calls it
+        try:
+            number = kind(text)
+        except ValueError:
+            raise click.BadParameter(f"expected {'a whole number' if kind is int else 'a number'}") from None
+        if least is not None and number < least:
+            raise click.BadParameter(f"expected {least} or more")
+        if most is not None and number > most:
+            raise click.BadParameter(f"expected {most} or less")
+        return number
+
+    return read
+
+
+class Group(NamedTuple):
+    """Options of a command, and what is made of those that were typed or come from a preset."""
+
+    parameters: Sequence[click.Parameter]
+    make: Callable[[Mapping[str, Any]], Any]
+
+    def made(self, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  what `make` gives
+        """Make it of the values of all options of a command."""
+        found = {each.name: values[each.name] for each in self.parameters if each.name}
+        unset = (None, False, ())
+        return self.make({name: value for name, value in found.items() if not any(value is each for each in unset)})
+
+
+def group(kind: type, panel: str = "Options", *, without: Collection[str] = (), **fixed: Any) -> Group:  # noqa: ANN401  values of its fields
+    """Make a group of a dataclass; fields that are left out keep their defaults, `fixed` ones have their values."""
+    hints = get_type_hints(kind)
+    place = {name: -at for at, base in enumerate(kind.__mro__) for name in getattr(base, "__annotations__", ())}
+    own_first = sorted(options_of(kind).items(), key=lambda item: -place[item[1].name])
+    chosen = {name: each for name, each in own_first if each.name not in {*without, *fixed}}
+    parameters = [_parameter(name, each, hints[each.name], panel) for name, each in chosen.items()]
+    return Group(parameters, lambda typed: made(kind, typed, **fixed))
+
+
+def protocol_group(protocols: Sequence[type[Protocol]]) -> Group:
+    """Make a group of the options of a verb's protocols, which gives the protocol with its settings."""
+    parameters: dict[str, Any] = {}
+    for kind in protocols:
+        hints = get_type_hints(kind)
+        for name, each in options_of(kind).items():
+            new = _parameter(name, each, hints[each.name], "Protocol")
+            new.required = False
+            known = parameters.setdefault(name, new)
+            if new.default_text not in ("", known.default_text):
+                known.default_text += f"; {new.default_text} with {' '.join(_required(kind).values())}"
+    return Group([*parameters.values()], lambda typed: chosen_protocol(protocols, typed))
+
+
+def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any]) -> Protocol:
+    """Make the protocol of a verb from the options given; an option that only a variant has chooses the variant."""
+    flags = {name: flag_of(each) for kind in protocols for name, each in options_of(kind).items()}
+    chosen = next((kind for kind in protocols[1:] if _required(kind).keys() & typed.keys()), protocols[0])
+    foreign = ", ".join(flags[name] for name in typed if name not in options_of(chosen))
+    if foreign and chosen is not protocols[0]:
+        by = ", ".join(_required(chosen).values())
+        raise ArgumentError(f"{foreign} cannot be combined with {by}; leave one of them out")
+    if foreign:
+        needed = " or ".join(flag for kind in protocols[1:] for flag in _required(kind).values())
+        raise ArgumentError(f"{foreign} can only be used with {needed}; add it")
+    protocol: Protocol = made(chosen, typed)
+    return protocol
+
+
+def _required(kind: type) -> dict[str, str]:
+    """Give the flags of options without default, by which a variant of a protocol is chosen."""
+    return {name: flag_of(each) for name, each in options_of(kind).items() if each.default is MISSING}
+
+
+def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | Argument:  # noqa: ANN401  a type
+    """Make a parameter of a field."""
+    about = each.metadata
+    found, read = _without_none(hint), about.get("read")
+    choices = tuple(map(str, get_args(found))) if get_origin(found) is Literal else about.get("choices", ())
+    several = () if read or get_origin(found) is not tuple else get_args(found)
+    kind = str if choices or read else several[0] if several else found
+    if kind not in _PLACEHOLDERS:
+        raise ArgumentError(f"the option {each.name!r} has the type {hint}; add read=..., which makes it from text")
+    least, most = about.get("least"), about.get("most")
+    settings: dict[str, Any] = {"required": each.default is MISSING, "metavar": about.get("metavar") or None}
+    if choices:
+        settings["type"] = _Choice(choices)
+    elif kind is not bool:
+        settings["type"] = _number(kind, least, most) if kind in (int, float) else kind
+    if several:
+        settings["nargs"] = len(several) if ... not in several else -1 if "argument" in about else 1
+    if "callback" in about:
+        settings |= {"callback": about["callback"], "is_eager": True}
+    parameter: Option | Argument
+    if "argument" in about:
+        parameter = Argument([name], **settings)
+    else:
+        flags = (about.get("flag") or flag_of(each)).split()
+        parameter = Option([name, *flags], is_flag=kind is bool or None, multiple=... in several, **settings)
+    parameter.help, parameter.panel = about["help"], about.get("panel") or panel
+    parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
+    parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
+    plain = each.default not in (MISSING, None, (), "") and kind is not bool
+    parameter.default_text = about.get("default") or (str(each.default) if plain else "")
+    return parameter
+
+
+def _without_none(hint: Any) -> Any:  # noqa: ANN401  a type, as typing gives it
+    kinds = [kind for kind in get_args(hint) if kind is not type(None)]
+    return kinds[0] if get_origin(hint) in (Union, UnionType) and len(kinds) == 1 else hint

@@ -1,0 +1,166 @@
+"""Verbs that draw a results file: ``plot``, ``report``, ``overlay``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import MISSING, dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from segbench.cli.counting import Jobs, Workers
+from segbench.cli.options import given
+from segbench.cli.progress import Shown, progress_of
+from segbench.cli.selection import OneClass, OneFile, Resampling, chosen_results, comparable
+from segbench.core.errors import ArgumentError
+from segbench.report.plots.kinds import KINDS, kind_of
+
+_UNITS = {"in": 1, "cm": 2.54, "mm": 25.4}
+"""How much of each is an inch."""
+
+_WORTH_PAIRS = 5
+"""Drawing an image for the page takes as long as counting this many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot(OneClass, OneFile, Resampling):
+    """``segbench plot``."""
+
+    output: Path = given("Write this picture: .pdf, .svg or .png.", MISSING, flag="-o --output")
+    kind: str | None = given(
+        f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
+        choices=tuple(KINDS),
+        metavar="KIND",
+        shown="pr; regions: f, label maps: images",
+    )
+    size: str | None = given(
+        "Set the size in inches, or in cm or mm: 3.5x3 or 84x70mm for one column of a paper.",
+        metavar="WIDTHxHEIGHT",
+        shown="that of Matplotlib",
+    )
+
+    def __call__(self) -> None:
+        from segbench.report.plots.saving import save_plot
+        from segbench.statistics.intervals import few_images
+
+        compares = self.kind is not None and kind_of(self.kind).compares
+        if self.intervals is None and not compares:
+            self.refuse_idle("add --intervals 95")
+        settings: dict[str, Any] = {**self.settings, "size": None if self.size is None else _inches(self.size)}
+        settings |= {"level": None} if self.intervals is None else {}
+        loaded = chosen_results(self.results, self.only, self.class_name)
+        if compares:
+            loaded = comparable(loaded)
+        drawn = save_plot(loaded, self.output, kind=self.kind, **settings)
+        if self.intervals is not None and drawn.level == "band":
+            resamples = f"{settings['replicates']} resamples of the images, point by point"
+            click.echo(f"bands: {self.intervals:g} % of {resamples}", err=True)
+        if self.intervals is not None or compares:
+            for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
+                click.echo(note, err=True)
+        click.echo(f"written: {self.output}", err=True)
+
+
+def _inches(text: str) -> tuple[float, float]:
+    """Read ``WIDTHxHEIGHT`` with a unit behind both or behind each, inches where there is none."""
+    units = "|".join(_UNITS)
+    found = re.fullmatch(rf"([\d.]+) ?({units})?x([\d.]+) ?({units})?", text.lower())
+    try:
+        width, one, height, other = found.groups() if found else ()
+        sides = float(width) / _UNITS[one or other or "in"], float(height) / _UNITS[other or one or "in"]
+    except ValueError:
+        sides = 0.0, 0.0
+    if not all(1 <= side <= 100 for side in sides):
+        raise ArgumentError(f"--size {text!r} is not a size from 1 to 100 inches; write 3.5x3, 84x70mm or 8.4x7cm")
+    return sides
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(OneClass, OneFile, Shown, Jobs, Resampling):
+    """``segbench report``."""
+
+    output: Path = given("Write this page: .html.", MISSING, flag="-o --output")
+    images: str | None = given(
+        "Show the photographs of this folder, archive or URL, named as the images.", metavar="FOLDER"
+    )
+    title: str | None = given("Set the heading of the page.")
+    panels: int | None = given(
+        "Draw this many images: those of the gallery, then the worst.",
+        shown="as many as keep the page below 25 MB",
+        least=0,
+    )
+    paths: bool = given("Show the paths of files, which the page otherwise hides for blind review.", False)
+    intervals: float | None = given("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
+    no_intervals: bool = given("Leave out intervals, bands and the comparison.", False)
+
+    def __call__(self) -> None:
+        from segbench.report.page.document import export_report
+
+        if self.no_intervals:
+            self.refuse_idle("leave out --no-intervals")
+        settings = self.settings
+        loaded = chosen_results(self.results, self.only, self.class_name, partial=True)
+        counted = [len(result.counts) for result in loaded]
+        pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
+        workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
+        with workers as executor, progress_of("pictures", self.progress) as tally:
+            missing = export_report(
+                loaded,
+                self.output,
+                title=self.title,
+                intervals=None if self.no_intervals else settings["level"],
+                replicates=settings["replicates"],
+                seed=settings["seed"],
+                images=self.images,
+                most_panels=self.panels,
+                paths=self.paths,
+                executor=executor,
+                progress=tally,
+            )
+        for line in missing:
+            click.secho(line, fg="yellow", err=True)
+        click.echo(f"written: {self.output} ({self.output.stat().st_size / 1e6:.1f} MB)", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay(OneFile, Shown):
+    """``segbench overlay``."""
+
+    output: Path = given(
+        "Write the pictures to this folder, one folder per method.", MISSING, flag="-o --output", metavar="DIR"
+    )
+    threshold: float | None = given("Draw at this threshold.", shown="each method's best over all images")
+    image: tuple[str, ...] = given("Draw only this image; may be given several times.", (), metavar="NAME")
+    classes: bool = given("Draw the classes of label maps, ground truth and prediction, beside the errors.", False)
+
+    def __call__(self) -> None:
+        from segbench.aggregator.rereading import best_cut, why_no_pictures
+        from segbench.core.metric import best_threshold
+        from segbench.core.numbers import number
+        from segbench.drawing.palette import class_colours
+        from segbench.report.overlays import export_overlays, legend
+
+        threshold, classes, output = self.threshold, self.classes, self.output
+        found = chosen_results(self.results, self.only)
+        chosen = [result for result in found if not why_no_pictures(result)] or found
+        for result in found:
+            if result not in chosen:
+                click.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
+        with progress_of("overlays", self.progress) as tally:
+            problems = export_overlays(
+                chosen, output, threshold=threshold, names=self.image, classes=classes, progress=tally
+            )
+        for problem in problems:
+            click.secho(problem, fg="red", err=True)
+        for result in chosen if threshold is None and not classes else ():
+            if (metric := best_threshold(result.rules.metrics())) is not None:
+                click.echo(f"{result.method}: at threshold {number(best_cut(result))} ({metric.key})", err=True)
+        if classes:
+            for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
+                listed = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
+                click.echo(", ".join(listed), err=True)
+        for protocol in {result.protocol: result.rules for result in chosen if not classes}.values():
+            click.echo(f"{protocol.name} in {output}: {legend(protocol)}", err=True)
+        if problems:
+            raise click.exceptions.Exit(1)

@@ -1,0 +1,272 @@
+"""Verbs that print results files, and that read and write them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from segbench.cli.options import argument, given
+from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
+from segbench.cli.selection import (
+    OneClass,
+    OneFile,
+    Only,
+    Resampling,
+    chosen_methods,
+    chosen_results,
+    comparable,
+    results_files,
+    results_of_classes,
+    results_of_sets,
+)
+from segbench.core.errors import ArgumentError
+from segbench.core.names import first_names
+from segbench.core.numbers import many
+
+if TYPE_CHECKING:
+    from segbench.aggregator.result import Result
+    from segbench.report.comparisons import Compared
+
+_EVERY_CLASS = "all"
+_LISTED = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Show(OneClass, Only, Resampling, Rounded):
+    """``segbench show``."""
+
+    results: tuple[str, ...] = argument(
+        "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
+    )
+    per_image: bool = given("Print one row per image and method.", False)
+    per_class: bool = given("Print one row per class and method.", False)
+    per_threshold: bool = given("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
+    metrics: str | None = given(
+        "Show these metrics in this order: ods_f,auc_pr.", metavar="KEYS", shown="all that have a column"
+    )
+    sort: str | None = given("With --per-image, list the images that are worst by this metric first: f.", metavar="KEY")
+
+    def __call__(self) -> None:
+        if self.intervals is None:
+            self.refuse_idle("add --intervals 95")
+        wanted: dict[Lines, bool] = {"image": self.per_image, "class": self.per_class, "threshold": self.per_threshold}
+        lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
+        if others:
+            raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
+        if lines == "class" and self.class_name is not None:
+            raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
+        if lines in ("image", "threshold") and self.intervals is not None and self.form != "json":
+            raise ArgumentError(
+                f"--per-{lines} has no intervals, which describe metrics over all images; choose one of the two"
+            )
+        files = results_files(self.results)
+        if len(files) > 1 and lines != "method":
+            raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
+        of_sets = results_of_sets(files, self.only, self.class_name)
+        loaded = [result for several in of_sets.values() for result in several]
+        sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
+        keys = self.metrics.split(",") if self.metrics else None
+        if self.sort is not None and lines != "image":
+            raise ArgumentError("--sort lists the worst images first; add --per-image")
+        _refuse_unknown("--metrics", keys or (), loaded, lines)
+        _refuse_unknown("--sort", () if self.sort is None else (self.sort,), loaded, lines)
+        drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": self.sort}
+        print_results(loaded, self.form, rows=lines, **more, **self.rounding)
+
+
+def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result], lines: Lines) -> None:
+    """Refuse keys that no column of a table has."""
+    from segbench.report.tables import metric_keys
+
+    unknown = sorted(set(keys) - set(known := metric_keys(results, lines))) if keys else []
+    if not unknown:
+        return
+    listed = f"expected some of {', '.join(known)}"
+    if lines == "image":
+        keys_of = {metric.key: metric.image_key for one in results for metric in one.rules.metrics()}
+        same = [f"{keys_of[key]} for {key}" for key in unknown if keys_of.get(key)]
+        listed = f"keys of single images differ ({', '.join(same)}); {listed}" if same else listed
+    raise ArgumentError(f"{option} {', '.join(unknown)}: {listed}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compare(OneFile, Resampling, Rounded):
+    """``segbench compare``."""
+
+    methods: str | None = given(
+        "Compare only these methods, by their names in tables: ours,theirs.",
+        metavar="NAMES",
+        shown="all but human annotators",
+    )
+    metrics: str | None = given(
+        "Answer by each of these metrics: ods_f,auc_pr.",
+        metavar="KEYS",
+        shown="the metric that ranks methods; csv, json: all",
+    )
+    every: bool = given(
+        "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
+    )
+    against: str | None = given("Print only the differences to this method.", metavar="METHOD")
+    fail_if_worse: float | None = given(
+        "Exit with 3 if a method is worse than that of --against by more than this, with 4 if that is undecided: 0.01.",
+        metavar="MARGIN",
+    )
+    intervals: float | None = given(
+        "Set the confidence level of the intervals; in markdown and latex, print them: 95.",
+        metavar="PERCENT",
+        shown="95",
+    )
+    replicates: int | None = given(
+        "Set the number of resamples behind ranks and metrics that jump.", shown="2000", least=1
+    )
+    class_name: str | None = given(
+        "Compare by one class of runs with --classes, measured against all others, or by each of them: all.",
+        flag="--class",
+        metavar="NAME",
+    )
+
+    def __call__(self) -> None:
+        from segbench.report.comparisons import comparison_json, exact_comparison, paper_table, show_comparison
+        from segbench.report.documents import csv_table, latex_table, markdown_table
+
+        rounding, form = self.rounding, self.form
+        if self.every and form != "table":
+            hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
+            raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
+        loaded = chosen_results(self.results, self.only, None if self.class_name == _EVERY_CLASS else self.class_name)
+        chosen = chosen_methods(loaded, self.methods, self.results) if self.methods else comparable(loaded)
+        by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
+        for several in by_class.values():
+            self._refuse_baseline([result.method for result in several])
+        found = self._compared(by_class, chosen)
+        if form == "json":
+            click.echo(comparison_json(found), nl=False)
+        elif form == "csv":
+            click.echo(csv_table(exact_comparison(found)), nl=False)
+        elif form == "table":
+            from rich.console import Console
+
+            show_comparison(found, Console(), every=self.every, **rounding)
+        else:
+            write = markdown_table if form == "markdown" else latex_table
+            marked = {"intervals": self.intervals is not None, "underlined": form == "latex"}
+            table = paper_table(found, **marked, **rounding)
+            click.echo(write(table), nl=False)
+        if found.check is not None:
+            code = found.check.exit_code
+            click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
+            raise click.exceptions.Exit(code)
+
+    def _compared(self, by_class: Mapping[str, Sequence[Result]], runs: Sequence[Result]) -> Compared:
+        """Compare methods, class by class."""
+        from segbench.aggregator.comparing import compare_results
+        from segbench.report.comparisons import Compared
+        from segbench.statistics.comparison import together
+        from segbench.statistics.worse import check_not_worse
+
+        comparisons = together([compare_results(results, **self.settings) for results in by_class.values()])
+        by_name = dict(zip(by_class, comparisons, strict=True))
+        metrics = self.metrics.split(",") if self.metrics else None
+        found = Compared(by_name, by_class, runs[0].signature, metrics, self.against)
+        known = {metric.key: metric for metric in found.first.metrics}
+        if unknown := sorted(set(metrics or ()) - set(known)):
+            raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
+        if self.against is None or self.fail_if_worse is None:
+            return found
+        keys = found.keys(every=False)
+        if neutral := ", ".join(key for key in keys if known[key].better is None):
+            hint = "choose other metrics with --metrics"
+            raise ArgumentError(f"--fail-if-worse: neither side of {neutral} is worse; {hint}")
+        return replace(found, check=check_not_worse(by_name, keys, baseline=self.against, margin=self.fail_if_worse))
+
+    def _refuse_baseline(self, methods: list[str]) -> None:
+        """Refuse a baseline that is not compared, and a margin without baseline or below 0."""
+        listed, against, margin = first_names(methods, _LISTED), self.against, self.fail_if_worse
+        if against is None and margin is not None:
+            raise ArgumentError(f"--fail-if-worse takes a baseline, too: add --against METHOD, one of {listed}")
+        if against is not None and against not in methods:
+            raise ArgumentError(f"--against {against}: expected one of the methods compared, {listed}")
+        if margin is not None and not 0 <= margin < math.inf:
+            raise ArgumentError(f"--fail-if-worse {margin:g}: expected a margin of 0 or more, such as 0.01")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export(OneFile):
+    """``segbench export``."""
+
+    bsds: Path = given(
+        "Write official files to this folder: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
+        MISSING,
+        metavar="DIR",
+    )
+
+    def __call__(self) -> None:
+        from segbench.report.bsds import export_bsds
+
+        loaded = chosen_results(self.results, self.only)
+        for result in loaded:
+            if result.failed and not result.counts:
+                click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
+        for path in export_bsds(loaded, self.bsds):
+            click.echo(f"written: {path}", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import(Printed):
+    """``segbench import``."""
+
+    folder: Path = argument(
+        "DIR",
+        "Folder with *_ev1.txt, eval_bdry*.txt, eval_cover*.txt or eval_RI_VOI*.txt, or with folders of them.",
+    )
+    output: Path = given("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
+    name: str | None = given("Name the method.", metavar="NAME", shown="the name of its folder")
+
+    def __call__(self) -> None:
+        from segbench.aggregator.importing import import_bsds
+
+        print_results(import_bsds(self.folder, method=self.name, results=self.output), self.form)
+        print_saved(self.output)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Merge:
+    """``segbench merge``."""
+
+    results: tuple[Path, ...] = argument("RESULTS", "Results files, as written with -o.")
+    output: Path = given("Write this results file (.segbench).", MISSING, flag="-o --output")
+    leave_out: tuple[str, ...] = given(
+        "Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.", (), metavar="NAME"
+    )
+    leave_out_unfinished: bool = given("Leave out incomplete runs instead of refusing them.", False)
+
+    def __call__(self) -> None:
+        from segbench.aggregator.merging import lacking, merge_results
+
+        merged = merge_results(
+            self.results, self.output, leave_out=self.leave_out, leave_out_unfinished=self.leave_out_unfinished
+        )
+        places: dict[str, None] = {}  # of the ground truth of runs that were put together
+        for result in merged:
+            images = "a published curve" if result.published else many(len(result.counts), "image")
+            failed = f", {len(result.failed)} failed" if result.failed else ""
+            parts = (result.inputs, *result.inputs.merged) if result.inputs else ()
+            joined = f" of {len(parts)} parts" if len(parts) > 1 else ""
+            if len(parts) > 1:
+                places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
+            click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
+            if text := lacking(result):
+                click.secho(f"{result.method}: {text}", fg="yellow", err=True)
+        if len(places) > 1:
+            click.echo(
+                f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "
+                "test sets, keep their files apart and show them side by side: segbench show A=FILE B=FILE",
+                err=True,
+            )
+        print_saved(self.output)

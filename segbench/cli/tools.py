@@ -1,0 +1,206 @@
+"""Verbs that need no results file: ``nms``, ``presets``, ``verify``, ``demo``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from segbench.cli.counting import Jobs, Workers
+from segbench.cli.options import argument, given
+from segbench.cli.printing import print_results, print_saved
+from segbench.cli.progress import Shown, progress_of
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import option_of
+from segbench.core.numbers import many
+
+if TYPE_CHECKING:
+    from segbench.loaders.decoded import Source
+    from segbench.loaders.presets import Preset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nms(Shown):
+    """``segbench nms``."""
+
+    in_dir: str = argument("IN_DIR", "Folder, archive or URL of soft boundary maps.")
+    out_dir: Path = argument("OUT_DIR", "Another folder, for the PNGs, with the same sub-folders.")
+    radius: int = given("Compare with neighbours along the normal up to this distance.", 1, least=0)
+    border: int = given("Fade a margin of this many pixels to 0.", 5, least=0)
+    multiplier: float = given("Multiply a score by this before it is compared; above 1, near ties are kept.", 1.01)
+    smoothing: int = given("Smooth first with a triangle filter of this radius; 0 for none.", 1, least=0)
+    bits: int = given("Write PNGs of 8 bits, as most scripts do, or of 16.", 8)
+    invert: bool = given("Treat low values as boundary, for black edges on white.", False)
+
+    def __call__(self) -> None:
+        from segbench.aggregator.writing import refuse_inputs, write_file
+        from segbench.loaders.listing import list_place
+        from segbench.loaders.source import is_url, masked
+
+        if self.bits not in (8, 16):
+            raise ArgumentError(f"--bits is {self.bits}, expected 8 or 16")
+        if not is_url(self.in_dir) and self.out_dir.resolve() == Path(self.in_dir).resolve():
+            raise ArgumentError(f"{self.out_dir} is the folder read from; give another to write to")
+        listing = list_place(self.in_dir)
+        failures = []
+        notes = dict.fromkeys(listing.notes)
+        targets = [self.out_dir / f"{entry.stem}.png" for entry in listing.entries]
+        refuse_inputs(targets, (entry.source for entry in listing.entries))
+        with progress_of("nms", self.progress) as tally:
+            for done, (entry, target) in enumerate(zip(listing.entries, targets, strict=True), start=1):
+                try:
+                    png, said = self._suppressed(entry.source)
+                except DataError as error:
+                    failures.append(str(DataError(str(entry.source), error.what, error.hint)))
+                else:
+                    write_file(target, png, hint="give another folder", make_folder=True)
+                    notes |= dict.fromkeys(said)
+                tally(done, len(listing.entries))
+        for note in notes:
+            click.echo(note, err=True)
+        click.echo(f"written: {many(len(listing.entries) - len(failures), 'map')} in {self.out_dir}", err=True)
+        if failures:
+            listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *failures])
+            raise DataError(masked(self.in_dir), listed)
+
+    def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
+        """Give one map as a PNG, and notes on how it was read."""
+        import imageio.v3 as iio
+        import numpy as np
+
+        from segbench.core.levels import as_shares, mirrored, note_on_levels
+        from segbench.loaders.images import decode
+        from segbench.loaders.source import read_bytes
+        from segbench.protocols.boundaries.suppression import nms as suppress
+
+        decoded = decode(read_bytes(source), source, role="prediction")
+        soft = as_shares(decoded.array)
+        if self.invert:
+            soft = mirrored(soft)
+        thin = suppress(
+            soft, radius=self.radius, border=self.border, multiplier=self.multiplier, smoothing=self.smoothing
+        )
+        if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
+            raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
+        levels = np.rint(thin * (2**self.bits - 1)).astype(f"u{self.bits // 8}")
+        png = iio.imwrite("<bytes>", levels, extension=".png")
+        return png, (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Presets:
+    """``segbench presets``."""
+
+    name: str | None = argument("NAME", "Preset, or .toml file.", None, shown="list all presets")
+
+    def __call__(self) -> None:
+        from segbench.loaders.presets import load_preset, presets
+
+        if self.name is not None:
+            click.echo(_described(load_preset(self.name)))
+            return
+        known = presets()
+        width = max(map(len, known))
+        for preset in known.values():
+            click.echo(f"{preset.name:{width}}  {preset.title}")
+        click.echo("to describe one: segbench presets NAME; to run one: segbench run NAME ROOT PRED", err=True)
+
+
+def _described(preset: Preset) -> str:
+    rows = [("data set", preset.title), ("home", preset.home), ("cite", preset.cite), ("layout", preset.known_from)]
+    rows += [
+        (place.replace("_", " "), " or ".join(f"ROOT/{f}" for f in where)) for place, where in preset.layout.items()
+    ]
+    rows += [("protocols", ", ".join(preset.protocols))]
+    folder = f"ROOT/{preset.layout['ground_truth'][0]}"
+    rows += [("the same as", f"segbench {preset.protocols[0]} {folder} PRED{_flags(preset)}")]
+    rows += [("note", preset.note)] if preset.note else []
+    width = max(len(word) for word, _ in rows)
+    return "\n".join(f"{word:{width}}  {text}" for word, text in rows)
+
+
+def _flags(preset: Preset) -> str:
+    words = [f"--field ROOT/{preset.layout['field'][0]}"] if "field" in preset.layout else []
+    for option, value in preset.options.items():
+        words.append(option_of(option) + ("" if value is True else f" {shlex.quote(str(value))}"))
+    return "".join(f" {word}" for word in words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verify(Shown, Jobs):
+    """``segbench verify``."""
+
+    bsds500: Path | None = given("Also check BSDS500, unpacked in this folder.", metavar="DIR")
+    curves: Path | None = given(
+        "Also check the published curves in this folder: METHOD_bdry_thr.txt, METHOD_bdry.txt.", metavar="DIR"
+    )
+    saliency: Path | None = given(
+        "Also check the saliency maps in this folder: ground_truth, predictions/METHOD, *_per_image.csv.",
+        metavar="DIR",
+    )
+    form: Literal["table", "json"] = given("Choose how the checks are printed.", "table", flag="--format")
+
+    def __call__(self) -> None:
+        from rich.console import Console
+
+        from segbench.verification.checks import Check
+        from segbench.verification.terminal import checks_json, show_part, show_verdict
+        from segbench.verification.verifying import parts
+
+        wanted = parts(bsds500=self.bsds500, curves=self.curves, saliency=self.saliency)
+        images = max(part.images for part in wanted)
+        console = Console()
+        checks: list[Check] = []
+        with Workers(jobs=self.jobs if images else 1).open((), images) as executor:
+            for part in wanted:
+                with progress_of("verify", self.progress) as tally:
+                    found = part.checks(executor, tally)
+                if self.form == "table":
+                    show_part(found, console)
+                checks += found
+        if self.form == "table":
+            show_verdict(checks, console)
+        else:
+            click.echo(checks_json(checks), nl=False)
+        if any(check.state == "off" for check in checks):
+            raise click.exceptions.Exit(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """``segbench demo``."""
+
+    output: Path = given("Write to this folder.", Path("segbench-demo"), flag="-o --output", metavar="DIR")
+
+    def __call__(self) -> None:
+        from segbench.cli.command import stopping
+        from segbench.cli.counting import count_methods
+        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.presets import shipped
+        from segbench.protocols.files import find_files
+        from segbench.protocols.pixels.settings import Pixels
+        from segbench.report.plots.saving import save_plot
+
+        output = self.output
+        try:
+            output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(str(output), f"cannot be made ({error.strerror})", "give another folder with -o") from error
+        data = shipped("demo") / "objects"
+        folders = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
+        where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
+        kept = output / "results.segbench"
+        click.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
+        with stopping(lambda: "to continue, repeat segbench demo"):
+            pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
+            results = count_methods(pairings, Pixels(), output=kept)
+        # Before the table: whoever reads it may have enough after a line, as head has.
+        for kind in ("pr", "roc"):
+            picture = output / f"{kind}.png"
+            save_plot(results, picture, kind=kind)
+            click.echo(f"written: {picture}", err=True)
+        print_results(results, "table")
+        print_saved(kept)

@@ -1,0 +1,257 @@
+"""Charts of curves: one description of what is drawn, for Matplotlib (here) and for the report page (SVG).
+
+Conventions
+-----------
+1. A description has values and words, no colours: a layer for each method, the best first, and guides for all.
+2. What can be seen is decided here: points that fall together are left out, steps are written out as points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray
+from segbench.core.numbers import number
+from segbench.core.series import AXES, RATES, Line, Series, Space
+from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, fitted, guide_width, new_axes, open_frame
+from segbench.drawing.legends import place_legend
+from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_CELLS = 2_000
+_AT_THE_FRAME, _STROKE = 0.005, 0.05
+"""A precision-recall line begins at this recall where it would cover the frame, rising or falling by so much."""
+_DOT_MARGIN = 0.03
+_UNIT = (0.0, 1.0)
+_NOTHING = np.empty(0)
+
+
+class Path(NamedTuple):
+    """A line through points; a thin one goes with another of the same method."""
+
+    x: FloatArray
+    y: FloatArray
+    thin: bool = False
+
+
+class Area(NamedTuple):
+    """What lies between two lines."""
+
+    x: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+class Dot(NamedTuple):
+    """A point on a line, or all there is of a method."""
+
+    x: float
+    y: float
+    alone: bool = False
+
+
+Mark: TypeAlias = Path | Area | Dot
+
+
+class Guide(NamedTuple):
+    """A line that belongs to no method: of equal F, with its name at its end, or dotted, named in the legend."""
+
+    x: FloatArray
+    y: FloatArray
+    name: str = ""
+    is_equal_f: bool = False
+
+
+DIAGONAL = Guide(np.array(_UNIT), np.array(_UNIT))
+
+
+class Axis(NamedTuple):
+    """An axis: its title, its ends, and what the script of the page calls its values."""
+
+    title: str
+    column: str = ""
+    ends: tuple[float, float] = _UNIT
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a chart of curves shows: of each method marks, of which the first is in the legend, before some guides.
+
+    `kind` and `caption` are for the page. `levels` are to be compared with the curves: the legend names them. It may
+    lie in `corners`, and says what `areas` are; below the chart of the page is a `note`.
+    """
+
+    kind: str
+    caption: str
+    x: Axis
+    y: Axis
+    layers: Sequence[Sequence[Mark]]
+    guides: Sequence[Guide] = ()
+    levels: Sequence[Guide] = ()
+    corners: Sequence[str] = ("lower left", "lower right", "upper right", "upper left")
+    areas: str = ""
+    note: str = ""
+
+
+def chart_in_space(
+    curves: Sequence[Series | None],
+    space: Space,
+    *,
+    best: Mapping[int, tuple[float, float]] = MappingProxyType({}),
+    areas: Mapping[int, Area] = MappingProxyType({}),
+) -> Chart:
+    """Describe curves in precision-recall or ROC space, with the points and the bands of some of them."""
+    layers: list[list[Mark]] = []
+    for k, curve in enumerate(curves):
+        x, y = (_NOTHING, _NOTHING) if curve is None else _without_stroke(curve, space)
+        marks: list[Mark] = [Dot(x.item(), y.item(), alone=True)] if x.size == 1 else [Path(*thinned(x, y))]
+        layers.append([*marks, *(_dots(best, k) if x.size > 1 else []), *([areas[k]] if k in areas else [])])
+    beta2 = next((curve.beta2 for curve in curves if curve is not None), 1.0)
+    guides = _equal_f_lines(beta2) if space == "pr" else [DIAGONAL]
+    titles = [Axis(*each) for each in zip(map(_capital, AXES[space]), RATES[space], strict=True)]
+    corners = ("lower left", "lower right") if space == "pr" else ("lower right",)
+    caption = "Precision and recall" if space == "pr" else "ROC"
+    return Chart(space, caption, titles[0], titles[1], layers, guides, corners=corners)
+
+
+def chart_of_thresholds(
+    curves: Sequence[Series | None],
+    measure: str,
+    title: str,
+    *,
+    best: Mapping[int, tuple[float, float]] = MappingProxyType({}),
+) -> Chart:
+    """Describe a measure of curves against the threshold; one of a single threshold is a level line."""
+    lines = [(_NOTHING, _NOTHING) if curve is None else curve.against_threshold(measure) for curve in curves]
+    level = [
+        len(x) == 1 and curve is not None and curve.columns["threshold"].size == 1
+        for curve, (x, _) in zip(curves, lines, strict=True)
+    ]
+    at = np.concatenate([x for x, _ in lines])
+    ends = _UNIT if np.all((at >= 0) & (at <= 1)) else fitted(at)
+    highest = max((float(y.max()) for _, y in lines if y.size), default=0.0)
+    top = 1.0 if highest <= 1 else 1.04 * highest
+    layers: list[list[Mark]] = []
+    for k, (curve, (x, y)) in enumerate(zip(curves, lines, strict=True)):
+        if level[k]:
+            layers.append([Path(np.array(ends), np.repeat(y, 2))])
+            continue
+        # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
+        times = 2 if curve is not None and curve.steps and x.size else 1
+        at, up = np.repeat(x, times)[: 1 - times or None], np.repeat(y, times)[times - 1 :]
+        kept = _visible((at - ends[0]) / (ends[1] - ends[0]), up / top)
+        layers.append([Path(at[kept], up[kept]), *_dots(best, k)])
+    x_axis, y_axis = Axis("Threshold", "threshold", ends), Axis(_capital(title), measure, (0.0, top))
+    return Chart(f"threshold-{measure}", f"{y_axis.title} at each threshold", x_axis, y_axis, layers)
+
+
+def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = None) -> Axes:
+    """Draw a curve by itself, in its own space or else against the threshold; see `segbench.Curve.plot`."""
+    ax = ax or new_axes()
+    style = line_style(sum(line.get_zorder() == CURVE_LAYER for line in ax.lines))
+    if series.spaces:
+        chart = chart_in_space([series], series.spaces[0])
+    else:
+        x, y = series.against_threshold()
+        best = {0: (float(x[y.argmax()]), float(y.max()))} if y.size else {}
+        chart = chart_of_thresholds([series], series.measure, series.measure, best=best)
+    return draw_chart(ax, chart, [(style, label or series.caption)])
+
+
+def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]]) -> Axes:
+    """Draw a chart with Matplotlib, its methods in their styles and with their legends; its frame once."""
+    is_new = ax.get_xlabel() != chart.x.title
+    if is_new:
+        ax.set(xlim=chart.x.ends, ylim=chart.y.ends, xlabel=chart.x.title, ylabel=chart.y.title)
+        open_frame(ax)
+        for guide in chart.guides:
+            _draw_guide(ax, guide)
+        if chart.guides:
+            ax.set(aspect="equal", xticks=np.linspace(0, 1, 6), yticks=np.linspace(0, 1, 6))
+    for (style, label), marks in zip(methods, chart.layers, strict=True):
+        for k, mark in enumerate(marks):
+            _draw_mark(ax, mark, style, "" if k else label)
+    for guide in chart.levels:
+        _draw_guide(ax, guide)
+    if chart.areas:
+        ax.fill([], [], color=GUIDE, alpha=0.3, linewidth=0, label=chart.areas)
+    place_legend(ax, chart.corners)
+    return ax
+
+
+def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str) -> None:
+    colour = style.colour
+    if isinstance(mark, Area):
+        ax.fill_between(*mark, color=colour, alpha=0.15, linewidth=0, zorder=2)
+    elif isinstance(mark, Dot):
+        size, layer = (1.4 * dot_size(), CURVE_LAYER) if mark.alone else (dot_size(), CURVE_LAYER + 1)
+        dots = ax.plot(mark.x, mark.y, "o", color=colour, markersize=size, label=label or None, zorder=layer)
+        draw_to_the_frame(ax, *dots, margin=_DOT_MARGIN)
+    else:
+        look: dict[str, Any] = {"linewidth": guide_width()} if mark.thin else {"linestyle": style.dashes}
+        lines = ax.plot(mark.x, mark.y, color=colour, label=label or None, zorder=CURVE_LAYER, **look)
+        draw_to_the_frame(ax, *lines)
+
+
+def _draw_guide(ax: Axes, guide: Guide) -> None:
+    if not guide.is_equal_f:
+        look: dict[str, Any] = {"color": GUIDE, "linestyle": (0, (1, 2)), "label": guide.name or None}
+        ax.plot(guide.x, guide.y, linewidth=guide_width(), zorder=2, **look)
+        return
+    ax.plot(guide.x, guide.y, color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
+    beside: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
+    end = guide.x[-1], guide.y[-1]
+    ax.annotate(guide.name, end, fontsize="x-small", color=ISO_F_TEXT, annotation_clip=False, **beside)
+
+
+def thinned(x: FloatArray, y: FloatArray) -> Line:
+    """Keep the points of a line in the unit square that differ, on a fine grid, from the one before, and the last."""
+    kept = _visible(x, y)
+    return x[kept], y[kept]
+
+
+def _visible(*coordinates: FloatArray) -> NDArray[np.bool_]:
+    cells = np.rint(np.stack(coordinates) * _CELLS)
+    kept: NDArray[np.bool_] = np.ones(cells.shape[1], bool)
+    kept[1:-1] = np.any(np.diff(cells, axis=1) != 0, axis=0)[:-1]
+    return kept
+
+
+def _without_stroke(series: Series, space: Space) -> Line:
+    """Give the points of a curve to draw in a space: without a stroke along the frame of precision and recall."""
+    x, y = series.line(space)
+    near = x < _AT_THE_FRAME
+    if space == "pr" and near.any() and not near.all() and np.ptp(y[near]) > _STROKE:
+        return x[~near], y[~near]
+    return x, y
+
+
+def _equal_f_lines(beta2: float) -> list[Guide]:
+    """Give the lines of recall and precision along which F is the same, each from precision 1 to recall 1."""
+    lines = []
+    for f in np.arange(1, 10) / 10:
+        least = beta2 * f / (1 + beta2 - f)
+        recall = least + (1 - least) * np.linspace(0, 1, 40) ** 3  # where the line is steep it needs more points
+        with np.errstate(invalid="ignore"):  # at recall 0, where only precision counts
+            lines.append(
+                Guide(
+                    recall, f * recall / ((1 + beta2) * recall - beta2 * f), f"F={number(f, digits=1)}", is_equal_f=True
+                )
+            )
+    return lines
+
+
+def _dots(best: Mapping[int, tuple[float, float]], k: int) -> list[Dot]:
+    return [Dot(*best[k])] if k in best and np.isfinite(best[k]).all() else []
+
+
+def _capital(title: str) -> str:
+    return title[:1].upper() + title[1:]

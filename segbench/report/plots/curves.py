@@ -1,0 +1,389 @@
+"""Plots of curves: precision-recall, ROC, against the threshold, achievable, reliability.
+
+Each describes what it shows as a `segbench.drawing.charts.Chart`, which Matplotlib and the report page draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Unpack, cast
+
+import numpy as np
+
+from segbench.aggregator.result import Result, as_results, names_of
+from segbench.core.capabilities import Pooling
+from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
+from segbench.core.metric import best_threshold, headline, image_headline
+from segbench.core.numbers import number
+from segbench.core.scores import ScoreCounts
+from segbench.core.series import RATES, Series, Space
+from segbench.curves.curve import achievable_pr_curve
+from segbench.curves.masks import TWO_VALUED
+from segbench.drawing.axes import CURVE_LAYER, new_axes, short_names
+from segbench.drawing.charts import (
+    DIAGONAL,
+    Area,
+    Axis,
+    Chart,
+    Guide,
+    Path,
+    chart_in_space,
+    chart_of_thresholds,
+    draw_chart,
+)
+from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
+from segbench.report.plots.methods import Kind, Method, Resampling, in_legend, methods_in, of_one_protocol, styles_of
+from segbench.statistics.bands import curve_band
+from segbench.statistics.measured import as_draws, as_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_BANDS = 3
+_LARGEST_DOT = 120
+_PLACES = 501
+_DIGITS = 4
+_TITLES = {"PRI": "Probabilistic Rand index", "VOI": "Variation of information, in bits"}
+
+
+def plot_pr(
+    results: Result | Sequence[Result],
+    *,
+    band: float | None = None,
+    ax: Axes | None = None,
+    **resampling: Unpack[Resampling],
+) -> Axes:
+    """Draw the pooled precision-recall curves of several methods, the best F first in the legend.
+
+    Behind the curves lie lines of equal F, of saliency with its weight of precision; a dot marks the best F (ODS) of
+    each, and a dotted line the prevalence, the precision of random scores.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the pixel or the boundary protocol, not both; of several classes all added up are drawn. A method keeps its
+        colour in every plot of the same results.
+        Methods without a defined curve are named in the legend and not drawn; two-valued predictions, and a method
+        measured at a single threshold, such as human annotators, are a point.
+    band : float, optional
+        Level of a bootstrap band over images around each curve, for instance 0.95; it holds at each point by itself,
+        not for the whole curve. A curve published without images has none.
+        Of more than three methods only the best one has a band, as the legend says.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+    **resampling
+        ``replicates`` (2000) and ``seed`` (0) of the band.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For no results, results of several protocols, and those of the regions protocol.
+    """
+    return _plot_in_space(methods_in(results, "pr", "precision-recall curve"), "pr", ax, band, **resampling)
+
+
+def plot_roc(
+    results: Result | Sequence[Result],
+    *,
+    band: float | None = None,
+    ax: Axes | None = None,
+    **resampling: Unpack[Resampling],
+) -> Axes:
+    """Draw the pooled ROC curves of several methods, the largest area first in the legend.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the pixel protocol; true negatives of the others are undefined. Two-valued predictions are a point.
+    band, ax, **resampling
+        As for `plot_pr`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For no results, or a protocol without ROC curves.
+    """
+    methods = methods_in(results, "roc", "ROC curve", key="auc_roc", title="AUC")
+    return _plot_in_space(methods, "roc", ax, band, **resampling)
+
+
+def _plot_in_space(
+    methods: Sequence[Method], space: Space, ax: Axes | None, band: float | None, **resampling: Unpack[Resampling]
+) -> Axes:
+    """Draw curves, with bands of this level: of more than `_MOST_BANDS`, which would hide each other, of the best."""
+    level = None if band is None else as_level(band, "band")
+    replicates, seed = as_draws(resampling.get("replicates", 2000), resampling.get("seed", 0))
+    banded = [k for k, method in enumerate(methods) if level is not None and _has_band(method)]
+    only = "" if len(banded) <= _MOST_BANDS else ", of the best method"
+    areas = {k: _band(methods[k], space, level or 0, replicates, seed) for k in banded[: 1 if only else None]}
+    chart = _in_space(methods, space, areas)
+    chart = replace(chart, areas=f"{100 * level:g} % band{only}" if banded and level else "")
+    return _draw(ax, chart, methods)
+
+
+def _draw(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:
+    return draw_chart(ax or new_axes(), chart, [(method.style, method.label) for method in methods])
+
+
+def _in_space(methods: Sequence[Method], space: Space, areas: Mapping[int, Area]) -> Chart:
+    """Describe the curves in a space; dots mark the best F."""
+    keys = [f"ods_{name}" for name in RATES["pr"]] if space == "pr" else []
+    ods = {k: [method.result.summary.get(key, math.nan) for key in keys] for k, method in enumerate(methods)}
+    best = {k: (values[0], values[1]) for k, values in ods.items() if values}
+    curves = [method.curve for method in methods]
+    chart = chart_in_space(curves, space, best=best, areas=areas)
+    return replace(chart, levels=_prevalences(curves)) if space == "pr" else chart
+
+
+def _prevalences(curves: Sequence[Series | None]) -> list[Guide]:
+    """Give the precision of random scores, once where it is the same."""
+    rates = {round(curve.prevalence, _DIGITS) for curve in curves if curve is not None}
+    known = sorted(rate for rate in rates if not math.isnan(rate))
+    name = f"prevalence {number(known[0], digits=3)}" if len(known) == 1 else "prevalences"
+    return [Guide(np.array([0.0, 1.0]), np.repeat(rate, 2), "" if k else name) for k, rate in enumerate(known)]
+
+
+def _has_band(method: Method) -> bool:
+    several = method.curve is not None and method.curve.columns["threshold"].size > 1
+    return len(method.result.counts) > 1 and not method.result.unnamed and several
+
+
+def _band(method: Method, space: Space, level: float, replicates: int, seed: int) -> Area:
+    band = curve_band(method.result.table, space=space, level=level, replicates=replicates, seed=seed)
+    known = np.isfinite(band.low) & np.isfinite(band.high)
+    return Area(band.at[known], band.low[known], band.high[known])
+
+
+def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
+    """Describe the curves for the page, each with its band."""
+    if not any(method.curve is not None and space in method.curve.spaces for method in methods):
+        return []
+    areas, note = {}, ""
+    for k, method in enumerate(methods):
+        if (drawn := method.intervals) is None or not _has_band(method):
+            continue
+        try:
+            areas[k] = _band(method, space, drawn.level, drawn.replicates, drawn.seed)
+        except ArgumentError:  # of a table without `heights`
+            continue
+        band = f"pointwise {100 * drawn.level:g} % bootstrap band of the best method or those chosen"
+        note = f"Shaded: {band}, {drawn.replicates} resamples of images"
+    return [replace(_in_space(methods, space, areas), note=note)]
+
+
+def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw each pooled precision-recall curve and, thin above it, the curve achievable with it.
+
+    The achievable curve is that of the convex hull in ROC space: what a random choice of two thresholds reaches.
+    Its thresholds are chosen on the images it describes, so it is optimistic.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the pixel protocol. Two-valued predictions are a point.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        What lies between the two curves is shaded; the legend gives both areas.
+
+    Raises
+    ------
+    ArgumentError
+        For no results, another protocol, or two-valued predictions alone.
+    """
+    methods = methods_in(results, "roc", "achievable curve", key="auc_pr", title="AUC")
+    if all(method.curve is None or method.curve.columns["threshold"].size == 1 for method in methods):
+        points = setting("--kind pr", "plot_pr")
+        raise ArgumentError(f"two-valued predictions have no achievable curve; draw their points: {points}")
+    chart = _in_space(methods, "pr", {})
+    layers, shown = list(chart.layers), list(methods)
+    at = np.linspace(0, 1, _PLACES)
+    for k, method in enumerate(methods):
+        result = method.result
+        scores = result.scores
+        if scores is None or result.summary.undefined.get("auc_pr") == TWO_VALUED:
+            continue
+        achievable = in_legend(result, "auc_pr_achievable")
+        shown[k] = replace(method, label=method.label.replace("]", f", hull={achievable}]", 1))
+        line = layers[k][0]
+        if isinstance(line, Path) and line.x.size:
+            hull = achievable_pr_curve(scores).line("pr")
+            between = Area(at, np.interp(at, line.x, line.y), np.interp(at, *hull))
+            layers[k] = [line, Path(*hull, thin=True), between]
+    return _draw(ax, replace(chart, layers=layers), shown)
+
+
+def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw F of the pool against the threshold, one line per method; a dot marks the ODS.
+
+    A broad top means that the threshold hardly matters, a narrow one that it must be known.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of one protocol; of regions covering is drawn in place of F. Two-valued predictions and a method of one
+        threshold, as human annotators are, are a level line. One with unknown thresholds, as of some published
+        curves, is named in the legend and not drawn.
+    ax
+        As for `plot_pr`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For no results, results of several protocols, or a protocol without curves.
+
+    Notes
+    -----
+    F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
+    measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
+    """
+    return _plot_thresholds(results, "", ax)
+
+
+def plot_e_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw the mean E of saliency maps against the threshold, one line per method; a dot marks its maximum.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the saliency protocol.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For no results, results of several protocols, or a protocol without E.
+    """
+    return _plot_thresholds(results, "e", ax)
+
+
+def _plot_thresholds(results: Result | Sequence[Result], measure: str, ax: Axes | None) -> Axes:
+    """Draw a column of the curves against the threshold; empty for the one that each protocol has."""
+    results = as_results(results)
+    methods = methods_in(results, None, "curve")
+    rules = methods[0].result.rules
+    known = next((method.curve for method in methods if method.curve is not None), None)
+    if measure and (known is None or measure not in known.columns):
+        instead = f"F against the threshold: {setting('--kind f', 'plot_f_threshold')}"
+        raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
+    title, key = image_headline(rules.metrics()).name_for_images, headline(rules.metrics()).key
+    drawn = measure or (known.measure if known else "")
+    if known is not None and drawn in known.best:
+        title, key = drawn.upper(), known.best[drawn]
+    threshold = metric.key if (metric := best_threshold(rules.metrics())) else ""
+    methods = methods_in(results, None, "curve", key=key, title=title)
+    best = {}
+    for k, method in enumerate(methods):
+        best[k] = method.result.summary.get(threshold, math.nan), method.result.summary[key]
+        if measure and method.curve is not None:
+            at, values = method.curve.against_threshold(measure)
+            best[k] = at[values.argmax()], values.max()
+    return _draw(ax, chart_of_thresholds([method.curve for method in methods], drawn, title, best=best), methods)
+
+
+def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
+    """Describe each measure against the threshold for the page; nothing where every method has a single one."""
+    curves = [method.curve for method in methods]
+    several = [curve for curve in curves if curve is not None and curve.against_threshold()[0].size > 1]
+    names = dict.fromkeys(name for curve in several for name in curve.levels)
+    return [
+        chart_of_thresholds(
+            [curve if curve is not None and name in curve.levels else None for curve in curves],
+            name,
+            _TITLES.get(name, name),
+        )
+        for name in names
+    ]
+
+
+def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw the share of positives in 15 bins of equal width against the mean score of each bin, all images pooled.
+
+    On the diagonal scores are probabilities that come true; below it a method is overconfident.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the pixel protocol, with soft maps of scores between 0 and 1, with or without ``Pixels(calibration=True)``.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+        The area of a dot is the share of all pixels in its bin, of which it keeps a visible least; legends give ECE,
+        the lowest first.
+
+    Raises
+    ------
+    ArgumentError
+        For another protocol, two-valued predictions, or scores that are no probabilities.
+    """
+    results = of_one_protocol(results)
+    pooled = [_counts(result) for result in results]
+    bins = [reliability(counts) for counts in pooled]
+    methods = []
+    for result, name, style, one in zip(results, short_names(names_of(results)), styles_of(results), bins, strict=True):
+        error = float(np.abs(one.positives - one.scores).sum() / one.pixels.sum())
+        methods.append((error, Method(name, result, style, f"[ECE={number(error, digits=3)}] {name}"), one))
+    methods.sort(key=lambda method: method[0])
+    layers, sizes = [], []
+    for _, _, one in methods:
+        held = one.pixels > 0
+        layers.append([Path(one.scores[held] / one.pixels[held], one.positives[held] / one.pixels[held])])
+        sizes.append(_LARGEST_DOT * np.maximum(one.pixels[held] / one.pixels.sum(), 0.05))
+    axes, corners = (Axis("Score"), Axis("Share of positives")), ("upper left", "lower right")
+    ax = _draw(
+        ax,
+        Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners),
+        [one for _, one, _ in methods],
+    )
+    for (_, method, _), (line,), area in zip(methods, layers, sizes, strict=True):
+        ax.scatter(line.x, line.y, area, color=method.style.colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
+    return ax
+
+
+def _counts(result: Result) -> ScoreCounts:
+    """Give the pooled counts of a result, if they have a reliability."""
+    counts = cast("ScoreCounts", result.pooled)
+    if result.rules.capability(Pooling) is None:
+        raise ArgumentError(f"{result.method} is a result of {result.protocol}; reliability is that of soft maps")
+    reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
+    if not reason and not counts.scores.size:
+        reason = "no pixels"
+    if reason:
+        instead = setting("choose other methods with --only", "leave this method out")
+        raise ArgumentError(f"{result.method} has no reliability: {reason}; {instead}")
+    return counts
+
+
+PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band")
+ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band")
+F = Kind(plot_f_threshold, _charts_of_thresholds)
+E = Kind(plot_e_threshold)
+ACHIEVABLE = Kind(plot_achievable)
+RELIABILITY = Kind(plot_reliability)
