@@ -17,19 +17,25 @@ from segbench.verification.checks import Check, Group, Part, Progress, compare, 
 def contours_part() -> Part:
     """Give the drawings, and other tools on the demo's masks."""
     known = expected("contours")
-    drawings = [Group(one["name"], partial(_drawing, one)) for one in known["drawing"]]
+    drawings = [
+        Group(f"{one['name']}{', of the background' * (which == 'background')}", partial(_drawing, one, which))
+        for one in known["drawing"]
+        for which in ("metrics", "background")
+    ]
     tools = [Group(f"the demo's masks by {one['name']}", partial(_tool, one)) for one in known["tool"]]
     return Part("Contours, examples and other tools on masks that ship", [*drawings, *tools])
 
 
-def _drawing(drawing: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+def _drawing(
+    drawing: Mapping[str, Any], which: str, _executor: Executor | None, _progress: Progress
+) -> Iterator[Check]:
     masks = [np.array([[letter == "#" for letter in row] for row in drawing[name]]) for name in ("truth", "predicted")]
-    for which, turned in (("metrics", False), ("background", True)):
-        known = {key: read_expectation(text) for key, text in drawing[which].items()}
-        counts = count_contours(*(mask ^ turned for mask in masks))
-        found = counts.metrics(nsd=[float(key.removeprefix("nsd_")) for key in known])
-        wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
-        yield from compare(wanted, found, allowed, drawing["source"])
+    known = {key: read_expectation(text) for key, text in drawing[which].items()}
+    found = count_contours(*(mask ^ (which == "background") for mask in masks)).metrics(
+        nsd=[float(key[4:]) for key in known]
+    )
+    wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
+    yield from compare(wanted, found, allowed, drawing["source"])
 
 
 def _tool(tool: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:

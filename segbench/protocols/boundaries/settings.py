@@ -11,6 +11,7 @@ from segbench.core.arguments import as_whole, listed
 from segbench.core.capabilities import (
     Annotated,
     Checked,
+    Crisp,
     FromFiles,
     Importable,
     Official,
@@ -49,6 +50,7 @@ _DEMO = "--gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges
 
 
 _THINNED = "ground truth thinned"
+_OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
 
 
 def _read_nms(text: str) -> tuple[float, ...]:
@@ -87,7 +89,7 @@ class _OfBoundaries(Protocol, Importable, Official):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
+class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictured):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -114,6 +116,9 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         Low predictions mean boundary (black on white).
     thin_ground_truth : bool
         Thin the ground truth, too, where lines are drawn thick: otherwise most of their pixels are missed.
+    crispness : bool
+        Measure how crisp maps are: the sum of a map after suppression (2, 5, 1.01, without smoothing) divided by the
+        sum before, averaged over images.
     category : int, optional
         Which category counts, from 1, where ground truth holds boundaries category by category (``GTcls`` of SBD).
 
@@ -185,6 +190,9 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         default=False,
         metadata=option("Treat low predictions as boundary, for black edges on white.", of_predictions=True),
     )
+    crispness: bool = field(
+        default=False, metadata=option("Measure how much of each map suppression leaves (crispness).")
+    )
     category: int | None = field(
         default=None,
         metadata=option("Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth"),
@@ -225,6 +233,8 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
         }
+        if self.crispness:
+            fields["crispness"] = "yes"
         if self.thin_ground_truth:
             fields["thin_ground_truth"] = "yes"
         return fields if self.category is None else fields | {"category": str(self.category)}
@@ -233,12 +243,23 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         """Lay out counts, see `BoundaryTable`."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
-        return BoundaryTable(per_image)
+        return BoundaryTable(per_image, crispness=self.crispness)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        from segbench.protocols.boundaries.metrics import CRISPNESS
+
+        return (*super().metrics(), CRISPNESS) if self.crispness else super().metrics()
+
+    def crisp_pair(self) -> tuple[Protocol, Protocol]:
+        """Give these settings, and those without suppression and thinning; both measure crispness."""
+        return replace(self, crispness=True), replace(self, crispness=True, nms=None, thin=False)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Protocol:  # type: ignore[override]  # annotators are their own type
         """Make the protocol from the fields of a signature, that of annotators where these were compared."""
-        return Annotators(settings=cls()) if fields.get("thresholds") == "annotators" else cls()
+        settings = cls(crispness="crispness" in fields)
+        return Annotators(settings=settings) if fields.get("thresholds") == "annotators" else settings
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
@@ -280,9 +301,25 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         try:
             soft = self.soft_map(sample)
             counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+            if self.crispness:
+                crispness, measured = self._crispness(sample)
+                counts = replace(counts, crispness=crispness, maps=measured)
         except DataError as error:
             raise DataError(sample.predicted_file, error.what, error.hint) from error
         return Counted(counts, notes=(INVERTED,) * self.invert + (_THINNED,) * self.thin_ground_truth)
+
+    def _crispness(self, sample: Sample) -> tuple[int, int]:
+        """Measure what suppression leaves of a map, and count it; a blank one does not count."""
+        from segbench.core.arrays import MEAN_UNITS
+        from segbench.core.levels import scores_of
+        from segbench.protocols.boundaries.suppression import nms
+
+        soft = scores_of(replace(self, nms=None).soft_map(sample))
+        before = float(soft.sum())
+        if before <= 0:
+            return 0, 0
+        kept = float(nms(soft, **_OF_CRISPNESS).sum())
+        return round(kept / before * MEAN_UNITS), 1
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
@@ -409,7 +446,7 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that the point depends on."""
-        fields = replace(self.settings, nms=None, invert=False).signature_fields()
+        fields = replace(self.settings, nms=None, invert=False, crispness=False).signature_fields()
         return fields | {"thresholds": "annotators"}
 
     def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:

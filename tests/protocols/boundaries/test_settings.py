@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -257,3 +258,44 @@ def test_thick_ground_truth_is_thinned_on_request(tmp_path):
     assert thin.summary["ods_recall"] == 1
     assert thin.notes == ("ground truth thinned (1 of 1 image)",)
     assert "thin_ground_truth:yes" in thin.signature
+
+
+class TestCrispness:
+    """How much of a map suppression leaves, and evaluation with and without it."""
+
+    RIDGE = np.tile([0, 0, 0, 0, 0, 0, 0.2, 0.8, 0.3, 0, 0, 0, 0, 0, 0, 0], (40, 1))
+
+    def write(self, root):
+        truth = np.zeros((40, 16), np.uint8)
+        truth[:, 7] = 255
+        return write_folder(root / "gt", {"a.png": truth}), write_folder(root / "pred", {"a.npy": self.RIDGE})
+
+    def test_is_the_share_that_suppression_leaves(self, tmp_path):
+        gt, pred = self.write(tmp_path)
+        result = evaluate(gt, pred, Boundaries(thresholds=3, crispness=True))
+        kept = nms(self.RIDGE, radius=2, border=5, multiplier=1.01, smoothing=0)
+        assert result.summary["crispness"] == pytest.approx(kept.sum() / self.RIDGE.sum(), abs=1e-9)
+        assert result.per_image["a"]["crispness"] == result.summary["crispness"]
+
+    def test_of_a_blank_map_is_undefined(self, tmp_path):
+        gt, pred = self.write(tmp_path)
+        np.save(pred / "a.npy", np.zeros((40, 16)))
+        result = evaluate(gt, pred, Boundaries(thresholds=3, crispness=True))
+        assert math.isnan(result.summary["crispness"])
+
+    def test_is_no_metric_unless_asked_for(self, tmp_path):
+        assert "crispness" not in evaluate(*self.write(tmp_path), Boundaries(thresholds=3)).summary
+
+    def test_both_evaluations_are_in_one_table(self, tmp_path, segbench):
+        gt, pred = self.write(tmp_path)
+        answer = segbench("boundaries", gt, f"net={pred}", "--nms", "1,5,1.01", "--crisp", "--format", "json")
+        standard, as_predicted = json.loads(answer.out)["runs"]
+        assert [standard["method"], as_predicted["method"]] == ["net", "net, as predicted"]
+        assert "thin:no|nms:no" in as_predicted["signature"]
+        assert standard["summary"]["crispness"] == as_predicted["summary"]["crispness"]
+
+    def test_without_anything_to_leave_out_is_refused(self, tmp_path, segbench):
+        gt, pred = self.write(tmp_path)
+        answer = segbench("boundaries", gt, pred, "--no-thin", "--crisp")
+        assert answer.code == 2
+        assert "give --nms 1,5,1.01, or leave out --no-thin" in answer.err
