@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,6 +120,13 @@ class ContourCounts(Counts):
             Distances(self.squared[some], self.units[some], self.halves[some])
             for some in (slice(first, middle), slice(middle, last))
         )
+
+    def one(self, place: int) -> ContourCounts:
+        """Give the counts of one of the masks alone."""
+        first = int(self.sizes[:place].sum())
+        some = slice(first, first + int(self.sizes[place].sum()))
+        tables = {name: getattr(self, name)[place : place + 1] for name in _TABLES}
+        return replace(self, classes=MASKS, **tables, **{name: getattr(self, name)[some] for name in _LISTS})
 
     def mask(self, place: int) -> Mask:
         """Give what one of the masks is measured by."""

@@ -9,7 +9,17 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 from segbench.core.arguments import as_real, as_void, as_whole, check_flags, listed
-from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Settled, SettledBySet, Verb
+from segbench.core.capabilities import (
+    Checked,
+    FromCounts,
+    Part,
+    Parts,
+    Pictured,
+    Prepared,
+    Settled,
+    SettledBySet,
+    Verb,
+)
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -55,7 +65,7 @@ def _read_void(text: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pictured):
+class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Parts, Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -341,6 +351,23 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
             return SequenceTable(per_image, all_frames=self.all_frames)
         return ContourTable(self._kind, self.conventions, self.metrics(), per_image)
 
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give each class as a mask; none of masks and objects."""
+        if self.classes is None:
+            return {}
+        counts = dict(images)
+        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="")
+        kept = {key: value for key, value in settings.items() if key != "classes"}
+        named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
+        return {
+            name: Part(
+                alone,
+                {"class": name, "label": str(label)} | kept,
+                {image: one.one(place) for image, one in counts.items()},
+            )
+            for place, (label, name) in enumerate(named)
+        }
+
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
@@ -373,7 +400,9 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Pict
         """What files may hold under these settings."""
         rule = None if self.positive is None else LabelRule.parse(self.positive)
         scores = None if self.at is None else ExpectedScores(pooled=False)
-        return Expected(rule=rule, void=tuple(map(float, self.void or ())), one_annotator=True, scores=scores)
+        cut = f"cut them at a score: {given('at', 0.5)}" if self._kind == _MASKS else ""
+        void = tuple(map(float, self.void or ()))
+        return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

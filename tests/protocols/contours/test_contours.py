@@ -12,6 +12,7 @@ from segbench import (
     ArgumentError,
     Contours,
     DataError,
+    check,
     count_contours,
     evaluate,
     export_overlays,
@@ -106,6 +107,14 @@ def test_classes_are_averaged_after_images():
     assert np.isnan(each).any()
     assert result.summary["assd"] == pytest.approx(np.nanmean(np.nanmean(each, axis=0)))
     assert result.summary["assd_images"] == pytest.approx(np.nanmean(np.nanmean(each, axis=1)))
+
+
+def test_each_class_is_a_result_of_its_own():
+    pairs = labels()
+    result = evaluate(pairs, protocol=Contours(classes="sky=0,road=1,car=2"))
+    of_class = {name: (truth == 1, (predicted == 1) & (truth != 255)) for name, (truth, predicted) in pairs.items()}
+    assert list(result.classes) == ["sky", "road", "car"]
+    assert result.of_class("road").summary["hd95"] == evaluate(of_class, protocol="contours").summary["hd95"]
 
 
 def test_sequences_are_measured_object_by_object():
@@ -227,6 +236,14 @@ def test_soft_maps_are_cut_at_a_score(tmp_path):
 def test_a_soft_map_without_a_cut_names_the_option():
     with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; cut a soft map at a score, at=0.5"):
         count_contours(np.eye(4, dtype=bool), np.linspace(0, 1, 16).reshape(4, 4))
+
+
+def test_check_says_how_soft_maps_are_counted(tmp_path):
+    gt, pred = written(tmp_path, {"a": (soft_map(0) > 0.7, soft_map(0) > 0.7)})
+    iio.imwrite(pred / "a.png", np.rint(soft_map(0) * 255).astype(np.uint8))
+    (finding,) = check(gt, pred, "contours").findings
+    assert finding.fix == "cut them at a score: at=0.5"
+    assert not check(gt, pred, Contours(at=0.5)).findings
 
 
 def test_labels_that_are_no_classes_are_refused():
