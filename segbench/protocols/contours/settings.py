@@ -64,6 +64,11 @@ def _read_void(text: str) -> tuple[int, ...]:
     return cast("tuple[int, ...]", read_void(text))
 
 
+def _read_spacing(text: str) -> Any:  # noqa: ANN401  several numbers are refused with the settings
+    numbers = read_numbers(text)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Parts, Pictured):
     """Settings of the contours protocol.
@@ -146,7 +151,10 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         default=(2.0,),
         metadata=option("Set the tolerances of NSD: 1,2.", metavar="LIST", read=read_numbers, default="2"),
     )
-    spacing: float = field(default=1.0, metadata=option("Set the size of a pixel in mm.", metavar="MM"))
+    spacing: float = field(
+        default=1.0,
+        metadata=option("Set the size of a pixel in mm.", metavar="MM", read=_read_spacing, default="pixels"),
+    )
     empty: Empty = field(
         default="undefined", metadata=option("Leave out images with an empty mask, or give them the image's diagonal.")
     )
