@@ -64,7 +64,8 @@ def _read_void(text: str) -> tuple[int, ...]:
     return cast("tuple[int, ...]", read_void(text))
 
 
-def _read_spacing(text: str) -> Any:  # noqa: ANN401  several numbers are refused with the settings
+def _read_number(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
+    """Read a number."""
     numbers = read_numbers(text)
     return numbers[0] if len(numbers) == 1 else numbers
 
@@ -153,24 +154,26 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
     )
     spacing: float = field(
         default=1.0,
-        metadata=option("Set the size of a pixel in mm.", metavar="MM", read=_read_spacing, default="pixels"),
+        metadata=option("Set the size of a pixel in mm.", metavar="MM", read=_read_number, default="pixels"),
     )
     empty: Empty = field(
         default="undefined", metadata=option("Leave out images with an empty mask, or give them the image's diagonal.")
     )
     at: float | None = field(
         default=None,
-        metadata=option("Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE"),
+        metadata=option(
+            "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
+        ),
     )
     classes: int | Sequence[int] | str | None = field(
         default=None,
         metadata=option(
-            "Name the classes of label maps: 0-18, road=0,car=13, or a file with a label and a name per line.",
+            "Compare label maps, and name their classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
             metavar="CLASSES",
             read=classes_of,
+            write=written_classes,
             also=("names",),
             panel="Ground truth",
-            default="masks",
         ),
     )
     names: Sequence[str] | None = None
