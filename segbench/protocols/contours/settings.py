@@ -168,7 +168,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
     classes: int | Sequence[int] | str | None = field(
         default=None,
         metadata=option(
-            "Compare label maps, and name their classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
+            "Compare label maps of these classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
             metavar="CLASSES",
             read=classes_of,
             write=written_classes,
