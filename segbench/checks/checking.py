@@ -210,7 +210,7 @@ def _findings(
         *label_map_findings(seen, failures, inspected, protocol.capability(Confusing)),
         *exchange_findings(seen, truths),
         *truths,
-        *region_findings([probe.label_map for probe in seen if probe.label_map]),
+        *region_findings([probe.label_map for probe in seen if probe.label_map], expected.of_soft_maps),
         *labels,
         *([] if labels else _coloured(seen)),
         *of_classes,

@@ -37,6 +37,11 @@ class Run(Shown, Printed):
     tuning_results: Path | None = given(
         "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
     )
+    crisp: bool = given(
+        "Also evaluate each map without suppression and thinning (C-Eval), and measure crispness.",
+        False,
+        panel="Protocol",
+    )
     no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data")
     output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
     fresh: bool = given("Recount the images of this run that the results file already holds.", False)
@@ -102,7 +107,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Annotated, Parts, Pooling
+    from segbench.core.capabilities import Annotated, Crisp, Parts, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -112,6 +117,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
     unused = [] if issubclass(first, Annotated) else ["human"]
+    unused += [] if issubclass(first, Crisp) else ["crisp"]
     unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
     unused += [] if issubclass(first, Pooling) else ["tuning_results"]
     return shared | {
@@ -153,6 +159,7 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
             workers=workers,
             progress=run.progress,
             human=run.human,
+            crisp=run.crisp,
             repairs=repairs,
             tuning=None if tuned is None else thresholds_of(tuned, list(pairings), protocol, repairs),
         )
