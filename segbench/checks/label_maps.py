@@ -120,10 +120,7 @@ REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
 
 
 def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
-    """Find that predictions are label maps, which is judged over all images (`segbench.protocols.predicted_labels`).
-
-    `rule` says what is positive, if anything does, and `counted` whether a run would count them nevertheless.
-    """
+    """Find that predictions are label maps; `rule` says what is positive, `counted` whether a run would count them."""
     with_labels = [probe for probe in probes if probe.may_hold_labels]
     found = [probe.labels for probe in with_labels]
     if not are_label_maps(found):
