@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -188,7 +188,6 @@ def _worker_died(task: Task) -> Outcome:
     return Outcome(name, failure=f"{name}: {what}")
 
 
-@cache
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
     keep_freed_memory()
