@@ -44,9 +44,8 @@ from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
-from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing, SampleFiles
+from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
@@ -211,7 +210,7 @@ def _findings(
         *label_map_findings(seen, failures, inspected, protocol.capability(Confusing)),
         *exchange_findings(seen, truths),
         *truths,
-        *region_findings([probe.label_map for probe in seen if probe.label_map]),
+        *region_findings([probe.label_map for probe in seen if probe.label_map], expected.of_soft_maps),
         *labels,
         *([] if labels else _coloured(seen)),
         *of_classes,

@@ -28,8 +28,8 @@ from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, read
 from segbench.protocols.label_rules import VOIDS, equals_any
 from segbench.protocols.predicted_labels import labels_seen
 from segbench.protocols.stacks import ClassMapsError

@@ -13,10 +13,10 @@ from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
 from segbench.core.sample import Reading, Sample
+from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, decode_truth, read
-from segbench.loaders.maps import StackError
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import MANY_LEVELS, equals_any
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen

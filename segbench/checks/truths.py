@@ -9,7 +9,7 @@ from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
-from segbench.core.interface import given, setting
+from segbench.core.interface import given
 from segbench.core.numbers import many, verb
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
@@ -158,8 +158,8 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        thin = setting("thin drawn lines in Python with segbench.thin", "segbench.thin for drawn lines")
-        fix = f"{given('label_maps', True)} for the borders of filled areas; {thin}"
+        filled = f"{given('label_maps', True)} for the borders of filled areas"
+        fix = f"{given('thin_ground_truth', True)} for lines; {filled}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
     return []

@@ -34,8 +34,22 @@ class Run(Shown, Printed):
     human: bool = given(
         "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol"
     )
+<<<<<<< HEAD
     tuning_results: Path | None = given(
         "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
+    )
+=======
+>>>>>>> contours
+    crisp: bool = given(
+        "Also evaluate each map without suppression and thinning (C-Eval), and measure crispness.",
+        False,
+        panel="Protocol",
+<<<<<<< HEAD
+=======
+    )
+    tuning_results: Path | None = given(
+        "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
+>>>>>>> contours
     )
     no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data")
     output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
@@ -102,7 +116,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Annotated, Parts, Pooling
+    from segbench.core.capabilities import Annotated, Crisp, Parts, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -112,6 +126,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
     unused = [] if issubclass(first, Annotated) else ["human"]
+    unused += [] if issubclass(first, Crisp) else ["crisp"]
     unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
     unused += [] if issubclass(first, Pooling) else ["tuning_results"]
     return shared | {
@@ -153,6 +168,7 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
             workers=workers,
             progress=run.progress,
             human=run.human,
+            crisp=run.crisp,
             repairs=repairs,
             tuning=None if tuned is None else thresholds_of(tuned, list(pairings), protocol, repairs),
         )

@@ -85,6 +85,21 @@ def _is_readable(source: Source) -> bool:
     return True
 
 
+def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
+    """Give the settings with and without suppression and thinning, by what is put behind the name of a method."""
+    from segbench.core.capabilities import Crisp
+
+    evaluated = protocol.capability(Crisp)
+    if evaluated is None:
+        raise ArgumentError(f"--crisp evaluates without thinning, which the {protocol.name} protocol does not have")
+    standard, as_predicted = evaluated.crisp_pair()
+    if standard == as_predicted:
+        raise ArgumentError(
+            "--crisp compares with suppression or thinning: give --nms 1,5,1.01, or leave out --no-thin"
+        )
+    return {"": standard, ", as predicted": as_predicted}
+
+
 def count_methods(
     pairings: Mapping[str, Pairing],
     protocol: Protocol,
@@ -94,6 +109,7 @@ def count_methods(
     workers: Workers = Workers(),
     progress: Progress = "auto",
     human: bool = False,
+    crisp: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
@@ -107,7 +123,12 @@ def count_methods(
 
     repairs = repairs or Repairs()
     protocol.reads.check_repairs(repairs)
-    work = [(method, pairing.require_complete(), protocol, repairs) for method, pairing in pairings.items()]
+    kinds = _crisp_pair(protocol) if crisp else {"": protocol}
+    work = [
+        (f"{method}{kind}", pairing.require_complete(), settings, repairs)
+        for method, pairing in pairings.items()
+        for kind, settings in kinds.items()
+    ]
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)
     if human:

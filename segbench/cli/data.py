@@ -16,8 +16,7 @@ from segbench.core.interface import option_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
-    from segbench.loaders.inputs import Inputs
-    from segbench.loaders.pairing import Pairing
+    from segbench.loaders.pairing import Inputs, Pairing
     from segbench.loaders.presets import Preset
     from segbench.loaders.repairs import Repairs
 
@@ -117,7 +116,7 @@ class Data:
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
         from segbench.loaders.file_list import as_images
-        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.pairing import Inputs
 
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
@@ -153,7 +152,7 @@ class Data:
         if self.ground_truth is not None:
             raise ArgumentError("--pairs names all files; leave out the folders")
         from segbench.loaders.file_list import method_columns
-        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import load_preset
 
         beside = Inputs(field=self.field, **self._patterns).beside_list()

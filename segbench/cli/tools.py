@@ -178,7 +178,7 @@ class Demo:
     def __call__(self) -> None:
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
-        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import shipped
         from segbench.protocols.files import find_files
         from segbench.protocols.pixels.settings import Pixels
