@@ -34,22 +34,13 @@ class Run(Shown, Printed):
     human: bool = given(
         "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol"
     )
-<<<<<<< HEAD
     tuning_results: Path | None = given(
         "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
     )
-=======
->>>>>>> contours
     crisp: bool = given(
         "Also evaluate each map without suppression and thinning (C-Eval), and measure crispness.",
         False,
         panel="Protocol",
-<<<<<<< HEAD
-=======
-    )
-    tuning_results: Path | None = given(
-        "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
->>>>>>> contours
     )
     no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data")
     output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
