@@ -36,17 +36,7 @@ def option(
     `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
     in fields `of_predictions` may be compared: these change only what is predicted.
     """
-    return {
-        "help": help,
-        "flag": flag,
-        "metavar": metavar,
-        "panel": panel,
-        "read": read,
-        "write": write,
-        "also": also,
-        "default": default,
-        "of_predictions": of_predictions,
-    }
+    return locals()
 
 
 def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
