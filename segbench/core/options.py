@@ -1,10 +1,4 @@
-"""Fields of a protocol as options of the command line.
-
-A field with a help text in its metadata is an option: its name, type and default are those of the field. Nothing else
-has to change for it to appear in the help of the protocol's verb, in presets and in the commands of the report::
-
-    max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the diagonal."))
-"""
+"""Fields of a protocol as options of the command line: each that has a help text in its metadata."""
 
 from __future__ import annotations
 

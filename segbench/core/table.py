@@ -1,8 +1,6 @@
 """Counts of many images, ready to be weighted: the one place where counts become metrics.
 
-Each image is a row of numbers that add up. Metrics are computed from sums of rows: the sum of all is the benchmark
-itself, all but one image make an interval, images drawn with replacement a resample, and a single row measures that
-image alone.
+Each image is a row of numbers that add up: the sum of all is the benchmark itself, drawn with replacement a resample.
 """
 
 from __future__ import annotations
