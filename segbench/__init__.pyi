@@ -46,13 +46,9 @@ from .curves.curve import thresholds_from as thresholds_from
 from .curves.dominance import Dominance as Dominance
 from .curves.dominance import RecallRange as RecallRange
 from .curves.dominance import dominates as dominates
-from .curves.gain import GainCurve as GainCurve
-from .curves.gain import pr_gain_curve as pr_gain_curve
 from .curves.operating import BestF as BestF
 from .curves.operating import at_tpr as at_tpr
 from .curves.operating import best_f as best_f
-from .curves.operating import best_iou as best_iou
-from .curves.operating import fpr_at_tpr as fpr_at_tpr
 from .curves.operating import precision_at_recall as precision_at_recall
 from .curves.operating import recall_at_precision as recall_at_precision
 from .loaders.pairing import Inputs as Inputs
@@ -66,7 +62,6 @@ from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts
 from .protocols.boundaries.curve import BoundaryCurve as BoundaryCurve
 from .protocols.boundaries.curve import boundary_curve as boundary_curve
 from .protocols.boundaries.label_maps import label_boundaries as label_boundaries
-from .protocols.boundaries.label_maps import sample_ucm2 as sample_ucm2
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
 from .protocols.boundaries.official import PublishedCurve as PublishedCurve
@@ -74,6 +69,9 @@ from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
 from .protocols.boundaries.thinning import thin as thin
+from .protocols.contours.counts import ContourCounts as ContourCounts
+from .protocols.contours.settings import Contours as Contours
+from .protocols.contours.settings import count_contours as count_contours
 from .protocols.labels.counts import LabelCounts as LabelCounts
 from .protocols.labels.settings import Labels as Labels
 from .protocols.labels.settings import count_labels as count_labels
@@ -100,6 +98,8 @@ from .report.plots.classes import plot_confusion as plot_confusion
 from .report.plots.comparison import plot_comparison as plot_comparison
 from .report.plots.comparison import plot_ranks as plot_ranks
 from .report.plots.comparison import plot_significance as plot_significance
+from .report.plots.contours import plot_distances as plot_distances
+from .report.plots.contours import plot_nsd as plot_nsd
 from .report.plots.curves import plot_achievable as plot_achievable
 from .report.plots.curves import plot_e_threshold as plot_e_threshold
 from .report.plots.curves import plot_f_threshold as plot_f_threshold

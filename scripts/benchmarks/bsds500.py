@@ -11,8 +11,6 @@ import imageio.v3 as iio
 from numpy.typing import NDArray
 from scipy.io import loadmat
 
-import segbench
-
 
 def folder() -> Path | None:
     """Give the folder that the environment names."""
@@ -42,5 +40,5 @@ def boundaries(root: Path, name: str) -> list[NDArray[Any]]:
 def soft_map(root: Path, name: str, kind: str) -> Any:  # noqa: ANN401 - levels or floats
     """Read a soft map: ``ucm2``, ``hed`` or ``bench_png``."""
     if kind == "ucm2":
-        return segbench.sample_ucm2(loadmat(root / kind / f"{name}.mat")["ucm2"])
+        return loadmat(root / kind / f"{name}.mat")["ucm2"][2::2, 2::2]
     return iio.imread(root / kind / f"{name}.png")

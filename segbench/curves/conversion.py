@@ -23,7 +23,6 @@ from segbench.core.operating_point import Rates
 from segbench.core.scores import ScoreCounts
 
 _PRINTED = 1e-9  # how far rounding alone takes a rate computed in floats
-_LISTED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ def from_pr(recall: ArrayLike, precision: ArrayLike, *, positives: int, negative
     Raises
     ------
     ArgumentError
-        Naming every point that is not a confusion matrix, and why.
+        Naming a point that is not a confusion matrix, and why.
 
     Examples
     --------
@@ -116,7 +115,6 @@ def from_pr(recall: ArrayLike, precision: ArrayLike, *, positives: int, negative
             (precision <= 0, "has recall but no precision, which would take infinitely many false positives"),
             (fp > negatives * (1 + _PRINTED), f"needs more false positives than the {negatives} negatives"),
         ],
-        fp,
     )
     return ConfusionPoints(np.minimum(tp, positives), np.clip(fp, 0, negatives), positives, negatives)
 
@@ -139,7 +137,7 @@ def from_roc(fpr: ArrayLike, tpr: ArrayLike, *, positives: int, negatives: int) 
     Raises
     ------
     ArgumentError
-        Naming every point outside the unit square.
+        Naming a point outside the unit square.
 
     Examples
     --------
@@ -155,7 +153,6 @@ def from_roc(fpr: ArrayLike, tpr: ArrayLike, *, positives: int, negatives: int) 
             (tpr > 1 + _PRINTED, f"needs more true positives than the {positives} positives"),
             (fpr > 1 + _PRINTED, f"needs more false positives than the {negatives} negatives"),
         ],
-        fpr * negatives,
     )
     return ConfusionPoints(np.minimum(tpr, 1) * positives, np.minimum(fpr, 1) * negatives, positives, negatives)
 
@@ -173,20 +170,9 @@ def _pair(
     return one, other
 
 
-def _refuse(
-    point: tuple[str, FloatArray, str, FloatArray], rules: list[tuple[NDArray[np.bool_], str]], fp: FloatArray
-) -> None:
+def _refuse(point: tuple[str, FloatArray, str, FloatArray], rules: list[tuple[NDArray[np.bool_], str]]) -> None:
     first, one, second, other = point
-    problems: dict[int, str] = {}
     for broken, reason in rules:
-        for k in np.flatnonzero(broken).tolist():
-            problems.setdefault(k, reason)
-    if not problems:
-        return
-    listed = [
-        f"point {k} ({first} {one[k]:.6g}, {second} {other[k]:.6g}) {problems[k]}"
-        + (f" (false positives: {fp[k]:.6g})" if "more false" in problems[k] else "")
-        for k in sorted(problems)[:_LISTED]
-    ]
-    more = len(problems) - len(listed)
-    raise ArgumentError("; ".join(listed) + (f"; and {more} more" if more else ""))
+        if broken.any():
+            k = int(broken.argmax())
+            raise ArgumentError(f"point {k} ({first} {one[k]:.6g}, {second} {other[k]:.6g}) {reason}")

@@ -14,7 +14,7 @@ Conventions
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -22,40 +22,39 @@ from numpy.typing import NDArray
 
 from segbench.core.arguments import as_real, as_share
 from segbench.core.counts import Pooled, as_pooled
-from segbench.core.html import table_html
-from segbench.core.numbers import number
 from segbench.core.operating_point import OperatingPoint, f_of
 from segbench.core.scores import ScoreCounts
-from segbench.core.text_table import TextTable
 from segbench.curves.points import Points, best_point, cumulate, first_reaching
 
 _CLOSE = 1e-12
 
 
 @dataclass(frozen=True)
-class BestF:
-    """The point of a curve with the best F.
+class BestF(OperatingPoint):
+    """The point of a curve with the best F, of the highest threshold that attains it.
 
     Parameters
     ----------
-    f, precision, recall : float
-        In [0, 1]; nan without positives (precision: without predictions).
     threshold : float
-        Highest threshold that attains it, ``score >= threshold``; nan where scores are not known.
-    tp, fp : int
-        True and false positives there.
+        Pixels with this score or a higher one are predicted; nan where scores are not known.
+    tp, fp, positives, negatives : int
+        As in `OperatingPoint`.
+    beta : float
+        The weight of recall against precision in `f`; `dice` weighs both alike.
     """
 
-    f: float
-    precision: float
-    recall: float
-    threshold: float
-    tp: int
-    fp: int
+    beta: float = 1.0
 
-    def _repr_html_(self) -> str:
-        rows = [[name, number(value)] for name, value in asdict(self).items()]
-        return table_html(TextTable(["metric", "value"], rows))
+    @property
+    def f(self) -> float:
+        """F; nan without positives."""
+        f: float = f_of(self.tp, self.fp, self.positives, beta=self.beta) if self.positives else math.nan
+        return f
+
+    @property
+    def dice(self) -> float:
+        """The Dice coefficient; nan without positives."""
+        return super().f
 
 
 def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
@@ -70,7 +69,7 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     Returns
     -------
     BestF
-        Of the highest threshold among equals, compared in exact arithmetic.
+        Of the highest threshold among equals, compared in exact arithmetic. With `beta` 1 its IoU is the best, too.
 
     Raises
     ------
@@ -79,40 +78,17 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
 
     Examples
     --------
-    >>> best_f(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 0, 9]))
-    BestF(f=0.8571428571428571, precision=1.0, recall=0.75, threshold=2.0, tp=3, fp=0)
+    >>> best = best_f(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 0, 9]))
+    >>> best.threshold, best.iou, round(best.f, 3)
+    (2.0, 0.75, 0.857)
     """
     beta = as_real(beta, "beta", "a number from 1e-100 to 1e100", least=1e-100, most=1e100)
     counts = as_pooled(counts, ScoreCounts)
-    points = cumulate(counts)
+    points = tp, fp = cumulate(counts)
     if counts.scores.size == 0:
-        return BestF(math.nan, math.nan, math.nan, math.nan, 0, 0)
-    point = _point(counts, points, best_point(points, beta=beta))
-    f = f_of(point.tp, point.fp, point.positives, beta=beta) if point.positives else math.nan
-    return BestF(f, point.precision, point.recall, point.threshold, point.tp, point.fp)
-
-
-def best_iou(counts: ScoreCounts | Pooled) -> OperatingPoint:
-    """Threshold with the best intersection over union, which is also the one with the best Dice and F.
-
-    Parameters
-    ----------
-    counts : ScoreCounts, or Result for its pooled counts
-
-    Returns
-    -------
-    OperatingPoint
-        Its rates are nan without positives.
-
-    Examples
-    --------
-    >>> point = best_iou(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 0, 9]))
-    >>> point.threshold, point.iou
-    (2.0, 0.75)
-    """
-    counts = as_pooled(counts, ScoreCounts)
-    points = cumulate(counts)
-    return _point(counts, points, best_point(points) if counts.scores.size else 0)
+        return BestF(math.nan, 0, 0, 0, 0, beta)
+    k = best_point(points, beta=beta)
+    return BestF(float(counts.scores[k - 1]), int(tp[k]), int(fp[k]), int(tp[-1]), int(fp[-1]), beta)
 
 
 def precision_at_recall(counts: ScoreCounts | Pooled, *, recall: float) -> OperatingPoint:
@@ -194,7 +170,7 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
     Returns
     -------
     OperatingPoint
-        Rates are nan where a class is missing.
+        Its `fpr` is nan without negatives, and 0 without positives.
 
     Raises
     ------
@@ -209,34 +185,6 @@ def at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> OperatingPoint
     counts = as_pooled(counts, ScoreCounts)
     points = cumulate(counts)
     return _point(counts, points, first_reaching(points, as_share(tpr, "tpr")))
-
-
-def fpr_at_tpr(counts: ScoreCounts | Pooled, *, tpr: float = 0.95) -> float:
-    """False positive rate at the highest threshold with a true positive rate of at least `tpr`.
-
-    Parameters
-    ----------
-    counts : ScoreCounts, or Result for its pooled counts
-    tpr : float
-        Between 0 and 1, read as the decimal it is written as: 0.9 of 10 positives is 9.
-
-    Returns
-    -------
-    float
-        In [0, 1]; nan without positives or without negatives.
-
-    Raises
-    ------
-    ArgumentError
-        If `tpr` is outside [0, 1].
-
-    Examples
-    --------
-    >>> fpr_at_tpr(ScoreCounts([3, 2, 1], [10, 9, 1], [0, 1, 3]))
-    0.25
-    """
-    point = at_tpr(counts, tpr=tpr)
-    return point.fpr if point.positives else math.nan
 
 
 def _reaching(tp: NDArray[np.int64], fp: NDArray[np.int64], precision: Fraction) -> NDArray[np.bool_]:

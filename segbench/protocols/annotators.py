@@ -23,12 +23,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from segbench.core.sample import Sample
 
 ONE_ANNOTATOR = "only one annotator, so the image is left out"
 """The note on an image that cannot show how well annotators agree."""
@@ -49,6 +51,13 @@ def as_annotator_rule(text: str) -> AnnotatorRule:
 def take_one() -> str:
     """Give the remedy where an image has several ground truths, and only one can be counted."""
     return f"take one of them by its name, such as {given('gt_pattern', '*_manual1')}, or one column of a list"
+
+
+def only_truth(sample: Sample, expected: str) -> NDArray[Any]:
+    """Give the ground truth of an image that must have one alone."""
+    if len(sample.ground_truths) > 1:
+        raise DataError(sample.name, f"{len(sample.ground_truths)} annotators, expected one {expected}", take_one())
+    return sample.ground_truths[0]
 
 
 def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:

@@ -1,10 +1,10 @@
-"""Counts at several thresholds, which add up only where the thresholds are the same."""
+"""Counts that add up field by field where they were counted alike, such as those at several thresholds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Self, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,43 @@ from segbench.core.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CountsAtThresholds(Counts):
+class AddedByField(Counts):
+    """Counts of which the fields named in `same` are equal, and all others add up."""
+
+    same: ClassVar[tuple[str, ...]]
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        """What has to be equal for counts to add up."""
+        return tuple(np.asarray(getattr(self, name)).tolist() for name in self.same)
+
+    @classmethod
+    def sum(cls, counts: Iterable[Self]) -> Self:
+        """Pool any number of counts, at least one."""
+        waiting = iter(counts)
+        first = next(waiting, None)
+        if first is None:
+            raise ArgumentError("there are no counts to add up; count an image first")
+        totals: dict[str, Any] = {
+            each.name: getattr(first, each.name) for each in fields(cls) if each.name not in cls.same
+        }
+        for part in waiting:
+            for name in cls.same:
+                one, other = getattr(first, name), getattr(part, name)
+                if not np.array_equal(one, other):
+                    what = f"counts with {name} {one!s:.60} and {other!s:.60} cannot be added"
+                    raise ArgumentError(f"{what}; count both with the same {name}")
+            for name, total in totals.items():
+                value = getattr(part, name)
+                totals[name] = added(total, value, name) if isinstance(total, np.ndarray) else total + value
+        return replace(first, **totals)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountsAtThresholds(AddedByField):
     """Counts of an image, or of many, at rising thresholds: totals first, then arrays of one count per threshold."""
 
-    totals: ClassVar[tuple[str, ...]] = ()
+    same: ClassVar[tuple[str, ...]] = ("thresholds",)
     per_threshold: ClassVar[tuple[str, ...]]
 
     thresholds: FloatArray
@@ -37,29 +70,6 @@ class CountsAtThresholds(Counts):
     def rows(self) -> tuple[IntArray, ...]:
         """The arrays of counts."""
         return tuple(getattr(self, name) for name in self.per_threshold)
-
-    @property
-    def settings(self) -> tuple[object, ...]:
-        """What has to be equal for counts to add up."""
-        return tuple(self.thresholds.tolist())
-
-    @classmethod
-    def sum(cls, counts: Iterable[Self]) -> Self:
-        """Pool any number of counts, at least one."""
-        waiting = iter(counts)
-        first = next(waiting, None)
-        if first is None:
-            raise ArgumentError("no images")
-        totals, rows = [getattr(first, name) for name in cls.totals], first.rows
-        for part in waiting:
-            if not np.array_equal(first.thresholds, part.thresholds):
-                raise ArgumentError(
-                    f"counts at {first.thresholds.size} thresholds and at {part.thresholds.size} others cannot be "
-                    "added; count both at the same thresholds"
-                )
-            totals = [total + getattr(part, name) for total, name in zip(totals, cls.totals, strict=True)]
-            rows = tuple(map(added, rows, part.rows, cls.per_threshold))
-        return cls(first.thresholds, *totals, *rows)
 
 
 AtThresholds = TypeVar("AtThresholds", bound=CountsAtThresholds)

@@ -15,11 +15,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from segbench.core.arguments import as_real
+from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import given
+from segbench.core.interface import given, named
 from segbench.core.numbers import many, written
+from segbench.core.options import Panel, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +73,7 @@ class LabelRule:
     @classmethod
     def parse(cls, rule: Positive, name: str = "positive") -> Self:
         """Read a rule as written on the command line, or from numbers; `name` is the argument that errors name."""
-        text = rule_text(rule, name)
+        text = rule if isinstance(rule, str) else _numbers(rule, name)
         found = _RULE.fullmatch(text)
         comparison, numbers = (found[1], found[2]) if found else ("=", text)
         try:
@@ -131,9 +132,23 @@ class LabelRule:
 
 
 def rule_text(rule: Positive, name: str = "positive") -> str:
-    """Write a rule as text; text stays as it is, and numbers become what the command line takes."""
-    if isinstance(rule, str):
-        return rule
+    """Write a rule as the command line takes it, without blanks; anything else is refused."""
+    LabelRule.parse(rule, name)
+    return rule.replace(" ", "") if isinstance(rule, str) else _numbers(rule, name)
+
+
+def rule_option(text: str, default: str = "", *, of_predictions: bool = False) -> dict[str, Any]:
+    """Give the metadata of a field that holds a rule."""
+    panel: Panel = "Protocol" if of_predictions else "Ground truth"
+    return option(text, metavar="VALUES", read=str, panel=panel, default=default, of_predictions=of_predictions)
+
+
+def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:  # noqa: ANN401  checked here
+    """Read the labels that are left out."""
+    return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
+
+
+def _numbers(rule: float | Sequence[float], name: str) -> str:
     import numpy as np
 
     given: Any = rule

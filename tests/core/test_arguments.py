@@ -62,7 +62,6 @@ WHOLE = {
 }
 REAL = {
     "beta": ("beta", lambda v: segbench.best_f(COUNTS, beta=v)),
-    "tpr": ("tpr", lambda v: segbench.fpr_at_tpr(COUNTS, tpr=v)),
     "tpr of at_tpr": ("tpr", lambda v: segbench.at_tpr(COUNTS, tpr=v)),
     "recall": ("recall", lambda v: segbench.precision_at_recall(COUNTS, recall=v)),
     "precision": ("precision", lambda v: segbench.recall_at_precision(COUNTS, precision=v)),
@@ -138,7 +137,7 @@ class TestNumPyNumbers:
             assert segbench.best_f(COUNTS, beta=number).f == pytest.approx(segbench.best_f(COUNTS, beta=0.3).f)
         ten = ScoreCounts(range(10, 0, -1), [1] * 10, [1] * 10)
         # A rate is the decimal it is written as: float32(0.3) of 10 is 3, though it lies above 0.3.
-        assert segbench.fpr_at_tpr(ten, tpr=np.float32(0.3)) == segbench.fpr_at_tpr(ten, tpr=0.3) == 0.3
+        assert segbench.at_tpr(ten, tpr=np.float32(0.3)).fpr == segbench.at_tpr(ten, tpr=0.3).fpr == 0.3
         assert segbench.nms(SOFT, radius=np.uint8(2)).tolist() == segbench.nms(SOFT, radius=2).tolist()
         one, other = (segbench.intervals(IMAGES, seed=s, replicates=r) for s, r in ((7, 5), (np.int64(7), np.uint8(5))))
         assert dict(one) == dict(other)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.operating import best_f, fpr_at_tpr
+from segbench.curves.operating import at_tpr, best_f
 
 LEVELS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=15)
 
@@ -74,16 +74,15 @@ def test_a_beta_that_is_no_positive_number_is_refused(beta):
 def test_a_rate_is_read_as_the_decimal_it_is_written_as(tpr, total, needed):
     # Level k, from 0, has one positive and one negative each.
     counts = ScoreCounts(np.arange(total)[::-1], np.ones(total, int), np.ones(total, int))
-    assert fpr_at_tpr(counts, tpr=tpr) == needed / total
+    assert at_tpr(counts, tpr=tpr).fpr == needed / total
 
 
 def test_fpr_is_taken_where_the_rate_is_first_reached():
-    assert fpr_at_tpr(ScoreCounts([4, 3, 2, 1], [10, 0, 9, 1], [1, 2, 3, 4])) == 6 / 10
-    assert fpr_at_tpr(ScoreCounts([2, 1], [3, 0], [0, 4])) == 0
+    assert at_tpr(ScoreCounts([4, 3, 2, 1], [10, 0, 9, 1], [1, 2, 3, 4])).fpr == 6 / 10
+    assert at_tpr(ScoreCounts([2, 1], [3, 0], [0, 4])).fpr == 0
 
 
-def test_fpr_without_a_class_is_undefined_and_a_rate_beyond_one_refused():
-    assert np.isnan(fpr_at_tpr(ScoreCounts([1], [0], [4])))
-    assert np.isnan(fpr_at_tpr(ScoreCounts([1], [4], [0])))
+def test_fpr_without_negatives_is_undefined_and_a_rate_beyond_one_refused():
+    assert np.isnan(at_tpr(ScoreCounts([1], [4], [0])).fpr)
     with pytest.raises(ArgumentError, match="95"):
-        fpr_at_tpr(ScoreCounts([1], [4], [4]), tpr=95)
+        at_tpr(ScoreCounts([1], [4], [4]), tpr=95)

@@ -18,8 +18,7 @@ from segbench.core.operating_point import OperatingPoint
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import auc_pr, average_precision, explain_areas
 from segbench.curves.curve import roc_curve
-from segbench.curves.gain import pr_gain_curve
-from segbench.curves.operating import at_tpr, best_f, best_iou, fpr_at_tpr, precision_at_recall, recall_at_precision
+from segbench.curves.operating import at_tpr, best_f, precision_at_recall, recall_at_precision
 
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
     lambda pixels: 0 < sum(label for label, _ in pixels) < len(pixels)
@@ -39,13 +38,12 @@ def test_a_point_by_hand():
 
 
 @given(PIXELS)
-def test_best_iou_is_the_best_of_scikit_learn_s_over_all_thresholds(counted, pixels):
+def test_the_iou_of_best_f_is_the_best_of_scikit_learn_s_over_all_thresholds(counted, pixels):
     labels, scores = split(pixels)
-    best = best_iou(counted(labels, scores))
+    best = best_f(counted(labels, scores))
     each = [jaccard_score(labels, scores >= threshold) for threshold in np.unique(scores)]
     assert best.iou == pytest.approx(max(each), rel=1e-14)
     assert best.dice == pytest.approx(f1_score(labels, scores >= best.threshold), rel=1e-14)
-    assert best.dice == best_f(counted(labels, scores)).f
 
 
 @given(PIXELS, RATES)
@@ -78,18 +76,17 @@ def test_a_precision_that_no_threshold_reaches():
     assert math.isnan(point.precision)
 
 
-def test_fpr_at_tpr_is_that_point_s():
+def test_at_tpr_takes_the_highest_threshold_that_reaches_the_rate():
     counts = ScoreCounts([4, 3, 2, 1], [10, 0, 9, 1], [1, 2, 3, 4])
-    assert at_tpr(counts).fpr == fpr_at_tpr(counts) == 0.6
+    assert at_tpr(counts).fpr == 0.6
     assert at_tpr(counts).threshold == 2
 
 
 @pytest.mark.parametrize("counts", [ScoreCounts([1], [0], [4]), ScoreCounts([], [], [])])
 def test_without_positives_rates_are_undefined(counts):
-    assert math.isnan(best_iou(counts).iou)
+    assert math.isnan(best_f(counts).iou)
     assert math.isnan(precision_at_recall(counts, recall=0.5).recall)
     assert math.isnan(recall_at_precision(counts, precision=0.5).recall)
-    assert math.isnan(pr_gain_curve(counts).area)
 
 
 @pytest.mark.parametrize("rate", [0, -1, 1.1, math.nan])
@@ -98,34 +95,6 @@ def test_rates_outside_zero_to_one_are_refused(rate):
         precision_at_recall(ScoreCounts([1], [4], [4]), recall=rate)
     with pytest.raises(ArgumentError, match="precision"):
         recall_at_precision(ScoreCounts([1], [4], [4]), precision=rate)
-
-
-def test_gains_by_hand():
-    # P = N = 4, so gains are 1 - FN / TP and 1 - FP / TP, at (TP, FP) = (2, 0), (3, 1), (4, 4); recall gain 0 at TP 2.
-    curve = pr_gain_curve(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 1, 3]))
-    assert curve.recall_gain.tolist() == pytest.approx([0, 0, 2 / 3, 1])
-    assert curve.precision_gain.tolist() == pytest.approx([1, 1, 2 / 3, 0])
-    assert curve.area == pytest.approx(2 / 3 * (1 + 2 / 3) / 2 + 1 / 3 * (2 / 3) / 2)
-
-
-def test_the_gain_curve_starts_between_two_thresholds():
-    # Recall gain 0 at 3 * 3 / 12 = .75 of 3 positives: three quarters of the way to (1, 2), FP 1.5.
-    curve = pr_gain_curve(ScoreCounts([2, 1], [1, 2], [2, 7]))
-    assert curve.precision_gain[0] == pytest.approx(1 - 3 / 9 * 1.5 / 0.75)
-    assert curve.thresholds.tolist() == [2, 2, 1]
-
-
-@given(PIXELS)
-def test_the_gain_area_is_the_integral_over_the_interpolated_curve(counted, pixels):
-    counts = counted(*split(pixels))
-    positives, negatives = counts.total_positives, counts.total_negatives
-    tp, fp = (np.append(0, np.cumsum(part)) for part in (counts.positives, counts.negatives))
-    t = np.linspace(positives**2 / (positives + negatives), positives, 20001)
-    false = np.interp(t, tp + 1e-9 * np.arange(tp.size), fp)  # jumps made a little slanted
-    gain = 1 - positives / negatives * false / t
-    width = np.diff(1 - positives / negatives * (positives - t) / t)
-    area = np.sum(width * (gain[1:] + gain[:-1]) / 2)
-    assert pr_gain_curve(counts).area == pytest.approx(area, abs=2e-3)
 
 
 def test_the_explanation_holds_the_four_areas_and_prints_them():

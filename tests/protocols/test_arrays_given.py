@@ -23,7 +23,6 @@ WHOLE = {
     "thin": segbench.thin,
     "nms": lambda a: segbench.nms(a / 9),
     "label_boundaries": segbench.label_boundaries,
-    "sample_ucm2": lambda a: segbench.sample_ucm2(np.ma.concatenate([a, a])[:3, :3]),
     "ucm2": lambda a: segbench.count_regions(np.ma.concatenate([a, a])[:3, :3] * 0.0, [[1]]),
     "region valid": lambda a: segbench.count_regions(LABELS, LABELS, valid=a),
     "scores of counts": lambda a: ScoreCounts(-a[0], [1, 2, 3, 4], [1, 2, 3, 4]),

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
+from numba import njit
 
-from segbench.core.compiling import compiled, dispatcher_of
+from segbench.core.compiling import compiled
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -37,10 +38,11 @@ def part(function: Function) -> Function:
 
 
 def _without_counting(function: Function, *, forceinline: bool) -> Function:
-    options = {"nogil": True, "forceinline": forceinline, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"nogil": True, "forceinline": forceinline}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     try:
         # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
-        fast: Function = dispatcher_of(function, **options, _nrt=False)
+        fast: Function = njit(**{**options, "_nrt": False})(function)
     except KeyError:  # a Numba without that option
-        fast = dispatcher_of(function, **options)
+        fast = njit(**options)(function)
     return fast

@@ -58,31 +58,8 @@ def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
     return marked
 
 
-def sample_ucm2(ucm2: ArrayLike) -> NDArray[Any]:
-    """Sample the contour map of image size from one of double size, ``ucm2[2::2, 2::2]``.
-
-    Parameters
-    ----------
-    ucm2 : array, shape (2H + 1, 2W + 1)
-        Ultrametric contour map of double size.
-
-    Returns
-    -------
-    array, shape (H, W)
-        A copy, of the same type.
-
-    Raises
-    ------
-    ArgumentError
-        If it is not two-dimensional with odd sides of at least 3.
-
-    Examples
-    --------
-    >>> sample_ucm2(np.arange(25).reshape(5, 5))
-    array([[12, 14],
-           [22, 24]])
-    """
-    double = as_array(ucm2, "ucm2")
-    if double.ndim != 2 or min(double.shape) < 3 or not all(side % 2 for side in double.shape):
-        raise ArgumentError(f"ucm2 has shape {double.shape}, expected (2 height + 1, 2 width + 1)")
-    return double[2::2, 2::2].copy()
+def sample_ucm2(ucm2: NDArray[Any]) -> NDArray[Any]:
+    """Sample the contour map of image size from one of double size."""
+    if ucm2.ndim != 2 or min(ucm2.shape) < 3 or not all(side % 2 for side in ucm2.shape):
+        raise ArgumentError(f"ucm2 has shape {ucm2.shape}, expected (2 height + 1, 2 width + 1)")
+    return ucm2[2::2, 2::2]

@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,23 +62,12 @@ def official_files(per_image: Mapping[str, BoundaryCounts], *, competes: bool) -
     }
 
 
-def published_files(curve: BoundaryCurve, summary: Mapping[str, float], *, best_only: bool) -> dict[str, str]:
-    """Write a curve published without images."""
-    known = not np.isnan(curve.thresholds).all()
-    first = [summary["ods_threshold"]] if known else []
-    files = {"eval_bdry.txt": text_of([[*first, *_best(summary)]])}
-    if not best_only:
-        rows = _curve_rows(curve)
-        files["eval_bdry_thr.txt"] = text_of(rows if known else [row[1:] for row in rows])
-    return files
-
-
 def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     """Take the thresholds as they will be read."""
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
         raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
-    return BoundaryCounts(thresholds, *counts.rows)
+    return replace(counts, thresholds=thresholds)
 
 
 def _best(summary: Mapping[str, float]) -> list[float]:
@@ -181,7 +170,12 @@ class PublishedCurve(Published):
 
     def official_files(self) -> dict[str, str]:
         """Write the text files of BSDS500."""
-        return published_files(self.curve, self.summary, best_only=self.best_only)
+        first = [self.summary["ods_threshold"]] if self.thresholds_known else []
+        files = {"eval_bdry.txt": text_of([[*first, *_best(self.summary)]])}
+        if not self.best_only:
+            rows = _curve_rows(self.curve)
+            files["eval_bdry_thr.txt"] = text_of(rows if self.thresholds_known else [row[1:] for row in rows])
+        return files
 
     @classmethod
     def from_json(cls, text: str) -> PublishedCurve:

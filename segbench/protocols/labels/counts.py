@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -10,16 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from segbench.core.arrays import IntArray, as_counts, frozen, total_of, within_total
-from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.protocols.class_names import read_classes
+from segbench.protocols.common_thresholds import AddedByField
 
 MASK_CLASSES = "negative=0,positive=1"
 """The two classes of masks."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelCounts(Counts):
+class LabelCounts(AddedByField):
     """Pixels by true and predicted class; counts of the same classes add with ``+``.
 
     Parameters
@@ -47,6 +46,7 @@ class LabelCounts(Counts):
     """
 
     kind: ClassVar[str] = "labels"
+    same: ClassVar[tuple[str, ...]] = ("classes",)
 
     classes: str
     matrix: IntArray
@@ -79,26 +79,6 @@ class LabelCounts(Counts):
         """What the counts say of the ground truth, in words."""
         held = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
         return ", ".join(f"{pixels} of {name}" for name, pixels in held)
-
-    @property
-    def settings(self) -> tuple[object, ...]:
-        """What has to be equal for counts to add up."""
-        return (self.classes,)
-
-    @classmethod
-    def sum(cls, counts: Iterable[LabelCounts]) -> LabelCounts:
-        """Pool any number of counts of the same classes, at least one."""
-        total: LabelCounts | None = None
-        for part in counts:
-            if total is not None and part.classes != total.classes:
-                raise ArgumentError(
-                    f"counts of the same classes add up, but there are {total.classes} and {part.classes}"
-                )
-            matrix, ignored = (0, 0) if total is None else (total.matrix, total.ignored)
-            total = cls(part.classes, matrix + part.matrix, ignored + part.ignored)
-        if total is None:
-            raise ArgumentError("there are no counts to add up")
-        return total
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import take_one
+from segbench.protocols.annotators import only_truth
 from segbench.protocols.label_rules import (
     MANY_LEVELS,
     LabelRule,
@@ -115,14 +115,11 @@ class Masks(NamedTuple):
 
 def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str) -> LabelMaps:
     """Give the label maps of an image; the places in a stack are classes as they are."""
-    if len(sample.ground_truths) > 1:
-        what = f"{len(sample.ground_truths)} annotators, labels are counted against one label map"
-        raise DataError(sample.name, what, take_one())
     file = sample.predicted_file
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
         raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
-    truth = through_palette(sample.truth_file, sample.ground_truths[0], palette)
+    truth = through_palette(sample.truth_file, only_truth(sample, "label map"), palette)
     predicted = sample.predictions[0]
     if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
         predicted = _on_host(predicted).reshape(truth.shape)

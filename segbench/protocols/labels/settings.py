@@ -9,7 +9,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_void, as_whole, listed
+from segbench.core.arguments import as_whole, listed
 from segbench.core.capabilities import (
     Confusing,
     FromCounts,
@@ -24,14 +24,22 @@ from segbench.core.capabilities import (
 )
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, named, setting
+from segbench.core.interface import given, setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text, settled_positive
+from segbench.protocols.label_rules import (
+    LabelRule,
+    Positive,
+    equals_any,
+    rule_option,
+    rule_text,
+    settled_positive,
+    void_labels,
+)
 from segbench.protocols.labels.values import as_map_text
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -128,21 +136,15 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
     )
     positive: Positive | None = field(
         default=None,
-        metadata=option(
-            "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-            default="the larger of two",
+        metadata=rule_option(
+            "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", "the larger of two"
         ),
     )
     predicted_positive: Positive | None = field(
         default=None,
-        metadata=option(
+        metadata=rule_option(
             "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
-            metavar="VALUES",
-            read=str,
-            default="all but 0",
+            "all but 0",
             of_predictions=True,
         ),
     )
@@ -181,7 +183,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
             rule = getattr(self, name)
             if rule is not None:
                 object.__setattr__(self, name, rule_text(rule, name))
-                LabelRule.parse(rule, name)
         if self.classes is None:
             self._settle_masks()
         else:
@@ -193,7 +194,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
         palette = as_palette(self.palette)
         object.__setattr__(self, "palette", palette)
         if self.classes is None:
-            void = _VOID if self.void is None else _void_labels(self.void)
+            void = _VOID if self.void is None else void_labels(self.void)
             named = {label: name for label, name in labels_in(palette).items() if label not in void}
             object.__setattr__(self, "classes", tuple(named))
             object.__setattr__(self, "names", self.names or tuple(named.values()))
@@ -201,7 +202,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
     def _settle_masks(self) -> None:
         if self.names is not None:
             raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
-        object.__setattr__(self, "void", _void_labels(() if self.void is None else self.void))
+        object.__setattr__(self, "void", void_labels(() if self.void is None else self.void))
 
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         for name in ("positive", "predicted_positive"):
@@ -216,7 +217,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
         else:
             labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
         names = tuple(map(str, labels if names is None else names))
-        void = _void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
+        void = void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void, "Labels")
         for name, values in (("classes", labels), ("names", names), ("void", void)):
             object.__setattr__(self, name, values)
@@ -249,9 +250,9 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
             "void": ",".join(map(str, self.void or ())) or "none",
         }
         if self.masks:
-            fields["positive"] = "larger" if self.positive is None else str(self.positive).replace(" ", "")
+            fields["positive"] = str(self.positive or "larger")
             if self.predicted_positive is not None:
-                fields["predicted_positive"] = str(self.predicted_positive).replace(" ", "")
+                fields["predicted_positive"] = str(self.predicted_positive)
         palette = hashlib.sha256(str(self.palette).encode()).hexdigest()[:8] if self.palette else ""
         maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map), "palette": palette}
         return fields | {name: text for name, text in maps.items() if text}
@@ -474,10 +475,6 @@ def _against_others(name: str) -> str:
 def _swapped(counts: LabelCounts) -> LabelCounts:
     """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
     return replace(counts, matrix=counts.matrix[::-1])
-
-
-def _void_labels(values: Any) -> tuple[int, ...]:  # noqa: ANN401  checked here
-    return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=None))
 
 
 def count_labels(

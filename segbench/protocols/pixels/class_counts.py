@@ -96,14 +96,6 @@ class ClassCounts(Counts):
         """Put the classes together."""
         return cls(tuple(parts), tuple(parts.values()))
 
-    def __eq__(self, other: object) -> bool:
-        """Return whether names and counts are the same, in the same order."""
-        if not isinstance(other, ClassCounts):
-            return NotImplemented
-        return self.names == other.names and self.counts == other.counts
-
-    __hash__ = None  # arrays have no hash
-
     @classmethod
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
         """Pool any number of counts of the same classes, at least one."""

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import Quantize, as_void, as_whole, check_flags, listed
+from segbench.core.arguments import Quantize, as_whole, check_flags, listed
 from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
@@ -32,9 +32,9 @@ from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
-from segbench.protocols.annotators import take_one
+from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import equals_any
+from segbench.protocols.label_rules import equals_any, void_labels
 from segbench.protocols.pixels.settings import AT, CALIBRATION, INVERT, QUANTIZE, VOID, Pixels
 from segbench.protocols.stacks import ClassMapsError, Stack, is_one_map
 
@@ -105,8 +105,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         check_flags(self)
         labels = listed(self.labels, "labels", "(0, 1)")
         object.__setattr__(self, "labels", tuple(as_whole(label, named("labels"), least=None) for label in labels))
-        void = as_void(self.void, "(255,)", lambda value: as_whole(value, named("void"), least=None))
-        object.__setattr__(self, "void", void)
+        object.__setattr__(self, "void", void_labels(self.void))
         object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
         refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
         for name in ("at", "quantize"):
@@ -225,13 +224,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         DataError
             If there are several annotators, the ground truth holds no labels, or predictions are not one map per class.
         """
-        if len(sample.ground_truths) > 1:
-            raise DataError(
-                sample.name,
-                f"{len(sample.ground_truths)} annotators, classes are counted against one label map",
-                take_one(),
-            )
-        truth = _labels(sample.truth_file, sample.ground_truths[0])
+        truth = _labels(sample.truth_file, only_truth(sample, "label map"))
         file = sample.predicted_file
         known = (*self.labels, *self.void)
         from segbench.protocols.predicted_labels import is_coloured

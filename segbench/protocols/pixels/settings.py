@@ -53,6 +53,7 @@ from segbench.protocols.label_rules import (
     describe,
     equals_any,
     perhaps_swapped,
+    rule_option,
     rule_text,
     settled_positive,
     two_values,
@@ -146,12 +147,8 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     positive: Positive | None = field(
         default=None,
-        metadata=option(
-            "Name the ground-truth values that are positive: 255, '>=128' or 1,3.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-            default="the larger of two",
+        metadata=rule_option(
+            "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", "the larger of two"
         ),
     )
     void: tuple[float, ...] = field(default=(), metadata=VOID | {"default": "none"})
@@ -180,7 +177,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         )
         object.__setattr__(self, "void", void)
         if self.positive is not None:
-            LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
@@ -188,7 +184,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
         fields = {
-            "positive": "larger" if self.positive is None else str(self.positive).replace(" ", ""),
+            "positive": str(self.positive or "larger"),
             "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
         }

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray, as_array, without_hidden
 from segbench.core.errors import ArgumentError, DataError
+from segbench.protocols.label_rules import void_labels
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.inputs import (
     as_label_maps,
     check_size,
     is_ucm2,
     ucm2_levels,
-    void_labels,
     without_masks,
 )
 from segbench.protocols.regions.kernels import LOG_UNITS, merge_upward, sweep_up
@@ -79,7 +79,7 @@ def count_regions(
     hierarchies, cuts = hierarchies_of(predicted, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
         check_size(hierarchy.labels, truths[0], "prediction")
-    void = void_labels(void)
+    void = void_labels(void, least=0)
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
         check_size(inside, truths[0], "valid pixels")

@@ -8,10 +8,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_void, as_whole
 from segbench.core.arrays import as_array, split_mask
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named
 from segbench.protocols.boundaries.inputs import (
     as_scores,
     as_thresholds,
@@ -54,11 +52,6 @@ def without_masks(
     """Take the masks off one label map, or off several: the maps, and where each is masked."""
     split = [split_mask(part, f"{name} {k}") for k, part in enumerate(parts_of(label_maps))]
     return [plain for plain, _ in split], [hidden for _, hidden in split]
-
-
-def void_labels(labels: int | Iterable[int]) -> tuple[int, ...]:
-    """Read labels that are left out: whole numbers from 0."""
-    return as_void(labels, "(0,)", lambda label: as_whole(label, named("void")))
 
 
 def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:

@@ -55,14 +55,6 @@ def official_files(per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
     }
 
 
-def published_files(curve: RegionCurve, summary: Mapping[str, float]) -> dict[str, str]:
-    """Write metrics published without images, as far as they are known."""
-    files = {name: text_of([[summary[key] for key in keys]]) for name, keys in REGION_KEYS.items()}
-    files["eval_cover_th.txt"] = text_of(rows_of(curve.thresholds, curve.covering))
-    files["eval_RI_VOI_thr.txt"] = text_of(rows_of(curve.thresholds, curve.rand_index, curve.voi))
-    return {name: text for name, text in files.items() if "nan" not in text}
-
-
 def _rounded(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
     """Round as ``%10g`` does."""
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)
@@ -112,8 +104,11 @@ class PublishedRegions(Published):
         return json.dumps({"regions": dict(self.printed), **rows})
 
     def official_files(self) -> dict[str, str]:
-        """Write the text files of BSDS500."""
-        return published_files(self.curve, self.summary)
+        """Write the text files of BSDS500, as far as the metrics are known."""
+        files = {name: text_of([[self.summary[key] for key in keys]]) for name, keys in REGION_KEYS.items()}
+        files["eval_cover_th.txt"] = text_of(rows_of(self.thresholds, self.covering))
+        files["eval_RI_VOI_thr.txt"] = text_of(rows_of(self.thresholds, self.rand_index, self.voi))
+        return {name: text for name, text in files.items() if "nan" not in text}
 
     @classmethod
     def from_json(cls, text: str) -> PublishedRegions:

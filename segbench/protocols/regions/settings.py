@@ -16,6 +16,7 @@ from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import REGIONS
+from segbench.protocols.label_rules import void_labels
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -89,10 +90,9 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
 
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
-        from segbench.protocols.regions.inputs import void_labels
 
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "void", void_labels(self.void))
+        object.__setattr__(self, "void", void_labels(self.void, least=0))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
@@ -126,8 +126,12 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
+        import numpy as np
+
+        from segbench.protocols.regions.counting import count_regions
+
         del say
-        compile_kernels()
+        count_regions(np.zeros((5, 5)), np.ones((2, 2), np.int64), thresholds=2)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
@@ -157,26 +161,23 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
         return Pictures(
             truth,
             truth,
-            states=[self.states_of(sample, regions) for regions in predicted],
+            states=[self._states_of(sample, regions) for regions in predicted],
             outlines=[outline(regions) for regions in predicted],
             metrics={name: values[places] for name, values in curve.levels.items()},
         )
 
-    def states(
-        self, sample: Sample, threshold: float, counts: RegionCounts | None = None, *, annotator: int = 0
-    ) -> NDArray[np.uint8]:
-        """Mark where an annotator's regions were found at a threshold; see `region_states`."""
+    def states(self, sample: Sample, threshold: float, counts: RegionCounts | None = None) -> NDArray[np.uint8]:
+        """Mark where the first annotator's regions were found at a threshold; see `region_states`."""
         del counts
-        return self.states_of(sample, self.regions(sample, [threshold])[0], annotator)
+        return self._states_of(sample, self.regions(sample, [threshold])[0])
 
-    def states_of(self, sample: Sample, regions: NDArray[Any], annotator: int = 0) -> NDArray[np.uint8]:
-        """Mark where an annotator's regions were found, of regions that `regions` gave."""
+    def _states_of(self, sample: Sample, regions: NDArray[Any]) -> NDArray[np.uint8]:
         import numpy as np
 
         from segbench.protocols.regions.counting import dense, region_states
 
-        truth, _ = dense(sample.ground_truths[annotator])
-        kept = ~np.isin(sample.ground_truths[annotator], np.asarray(self.void))
+        truth, _ = dense(sample.ground_truths[0])
+        kept = ~np.isin(sample.ground_truths[0], np.asarray(self.void))
         return region_states(regions, truth, kept if sample.field is None else kept & sample.field)
 
     def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[NDArray[Any]]:
@@ -194,12 +195,3 @@ def _file_of(sample: Sample, name: str) -> str:
         return sample.predicted_file
     which = name.rpartition(" ")[2]
     return sample.truth_files[int(which)] if which.isdecimal() else sample.truth_file
-
-
-def compile_kernels() -> None:
-    """Compile every kernel, or load it from disk."""
-    import numpy as np
-
-    from segbench.protocols.regions.counting import count_regions
-
-    count_regions(np.zeros((5, 5)), np.ones((2, 2), np.int64), thresholds=2)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.arrays import IntArray, added, as_counts
-from segbench.core.counts import Counts
+from segbench.core.arrays import IntArray, as_counts
 from segbench.core.errors import ArgumentError
+from segbench.protocols.common_thresholds import AddedByField
 
 UNITS = 2**44
 """Units in 1: fine enough that no value moves by more than 3e-14, coarse enough for 2**18 images."""
@@ -37,7 +36,7 @@ CURVES = ("precision", "recall", "f", "e")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SaliencyCounts(Counts):
+class SaliencyCounts(AddedByField):
     """Metrics of an image, or their sums over many, in units of 2**-44.
 
     Counts of the same settings add with ``+``; the sum does not depend on the order.
@@ -70,6 +69,7 @@ class SaliencyCounts(Counts):
     """
 
     kind: ClassVar[str] = "saliency"
+    same: ClassVar[tuple[str, ...]] = ("beta2", "weighted")
 
     beta2: float
     weighted: bool
@@ -100,30 +100,6 @@ class SaliencyCounts(Counts):
                 raise ArgumentError(f"{name} has {curve.size} entries, expected one for each of {LEVELS} thresholds")
             curve.flags.writeable = False
             object.__setattr__(self, name, curve)
-
-    @classmethod
-    def sum(cls, counts: Iterable[Self]) -> Self:
-        """Add up images; there must be one."""
-        settings: tuple[float, bool] | None = None
-        totals = dict.fromkeys((*_TOTALS, *SCALARS), 0)
-        curves = {name: np.zeros(LEVELS, np.int64) for name in CURVES}
-        for one in counts:
-            settings = settings or one.settings
-            if settings != one.settings:
-                raise ArgumentError(
-                    f"counts have (beta2, weighted) {settings} and {one.settings}; count all with the same settings"
-                )
-            totals = {name: total + getattr(one, name) for name, total in totals.items()}
-            curves = {name: added(curve, getattr(one, name), name) for name, curve in curves.items()}
-        if settings is None:
-            raise ArgumentError("there are no counts to add up; count an image first")
-        fields_: dict[str, Any] = {"beta2": settings[0], "weighted": settings[1], **totals, **curves}
-        return cls(**fields_)
-
-    @property
-    def settings(self) -> tuple[float, bool]:
-        """What has to be equal for counts to add up."""
-        return self.beta2, self.weighted
 
     @property
     def ground_truth(self) -> str:

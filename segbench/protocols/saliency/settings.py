@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from segbench.core.arguments import as_real
 from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
@@ -18,8 +18,8 @@ from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import LabelRule, Positive, rule_text
+from segbench.protocols.annotators import only_truth
+from segbench.protocols.label_rules import Positive, rule_option, rule_text
 from segbench.protocols.saliency.masks import HALF, MaskRule
 from segbench.protocols.states import State, states_of_labels
 
@@ -74,19 +74,13 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
 
     positive: Positive = field(
         default=HALF,
-        metadata=option(
-            "Name the ground-truth values that are salient: '>128', 255 or 1.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-        ),
+        metadata=rule_option("Name the ground-truth values that are salient: '>128', 255 or 1."),
     )
     stretch: bool = field(default=True, metadata=option("Use maps as they are, instead of stretching each to [0, 1]."))
     beta2: float = field(default=0.3, metadata=option("Set the weight of precision in F."))
     weighted: bool = field(default=True, metadata=option("Leave out weighted F, which takes most of the time."))
 
     def __post_init__(self) -> None:
-        LabelRule.parse(self.positive)
         object.__setattr__(self, "positive", rule_text(self.positive))
         beta2 = as_real(self.beta2, named("beta2"), "a number from 0 to 1000", least=0, most=1000)
         object.__setattr__(self, "beta2", beta2)
@@ -94,7 +88,7 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
         return {
-            "positive": str(self.positive).replace(" ", ""),
+            "positive": str(self.positive),
             "stretch": "yes" if self.stretch else "no",
             "beta2": f"{self.beta2!r}",
             "weighted": "yes" if self.weighted else "no",
@@ -189,10 +183,8 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         """Mark which pixels are salient."""
         import numpy as np
 
-        truth: NDArray[Any] = sample.ground_truths[0]
+        truth = only_truth(sample, "mask")
         file = sample.truth_file
-        if len(sample.ground_truths) > 1:
-            raise DataError(file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
         if sample.field is not None and not sample.field.all():
             raise DataError(
                 file,

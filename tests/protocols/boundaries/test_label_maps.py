@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.label_maps import sample_ucm2
 
 
 def on_the_double_grid(labels):
@@ -50,4 +51,4 @@ def test_nan_is_no_label():
 @pytest.mark.parametrize("shape", [(4, 5), (5, 4), (1, 5), (5,)])
 def test_not_of_double_size(shape):
     with pytest.raises(ArgumentError, match="ucm2 has shape"):
-        sb.sample_ucm2(np.zeros(shape))
+        sample_ucm2(np.zeros(shape))

@@ -168,7 +168,7 @@ def test_nan_in_void_pixels_is_let_be():
 
 
 def test_several_annotators_are_refused():
-    with pytest.raises(DataError, match="2 annotators, classes are counted against one label map"):
+    with pytest.raises(DataError, match="2 annotators, expected one label map"):
         Classes(labels=range(3)).count(Sample("a", (TRUTH, TRUTH), (STACK,)))
 
 
