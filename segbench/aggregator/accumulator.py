@@ -264,7 +264,7 @@ class Accumulator:
             raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
         # What names the content of files names that of counts here, so that other counts replace these.
         outcomes = [
-            Outcome(name, (hashlib.sha256(data).hexdigest(), str(truths[name])), data) for name, data in packed.items()
+            Outcome(name, hashlib.sha256(data).hexdigest(), str(truths[name]), data) for name, data in packed.items()
         ]
         run = Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
         with ResultsFile(Path(as_path(results, "results")), create=True) as store:

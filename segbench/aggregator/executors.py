@@ -22,7 +22,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from segbench.aggregator.codec import encode
-from segbench.aggregator.records import Outcome, joined
+from segbench.aggregator.records import Outcome
 from segbench.core.arrays import keep_freed_memory
 from segbench.core.errors import DataError, WorkerError
 from segbench.core.interface import carried, setting
@@ -202,15 +202,15 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
     name = files.name
     try:
         raw = read(files)
-        ground_truth_digest, digest = raw.digests()
-        digests = joined(digest, ground_truth_digest)
+        truth_digest, digest = raw.digests()
         if digest == known:
-            return Outcome(name, digests)
+            return Outcome(name, digest, truth_digest)
         sample = decode_sample(raw, protocol.reads, repairs)
         image = protocol.count(sample)
         return Outcome(
             name,
-            digests,
+            digest,
+            truth_digest,
             encode(image.counts),
             image.facts,
             notes=(*sample.notes, *image.notes),

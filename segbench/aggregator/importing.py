@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.codec import encode
-from segbench.aggregator.records import Outcome, Run, joined, signature
+from segbench.aggregator.records import Outcome, Run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.capabilities import Published
@@ -113,7 +113,7 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
     """Read the counts of every image."""
     counts = _all_counts(evaluation)
     digests = {name: _digest(path) for name, path in evaluation.counts.items()}
-    outcomes = [Outcome(name, joined(digests[name], digests[name]), encode(image)) for name, image in counts.items()]
+    outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in counts.items()]
     settings, said = _settings(next(iter(counts.values())).thresholds, method)
     run = Run(method=method, protocol=Boundaries.name, settings=settings)
     result = assemble(run, Boundaries.from_fields(settings), outcomes)

@@ -85,38 +85,19 @@ def _written(parts: Mapping[str, str]) -> str:
 
 Record = TypeVar("Record")
 Value_co = TypeVar("Value_co", covariant=True)
-Digests = bytes | tuple[str, str]
-"""Digests of all files of an image and of its ground truth: their bytes, or texts of another kind."""
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
-def joined(digest: str, ground_truth_digest: str) -> Digests:
-    """Put two digests together, in a third of their space where they are of SHA-256."""
-    both = digest, ground_truth_digest
-    return bytes.fromhex("".join(both)) if all(map(_SHA256.fullmatch, both)) else both
 
 
 class Outcome(NamedTuple):
     """What came of one image: a worker returns it, and the results file holds it as a row."""
 
     name: str
-    digests: Digests = ("", "")  # see `digest` and `ground_truth_digest`; empty if its files could not be read
+    digest: str = ""  # of the content of all files; empty if they could not be read
+    ground_truth_digest: str = ""  # of the ground truth and the field of view
     counts: bytes | None = None  # packed; None where the image failed, or is unchanged since it was counted
     facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
     failure: str = ""  # why there are no counts
     notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
     seconds: float = 0.0
-
-    @property
-    def digest(self) -> str:
-        """The content of all files."""
-        return self.digests[:32].hex() if isinstance(self.digests, bytes) else self.digests[0]
-
-    @property
-    def ground_truth_digest(self) -> str:
-        """The content of the ground truth and the field of view."""
-        return self.digests[32:].hex() if isinstance(self.digests, bytes) else self.digests[1]
 
     def row(self) -> tuple[Any, ...]:
         """Give the columns of the image, without its run."""
@@ -244,9 +225,8 @@ def read_outcome(row: Sequence[Any]) -> Outcome:
     _require_texts(name, digest, truth, failure)
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
-    digests = joined(digest, truth)
     return Outcome(
-        _printable(name), digests, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
+        _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
     )
 
 

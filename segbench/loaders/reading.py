@@ -16,11 +16,11 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import given
 from segbench.core.sample import Form, Maps, Reading, Sample
+from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from segbench.loaders.decoded import Header, Role, Source
     from segbench.loaders.pairing import SampleFiles
     from segbench.loaders.repairs import Repairs
 
@@ -41,7 +41,6 @@ class OneMap(Reading):
     def truths(self, data: bytes, path: Source) -> Maps:
         """Give one map per annotator in the file."""
         from segbench.loaders import matlab
-        from segbench.loaders.images import decode
 
         if path.suffix.lower() in matlab.FORMAT.extensions:
             contents = matlab.read_mat(data, path)
@@ -50,7 +49,7 @@ class OneMap(Reading):
                 return Maps(matlab.annotators(contents, path, self.part), (note,) * self.part_noted)
             if found := self.other_truths(contents, path):
                 return found
-        decoded = decode(data, path, role=self.truth_role)
+        decoded = _decode(data, path, self.truth_role)
         return Maps((decoded.array,), decoded.notes)
 
     def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
@@ -60,9 +59,7 @@ class OneMap(Reading):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Give the prediction; several files of one image are refused."""
-        from segbench.loaders.images import decode
-
-        decoded = decode(contents[files.prediction], files.prediction, role=self.role)
+        decoded = _decode(contents[files.prediction], files.prediction, self.role)
         if files.scales:
             raise _beside(files, f"{1 + len(files.scales)} predictions of one image, expected one")
         return Maps((decoded.array,), decoded.notes, self.form)
@@ -76,21 +73,18 @@ class Contours(OneMap):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Give the map, the ``ucm2`` or the label maps."""
-        from segbench.loaders.images import decode
-
         role = self.scale_role if files.scales else self.role
         first = self._first(contents[files.prediction], files.prediction, role)
         if not files.scales:
             return first
         if first.form != self.form:
             raise _beside(files, f"{first.form} beside other scales")
-        further = [decode(contents[path], path, role=role) for path in files.scales]
+        further = [_decode(contents[path], path, role) for path in files.scales]
         notes = _notes_on_maps([first.notes, *(one.notes for one in further)], files.tags)
         return Maps((*first.maps, *(one.array for one in further)), notes, "labels")
 
     def _first(self, data: bytes, path: Source, role: Role) -> Maps:
         from segbench.loaders import matlab
-        from segbench.loaders.images import decode
 
         if path.suffix.lower() in matlab.FORMAT.extensions:
             contents = matlab.read_mat(data, path)
@@ -98,7 +92,7 @@ class Contours(OneMap):
                 return Maps((matlab.ucm2(contents, path),), (), "ucm2")
             if "segs" in contents:
                 return Maps(matlab.segs(contents, path), (), "labels")
-        decoded = decode(data, path, role=role)
+        decoded = _decode(data, path, role)
         return Maps((decoded.array,), decoded.notes, self.form)
 
     def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
@@ -147,16 +141,16 @@ class LabelMaps(OneMap):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Give the label map, of several scales one each, or the stack."""
-        from segbench.loaders.images import decode, decode_stack
+        from segbench.loaders.images import decode_stack
 
         path, data = files.prediction, contents[files.prediction]
         said: tuple[str, ...] = ()
         if self.leaves_axes_open(path):
             first: NDArray[Any] = decode_stack(data, path, role=self.role)
         else:
-            decoded = decode(data, path, role=self.role)
+            decoded = _decode(data, path, self.role)
             first, said = decoded.array, decoded.notes
-        further = [decode(contents[path], path, role=self.role) for path in files.scales]
+        further = [_decode(contents[path], path, self.role) for path in files.scales]
         notes = [said, *(one.notes for one in further)]
         return self._all((first, *(one.array for one in further)), notes, files.tags)
 
@@ -221,10 +215,14 @@ LABEL_MAPS = LabelMaps(
 CLASS_MAPS = ClassMaps(name="classes", without_negatives="labels", part="Segmentation")
 
 
+def _decode(data: bytes, path: Source, role: Role) -> Decoded:
+    from segbench.loaders.images import decode
+
+    return decode(data, path, role=role)
+
+
 def _beside(files: SampleFiles, what: str) -> DataError:
     """Say that a prediction has files beside it that have no meaning."""
-    from segbench.loaders.decoded import shown
-
     hint = f"only label maps can have one file per scale; correct {given('pred_pattern')} or the list"
     return DataError(shown(files.prediction), what, hint)
 
@@ -245,8 +243,6 @@ def _notes_on_maps(notes: Sequence[tuple[str, ...]], tags: Sequence[str]) -> tup
 
 
 def _named(maps: Sequence[str]) -> str:
-    from segbench.loaders.decoded import shown
-
     return f"{len(maps)} maps" if len(maps) > _LISTED_ONE_BY_ONE else ", ".join(map(shown, maps))
 
 
@@ -278,8 +274,6 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     import numpy as np
 
     from segbench.core.levels import note_on_levels
-    from segbench.loaders.decoded import shown
-    from segbench.loaders.images import decode
     from segbench.loaders.repairs import ImageMaps, Repairs, repaired, require_doubled_size, require_same_size
 
     repairs = repairs or Repairs()
@@ -303,7 +297,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     sizes = [(name, array.shape) for name, array in truths]
     field = None
     if files.field is not None:
-        mask = decode(contents[files.field], files.field, role="field")
+        mask = _decode(contents[files.field], files.field, "field")
         notes |= dict.fromkeys(f"field: {note}" for note in mask.notes)
         field = mask.array != 0
         sizes.append((shown(files.field), field.shape))
