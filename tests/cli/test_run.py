@@ -157,7 +157,7 @@ class TestWrongUse:
         ("arguments", "message"),
         [
             (["--intervals", "0.95"], "--intervals 0.95 is not a confidence level in percent; write 95"),
-            (["-o", "r.csv"], "segbench show FILE --format csv"),
+            (["-o", "r.csv"], "for other kinds of files see segbench show"),
             (["-o", "r.HTML"], "segbench report FILE -o page.html"),
             (["-o", "r.png"], "segbench plot FILE -o pr.png"),
             (["--fresh"], "name the file with -o"),

@@ -77,7 +77,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
     Parameters
     ----------
     convention : {"metrics-reloaded", "medpy", "deepmind", "davis"}, optional
-        Set `surface` and `hd95` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy from version
+        Set `surface` and ``hd95`` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy from version
         0.5.2, Google DeepMind's surface-distance, or DAVIS.
     surface : {"pixels", "lengths"}
         What contours are made of: the pixels of a mask with a neighbour of four outside, or elements between the
