@@ -37,10 +37,8 @@ def part(function: Function) -> Function:
 
 
 def _without_counting(function: Function, *, forceinline: bool) -> Function:
-    options = {"nogil": True, "forceinline": forceinline, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    try:
-        # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
-        fast: Function = dispatcher_of(function, **options, _nrt=False)
-    except KeyError:  # a Numba without that option
-        fast = dispatcher_of(function, **options)
-    return fast
+    # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
+    uncounted: Function = dispatcher_of(
+        function, nogil=True, forceinline=forceinline, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False
+    )
+    return uncounted

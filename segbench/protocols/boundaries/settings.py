@@ -48,14 +48,6 @@ TIES = "hash1"
 _DEMO = "--gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient"
 
 
-def _read_nms(text: str) -> tuple[float, ...]:
-    """Read radius, border and multiplier."""
-    values = read_numbers(text)
-    if len(values) != 3:
-        raise ValueError("is not radius,border,multiplier; write 1,5,1.01")
-    return values
-
-
 class _OfBoundaries(Protocol, Importable, Official):
     """What methods and annotators have in common."""
 
@@ -149,7 +141,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         metadata=option(
             "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
             metavar="R,B,M",
-            read=_read_nms,
+            read=read_numbers,
         ),
     )
     smoothing: int = 1
@@ -179,7 +171,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
-                raise ArgumentError(f"nms is {self.nms!r}, expected (radius, border, multiplier), as in (1, 5, 1.01)")
+                raise ArgumentError(f"{named('nms')} is {self.nms!r}, expected radius,border,multiplier as in 1,5,1.01")
             object.__setattr__(self, "nms", as_suppression(*suppression))
         if self.category is not None:
             object.__setattr__(self, "category", as_whole(self.category, named("category"), least=1))
@@ -281,10 +273,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         )
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
-        """Mark found, false and missed pixels at a threshold; see `boundary_states`.
-
-        Of label maps the threshold is the place of one of them, from 1.
-        """
+        """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
         from segbench.protocols.boundaries.inputs import as_scores
         from segbench.protocols.boundaries.label_maps import label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
@@ -398,7 +387,6 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
             count_boundary_maps(
                 [truth],
                 truths[:k] + truths[k + 1 :],
-                thresholds=[1.0],
                 max_dist=self.settings.max_dist,
                 thin=self.settings.thin,
             )
