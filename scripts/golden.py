@@ -1,7 +1,7 @@
 """Record what segbench computes, and compare a later version with the record.
 
-    python scripts/golden.py write [demo] [papers] [synthetic] [bsds500] [bsds500_long]
-    python scripts/golden.py compare [demo] [papers] [synthetic] [bsds500] [bsds500_long] [--tolerance 1e-12]
+    python scripts/golden.py write [demo] [papers] [synthetic] [contours] [bsds500] [bsds500_long]
+    python scripts/golden.py compare [demo] [papers] [synthetic] [contours] [bsds500] [bsds500_long] [--tolerance 1e-12]
 
 Each set of data has a file in ``tests/golden/``: every protocol under many settings, with its counts (digests),
 summary, values of each image, intervals, comparisons and signatures. Without names, all sets are meant; ``bsds500``
@@ -46,7 +46,19 @@ from numpy.typing import NDArray
 from scipy.io import savemat
 
 import segbench
-from segbench import Annotators, Boundaries, Classes, Labels, Pixels, Regions, Repairs, Result, Saliency, evaluate
+from segbench import (
+    Annotators,
+    Boundaries,
+    Classes,
+    Contours,
+    Labels,
+    Pixels,
+    Regions,
+    Repairs,
+    Result,
+    Saliency,
+    evaluate,
+)
 from segbench.core.numbers import many
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -312,6 +324,26 @@ def _synthetic_saliency(folder: Path) -> Cases:
         yield f"saliency, {setting}", [evaluate(gt, path, protocol) for path in paths]
 
 
+def contours(folder: Path) -> Cases:
+    """Yield contours of the demo's masks and label maps by every convention, and of drawn sequences."""
+    objects, labels = DATASETS / "demo" / "objects", DATASETS / "demo" / "labels"
+    paths = [objects / "predictions" / name for name in ("random_walker", "soft_otsu")]
+    for setting, protocol in {
+        "default": Contours(at=0.5, nsd=(0, 1, 2.5)),
+        "medpy": Contours(at=0.5, convention="medpy"),
+        "deepmind": Contours(at=0.5, convention="deepmind"),
+        "spacing and diagonals": Contours(at=0.9, spacing=0.7, empty="diagonal", surface="lengths", hd95="union"),
+    }.items():
+        yield f"contours, {setting}", [evaluate(objects / "ground_truth", path, protocol) for path in paths]
+    maps = sorted((labels / "predictions").iterdir())
+    yield "contours, classes", [evaluate(labels / "ground_truth", path, Contours(classes=6)) for path in maps]
+    random = np.random.default_rng(7)
+    frames = {f"{name}/{k:02}": _plots(random, (24, 32), 3) % 4 for name in ("bear", "cat") for k in range(7)}
+    moved = {f"by {far}": _each(frames, partial(np.roll, shift=far, axis=1)) for far in (1, 3)}
+    gt, *paths = _written(folder, {"gt": frames, **moved})
+    yield "contours, sequences", [evaluate(gt, path, Contours(convention="davis")) for path in paths]
+
+
 def bsds500(_folder: Path) -> Cases:
     """Yield images of BSDS500: contour maps of gPb-owt-ucm, edges of HED, segmentations, and their annotators."""
     data = Path(os.environ["SEGBENCH_BSDS500"])
@@ -341,9 +373,10 @@ def _each(arrays: Mapping[str, NDArray[Any]], change: Callable[..., NDArray[Any]
 def _written(folder: Path, folders: Mapping[str, Mapping[str, NDArray[Any]]]) -> list[Path]:
     """Write folders of NPY files, whose bytes depend on no version of an image library."""
     for name, arrays in folders.items():
-        (folder / name).mkdir(parents=True)
         for image, array in arrays.items():
-            np.save(folder / name / f"{image}.npy", array)
+            path = folder / name / f"{image}.npy"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.save(path, array)
     return [folder / name for name in folders]
 
 
@@ -380,6 +413,7 @@ SETS: dict[str, Callable[[Path], Cases]] = {
     "demo": demo,
     "papers": papers,
     "synthetic": synthetic,
+    "contours": contours,
     "bsds500": bsds500,
     "bsds500_long": bsds500_long,
 }
@@ -444,6 +478,7 @@ NUMBERS: dict[type, tuple[str, ...]] = {
     segbench.BoundaryCounts: ("thresholds", "matched_gt", "total_gt", "matched_pred", "total_pred"),
     segbench.LabelCounts: ("matrix", "ignored"),
     segbench.SaliencyCounts: ("pixels", "positives", "row"),
+    segbench.ContourCounts: ("areas", "bands", "davis", "sizes", "squared", "units", "halves"),
     segbench.RegionCounts: (
         *("thresholds", "images", "area", "pixels", "covered_best", "covered", "covered_pred", "rand_index"),
         *("voi_split", "voi_merge", "adapted_rand", "rand_precision", "rand_recall"),

@@ -50,7 +50,7 @@ from .curves.operating import at_tpr as at_tpr
 from .curves.operating import best_f as best_f
 from .curves.operating import precision_at_recall as precision_at_recall
 from .curves.operating import recall_at_precision as recall_at_precision
-from .loaders.inputs import Inputs as Inputs
+from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
@@ -67,6 +67,9 @@ from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
 from .protocols.boundaries.thinning import thin as thin
+from .protocols.contours.counts import ContourCounts as ContourCounts
+from .protocols.contours.settings import Contours as Contours
+from .protocols.contours.settings import count_contours as count_contours
 from .protocols.labels.counts import LabelCounts as LabelCounts
 from .protocols.labels.settings import Labels as Labels
 from .protocols.labels.settings import count_labels as count_labels
@@ -93,6 +96,8 @@ from .report.plots.classes import plot_confusion as plot_confusion
 from .report.plots.comparison import plot_comparison as plot_comparison
 from .report.plots.comparison import plot_ranks as plot_ranks
 from .report.plots.comparison import plot_significance as plot_significance
+from .report.plots.contours import plot_distances as plot_distances
+from .report.plots.contours import plot_nsd as plot_nsd
 from .report.plots.curves import plot_achievable as plot_achievable
 from .report.plots.curves import plot_e_threshold as plot_e_threshold
 from .report.plots.curves import plot_f_threshold as plot_f_threshold

@@ -24,8 +24,7 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.checks.checking import quick_check
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import Inputs, pair
 
 SHAPE = (321, 481)
 PICTURES = 40

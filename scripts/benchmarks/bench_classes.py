@@ -21,8 +21,8 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.aggregator.codec import encode
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.load import decode_sample, read
+from segbench.loaders.pairing import Inputs
+from segbench.loaders.reading import decode_sample, read
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.class_metrics import ClassTable

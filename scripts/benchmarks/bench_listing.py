@@ -21,9 +21,8 @@ from measuring import processor_seconds as seconds
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import read_bytes
 
 

@@ -30,8 +30,7 @@ from segbench.aggregator.executors import answers
 from segbench.aggregator.pools import ThreadPool, cores, process_pool
 from segbench.aggregator.records import Outcome
 from segbench.core.protocol import Protocol
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import SampleFiles, pair
+from segbench.loaders.pairing import Inputs, SampleFiles, pair
 from segbench.protocols.boundaries.counting import compile_kernels
 
 SHAPE = (321, 481)

@@ -113,9 +113,8 @@ def decode_mat_truth(data: bytes) -> None:
     """Read a MAT file as the ground truth of one of the protocols."""
     from loaders.encoders import GREY8, npy
 
-    from segbench.loaders.load import RawFiles, decode_sample
     from segbench.loaders.pairing import SampleFiles
-    from segbench.loaders.reading import BOUNDARIES, MASKS, REGIONS
+    from segbench.loaders.reading import BOUNDARIES, MASKS, REGIONS, RawFiles, decode_sample
 
     reads: Any = chosen(data, (MASKS, BOUNDARIES, REGIONS))
     for truth, prediction in (("a.mat", "b.npy"), ("a.npy", "b.mat")):
@@ -385,7 +384,7 @@ def fuzz(name: str, arguments: list[str]) -> None:
     with atheris.instrument_imports(include=list(INSTRUMENTED), exclude=spared, enable_loader_override=False):
         import segbench.aggregator.benchmark
         import segbench.aggregator.importing
-        import segbench.loaders.load  # noqa: F401  imported to be instrumented, as all of these
+        import segbench.loaders.reading  # noqa: F401  imported to be instrumented, as all of these
     place = Path(tempfile.mkdtemp(dir=HERE, prefix="segbench_fuzz_"))
     for folder in ("corpus", "eval", "gt", "pred"):
         (place / folder).mkdir()

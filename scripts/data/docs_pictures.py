@@ -275,6 +275,14 @@ def labels() -> list[Result]:
     ]
 
 
+@cache
+def contours() -> list[Result]:
+    """Count the contours of the demo's objects."""
+    folder = DEMO / "objects"
+    protocol = segbench.Contours(at=0.5)
+    return [segbench.evaluate(folder / "ground_truth", folder / "predictions" / name, protocol) for name in METHODS]
+
+
 def label_maps() -> Figure:
     """Draw the confusion matrix of a method on the label maps of the demo, and IoU per class of two."""
     figure, left, right = side_by_side()
@@ -296,6 +304,8 @@ GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
         segbench.evaluate(DEMO / "objects" / "ground_truth", DEMO / "objects" / "predictions" / method, "saliency")
         for method in METHODS
     ],
+    "nsd": contours,
+    "distances": contours,
     "reliability": lambda: objects(*METHODS),
     "confusion": lambda: labels()[:1],
     "classes": labels,

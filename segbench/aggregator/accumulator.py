@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -386,7 +385,7 @@ def evaluate_arrays(
     if not isinstance(images, Iterable):
         raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
     accumulator = Accumulator(protocol, method="arrays" if method is None else method)
-    done = lines = 0
+    done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
         if not isinstance(arrays, (tuple, list)) or len(arrays) not in (2, 3):
             raise ArgumentError(f"image {name!r} is given as {type(arrays).__name__}, {_EXPECTED}")
@@ -395,13 +394,8 @@ def evaluate_arrays(
         except ArgumentError as error:
             raise ArgumentError(f"image {name!r}: {error}") from error
         done += 1
-        lines += getattr(arrays[0], "ndim", 0) == 1
         if progress:
             progress(done, len(images) if isinstance(images, Sized) else done)
     if not done:
         raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
-    result = accumulator.compute()
-    if lines < 2 or isinstance(images, Mapping):
-        return result
-    note = f"{lines} images have one dimension; if they are the rows of one, give evaluate([(labels, scores)])"
-    return replace(result, notes=(*result.notes, note))
+    return accumulator.compute()

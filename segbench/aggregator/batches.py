@@ -6,6 +6,7 @@ import operator
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
@@ -19,12 +20,8 @@ from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
-
-_CLASSES = (
-    "for a map of each class give protocol=Labels(classes=...) or Classes(labels=...); "
-    "otherwise take one channel, such as {}"
-)
-_DRAWN = "take one channel, such as {}; of annotators, see count_pixels"
+_CHANNELS = "take one channel: scores[:, 0]; for a map of each class Labels(classes=...) or Classes(labels=...)"
+_DRAWN = "take one channel: labels[:, 0]; of several annotators, see count_pixels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +58,10 @@ class Batch:
 def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
     """Take pixels as arrays on the host, or as tensors where the scores are; masked pixels are not valid."""
     (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
-    batch = _tensors_or_arrays(labels, scores, valid, count_on)
+    tensors = _on_device(scores, count_on)
+    take = partial(_as_tensor, device=scores.device) if tensors else on_host  # type: ignore[attr-defined]
+    given = None if valid is None else take(valid, "valid")
+    batch = Batch(take(labels, "labels"), take(scores, "scores"), given, tensors)
     _check_shapes(batch)
     for hidden in (unlabelled, unscored):
         if hidden is not None:
@@ -101,15 +101,6 @@ def _plane(array: Any, *, one_image: bool) -> Any:  # noqa: ANN401  an array or 
     axis = 0 if one_image else 1
     one_channel = array.ndim == axis + 3 and array.shape[axis] == 1
     return array.squeeze(axis) if one_channel else array
-
-
-def _tensors_or_arrays(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
-    if _on_device(scores, count_on):
-        device = scores.device  # type: ignore[attr-defined]
-        moved = None if valid is None else _as_tensor(valid, "valid", device)
-        return Batch(_as_tensor(labels, "labels", device), scores, moved, tensors=True)
-    host_valid = None if valid is None else on_host(valid, "valid")
-    return Batch(on_host(labels, "labels"), on_host(scores, "scores"), host_valid, tensors=False)
 
 
 def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whatever the user has
@@ -153,16 +144,8 @@ def as_name(name: Name) -> str:
 def _check_shapes(batch: Batch) -> None:
     labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
     if labels != scores:
-        hint = "nothing is resized"
-        for name, longer, shorter, hints in (
-            ("scores", scores, labels, _CLASSES),
-            ("labels", labels, scores, _DRAWN),
-        ):
-            if len(longer) != len(shorter) + 1:
-                continue
-            for axis, of_one in ((0, f"{name}[0]"), (1, f"{name}[:, 0]")):
-                if (*longer[:axis], *longer[axis + 1 :]) == shorter:
-                    hint = (hints if longer[axis] > 1 else "take one channel: {}").format(of_one)
+        further = len(scores) - len(labels)
+        hint = {1: _CHANNELS, -1: _DRAWN}.get(further, "nothing is resized")
         raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
     if batch.valid is not None:
         boolean = str(batch.valid.dtype) in ("bool", "torch.bool")

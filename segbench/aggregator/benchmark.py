@@ -25,9 +25,8 @@ from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
-from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing
+from segbench.loaders.pairing import Pairing, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
@@ -153,7 +152,12 @@ def evaluate(
             "results": results,
             "executor": executor,
         }
-        _refuse_beside_arrays([name for name, value in beside.items() if value is not None])
+        if given := [name for name, value in beside.items() if value is not None]:
+            hint = "leave out these arguments, or save the arrays as files"
+            if "prediction" in given:
+                pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
+                hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
+            raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
         return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
     _refuse_unfit(protocol, repairs, thresholds, executor)
     with listed_once():
@@ -247,19 +251,6 @@ def _protocol_to_json(protocol: Protocol) -> str:
     """Write which protocol it is, and all its settings."""
     settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
-
-
-def _refuse_beside_arrays(given: list[str]) -> None:
-    if "prediction" in given:
-        raise ArgumentError(
-            "prediction is given together with arrays; give pairs: evaluate([(labels, scores)]) for one image, "
-            "evaluate(zip(labels, scores)) for many, and a protocol by its name: protocol="
-        )
-    if given:
-        raise ArgumentError(
-            f"{', '.join(given)}: for files only, but ground_truth holds arrays; "
-            "leave out these arguments, or save the arrays as files"
-        )
 
 
 def _refuse_unfit(

@@ -23,11 +23,12 @@ import numpy as np
 
 from segbench.aggregator.codec import encode
 from segbench.aggregator.records import Outcome, joined
+from segbench.core.arrays import keep_freed_memory
 from segbench.core.errors import DataError, WorkerError
 from segbench.core.interface import carried, setting
 from segbench.core.protocol import Protocol
-from segbench.loaders.load import decode_sample, keep_freed_memory, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 
 Item = TypeVar("Item")

@@ -18,7 +18,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.numbers import many, of_all
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocol_of
 
 

@@ -21,7 +21,7 @@ from segbench._version import __version__
 from segbench.core.capabilities import read_published
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocol_of, protocols
 
 SELECTION = ("subset", "missing", "partial")

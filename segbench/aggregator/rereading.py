@@ -21,8 +21,8 @@ from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import is_stream
-from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles, pair
+from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.registry import verb_of
 

@@ -23,7 +23,7 @@ from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Inputs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
 from segbench.statistics.intervals import Intervals, intervals_of

@@ -85,26 +85,17 @@ _HINTS = {
     "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and try again"),
 }
 _KEPT = "; what was counted before is kept"
+_OTHER_FILES = {".csv", ".json", ".md", ".tex", ".txt", ".html", ".pdf", ".svg", ".png"}
 
 
 def require_results_name(path: Path) -> None:
     """Refuse to write a results file under a name that says it is something else."""
-    if instead := _written_otherwise(path.suffix.lower()):
-        raise ArgumentError(f"{path}: a results file is a database, so name it {path.stem}.segbench; {instead}")
-
-
-def _written_otherwise(suffix: str) -> str:
-    """Say what writes files with an ending that no results file has; empty for other endings."""
-    picture = f"for a picture: {setting(f'segbench plot FILE -o pr{suffix}', 'plot_pr')}"
-    others = {
-        ".csv": f"for CSV: {setting('segbench show FILE --format csv', 'result.to_dataframe')}",
-        ".json": f"for JSON: {setting('segbench show FILE --format json', 'result.to_dict')}",
-        ".md": f"for Markdown: {setting('segbench show FILE --format markdown', 'result.to_dataframe')}",
-        ".tex": f"for LaTeX: {setting('segbench show FILE --format latex', 'result.to_dataframe')}",
-        ".txt": f"for text files: {setting('segbench export FILE --bsds DIR', 'export_bsds')}",
-        ".html": f"for a page: {setting('segbench report FILE -o page.html', 'export_report')}",
-    }
-    return picture if suffix in (".pdf", ".svg", ".png") else others.get(suffix, "")
+    if path.suffix.lower() in _OTHER_FILES:
+        others = setting(
+            "segbench show, plot, report and export", "result.to_dataframe, to_dict, plot_pr and export_report"
+        )
+        what = f"a results file is a database, so name it {path.stem}.segbench"
+        raise ArgumentError(f"{path}: {what}; for other kinds of files see {others}")
 
 
 def is_results_file(path: Path) -> bool:

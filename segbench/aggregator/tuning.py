@@ -48,9 +48,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
     if counts.two_valued:
         what = "two-valued predictions, expected soft maps: masks have no threshold to choose"
-        raise DataError(
-            "tuning set", what, f"leave out {setting('--tuning-set or --tuning-results', 'thresholds=...')}"
-        )
+        raise DataError("tuning set", what, f"leave out {setting('--tuning-results', 'thresholds=...')}")
     images = "unnamed images" if tuning.unnamed else many(len(tuning.counts), "image")
     found = thresholds_from(counts, source="")
     # Other scores on the same images give other thresholds, and so another run.

@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from segbench.checks.classes import class_findings, probe_classes, stacks_of_classes, unfit_maps
+from segbench.checks.classes import class_findings, class_map_findings, probe_classes
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
 from segbench.checks.findings import Finding, Place, Report, in_order, look
 from segbench.checks.label_maps import (
@@ -44,9 +44,8 @@ from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
-from segbench.loaders.inputs import find_inputs, method_of
 from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing, SampleFiles
+from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
@@ -207,12 +206,11 @@ def _findings(
         *size_findings(misfits, total, soft=expected.scores is not None),
         *orientation_findings(surveyed.turned),
         *unreadable(others, total),
-        *unfit_maps(failures, inspected),
-        *stacks_of_classes(failures, inspected),
+        *class_map_findings(failures, inspected),
         *label_map_findings(seen, failures, inspected, protocol.capability(Confusing)),
         *exchange_findings(seen, truths),
         *truths,
-        *region_findings([probe.label_map for probe in seen if probe.label_map]),
+        *region_findings([probe.label_map for probe in seen if probe.label_map], expected.of_soft_maps),
         *labels,
         *([] if labels else _coloured(seen)),
         *of_classes,

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import median
 from typing import TypeAlias, cast
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, failing, look
 from segbench.checks.probes import (
     ClassStackError,
     Probe,
@@ -28,8 +28,8 @@ from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, read
 from segbench.protocols.label_rules import VOIDS, equals_any
 from segbench.protocols.predicted_labels import labels_seen
 from segbench.protocols.stacks import ClassMapsError
@@ -91,27 +91,16 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
     )
 
 
-def unfit_maps(failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
-    """List the predictions that can be read, but are not one soft map per class."""
-    unfit = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
-    if not unfit:
-        return []
-    what = f"{many(len(unfit), 'prediction')} of {inspected} inspected {verb(len(unfit), 'are')} not one soft map per "
-    what += "class"
-    fix = "; ".join(dict.fromkeys(error.hint for error in unfit.values()))
-    places = (Place(error.path, error.what) for error in unfit.values())
-    return [stops("class-maps", "prediction", what, fix, places, images=unfit)]
-
-
-def stacks_of_classes(failures: Mapping[str, DataError], inspected: int) -> list[Finding]:
-    """List the stacks of one map per class that were found where one map is read."""
-    stacks = {image: error for image, error in failures.items() if isinstance(error, ClassStackError)}
-    if not stacks:
-        return []
-    what = f"{many(len(stacks), 'prediction')} of {inspected} inspected {verb(len(stacks), 'have')} one map per class"
-    fix = "; ".join(dict.fromkeys(error.hint for error in stacks.values()))
-    places = (Place(error.path, error.what) for error in stacks.values())
-    return [stops("class-stacks", "prediction", what, fix, places, images=stacks)]
+def class_map_findings(failures: Mapping[str, DataError], inspected: int) -> Iterator[Finding]:
+    """List predictions that are not one soft map per class, and those that are where one map is read."""
+    for key, kind, plural, what in (
+        ("class-maps", ClassMapsError, "are", "not one soft map per class"),
+        ("class-stacks", ClassStackError, "have", "one map per class"),
+    ):
+        some = {image: error for image, error in failures.items() if isinstance(error, kind)}
+        if some:
+            found = f"{many(len(some), 'prediction')} of {inspected} inspected {verb(len(some), plural)} {what}"
+            yield failing(key, "prediction", found, some)
 
 
 def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:

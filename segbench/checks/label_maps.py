@@ -16,8 +16,8 @@ from segbench.core.interface import given, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Facts, Protocol
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, read
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.labels.counting import ForeignLabelsError
@@ -120,10 +120,7 @@ REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
 
 
 def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
-    """Find that predictions are label maps, which is judged over all images (`segbench.protocols.predicted_labels`).
-
-    `rule` says what is positive, if anything does, and `counted` whether a run would count them nevertheless.
-    """
+    """Find that predictions are label maps; `rule` says what is positive, `counted` whether a run would count them."""
     with_labels = [probe for probe in probes if probe.may_hold_labels]
     found = [probe.labels for probe in with_labels]
     if not are_label_maps(found):
@@ -155,13 +152,15 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
     ]
 
 
-def region_findings(probes: Sequence[LabelProbe]) -> list[Finding]:
-    """Find predicted regions that look like soft maps, meant for another protocol."""
+def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:
+    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
     soft = [probe for probe in probes if probe.soft]
     if not soft:
         return []
     what = f"{many(len(soft), 'prediction')} of {len(probes)} inspected {verb(len(soft), 'look')} like soft maps: "
     protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
     fix = f"give label maps, ucm2 or segs; soft maps are for {protocols}"
-    places = (Place(probe.file, f"{probe.labels} labels") for probe in soft)
+    places = [Place(probe.file, f"{probe.labels} labels") for probe in soft]
+    if of_soft_maps:
+        return [look("soft-map", "prediction", f"{what}they hold more than two values", of_soft_maps, places)]
     return [look("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]

@@ -24,10 +24,7 @@ from segbench.loaders.source import masked
 
 
 def problem_finding(pairing: Pairing) -> Finding | None:
-    """Give what makes all other findings void.
-
-    A folder cannot be listed, holds a name twice or lacks a class; or the ground truth contains the predictions.
-    """
+    """Give what makes all other findings void: a folder that cannot be used, or ground truth with the predictions."""
     error = pairing.problem
     if error is None:
         return _predictions_as_annotator(pairing)

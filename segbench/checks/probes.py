@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,10 +13,10 @@ from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
 from segbench.core.sample import Reading, Sample
+from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
-from segbench.loaders.load import decode_sample, decode_truth, read
-from segbench.loaders.maps import StackError
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import MANY_LEVELS, equals_any
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
@@ -137,83 +136,16 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
     return error
 
 
-class _Areas:
-    """How the pixels of areas are judged."""
-
-    may_hold_labels = True
-
-    def drawn(self, sample: Sample) -> Sequence[tuple[str, NDArray[Any]]]:
-        """Give each ground truth with its file."""
-        return list(zip(sample.truth_files, sample.ground_truths, strict=True))
-
-    def positives(self, array: NDArray[Any]) -> NDArray[np.bool_] | None:
-        """Mark what is positive without a rule; None where a rule has to say."""
-        return array if array.dtype == np.bool_ else None
-
-    def shares(self, positive: NDArray[np.bool_]) -> tuple[float, float]:
-        """Give `TruthProbe.thick` and `TruthProbe.blocks_outside`."""
-        del positive
-        return 0.0, 0.0
-
-    def near(self, positive: NDArray[np.bool_], drawn: Sequence[TruthProbe]) -> NDArray[np.bool_]:
-        """Mark where a prediction is right."""
-        del drawn
-        return positive
-
-    def judged(self, drawn: tuple[TruthProbe, ...]) -> tuple[TruthProbe, ...]:
-        """Give the ground truths with values that mean something."""
-        return drawn
-
-    def blocks(self, soft: NDArray[Any], *, invert: bool) -> float:
-        """Give `ScoreProbe.blocks`."""
-        del soft, invert
-        return 0.0
-
-
-class _Lines(_Areas):
-    """How the pixels of lines are judged."""
-
-    may_hold_labels = False
-
-    def __init__(self, lines: ExpectedLines) -> None:
-        self._lines = lines
-
-    def drawn(self, sample: Sample) -> Sequence[tuple[str, NDArray[Any]]]:
-        named = super().drawn(sample)
-        return named[(self._lines.category or 1) - 1 :][:1] if sample.categories_drawn else named
-
-    def positives(self, array: NDArray[Any]) -> NDArray[np.bool_] | None:
-        from segbench.protocols.boundaries.label_maps import label_boundaries
-
-        return label_boundaries(array) if self._lines.label_maps else super().positives(array)
-
-    def shares(self, positive: NDArray[np.bool_]) -> tuple[float, float]:
-        return (0.0, 0.0) if self._lines.label_maps else (thick_share(positive), block_share(~positive))
-
-    def near(self, positive: NDArray[np.bool_], drawn: Sequence[TruthProbe]) -> NDArray[np.bool_]:
-        black_on_white = all(found.positive_share > 0.5 for found in drawn)
-        return grown(~positive if black_on_white else positive, REACH)
-
-    def judged(self, drawn: tuple[TruthProbe, ...]) -> tuple[TruthProbe, ...]:
-        return () if self._lines.label_maps else drawn
-
-    def blocks(self, soft: NDArray[Any], *, invert: bool) -> float:
-        shares = as_shares(soft)
-        ridges = soft.max() - shares if invert else shares
-        return block_share(ridges > ridges.max() / 2) if ridges.max() else 0.0
-
-
-_AREAS = _Areas()
-
-
 def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     coloured = coloured_files(sample, files)
     if expected.scores is None:
         return Probe(image=sample.name, label_map=_label_map(sample), coloured=coloured)
-    blank = sample.without_truth
-    pixels = _Lines(lines) if (lines := expected.lines) else _AREAS
-    as_drawn, reading = (Expected(scores=expected.scores), _AREAS) if blank else (expected, pixels)
-    drawn = [_truth(file, array, sample.field, as_drawn, reading) for file, array in pixels.drawn(sample)]
+    blank, lines = sample.without_truth, expected.lines
+    as_drawn = Expected(scores=expected.scores) if blank else expected
+    named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
+    if lines and sample.categories_drawn:
+        named = named[(lines.category or 1) - 1 :][:1]
+    drawn = [_truth(file, array, sample.field, as_drawn, None if blank else lines) for file, array in named]
     truths = tuple(found for found, _, _ in drawn)
     scores = None
     if not sample.labels_predicted:
@@ -224,13 +156,21 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
             from segbench.protocols.boundaries.label_maps import sample_ucm2
 
             soft = sample_ucm2(soft)
-        scores = score_probe(sample.prediction_file, soft, pixels.near(positive, truths), counted, expected.scores)
-        if not scores.not_finite:
-            scores = replace(scores, blocks=pixels.blocks(soft, invert=expected.scores.invert))
-    judged = pixels.may_hold_labels and not blank
+        if lines:
+            positive = grown(~positive if all(found.positive_share > 0.5 for found in truths) else positive)
+        scores = score_probe(sample.prediction_file, soft, positive, counted, expected.scores)
+        if lines and not scores.not_finite:
+            shares = as_shares(soft)
+            ridges = soft.max() - shares if expected.scores.invert else shares
+            scores = replace(scores, blocks=block_share(ridges > ridges.max() / 2) if ridges.max() else 0.0)
+    if blank:
+        truths = tuple(replace(found, values=()) for found in truths)
+    elif lines and lines.label_maps:
+        truths = ()
+    judged = not lines and not blank
     return Probe(
         image=sample.name,
-        truths=tuple(replace(found, values=()) for found in truths) if blank else pixels.judged(truths),
+        truths=truths,
         scores=scores,
         coloured=coloured,
         may_hold_labels=judged,
@@ -259,7 +199,7 @@ def _label_map(sample: Sample) -> LabelProbe | None:
 
 
 def _truth(
-    file: str, array: NDArray[Any], field: NDArray[Any] | None, expected: Expected, pixels: _Areas
+    file: str, array: NDArray[Any], field: NDArray[Any] | None, expected: Expected, lines: ExpectedLines | None
 ) -> tuple[TruthProbe, NDArray[np.bool_], NDArray[np.bool_]]:
     """Give what a ground truth holds, which pixels are positive and which count."""
     valid = np.ones(array.shape, np.bool_) if field is None else field.astype(np.bool_)
@@ -272,18 +212,22 @@ def _truth(
             labels = expected.rule.labels(file, array)
         except DataError as error:
             raise UncountedError(error.path, error.what, error.hint) from None
-    elif (known := pixels.positives(array)) is not None:
-        labels = known
+    elif lines and lines.label_maps:
+        from segbench.protocols.boundaries.label_maps import label_boundaries
+
+        labels = label_boundaries(array)
+    elif array.dtype == np.bool_:
+        labels = array
     else:
         # Only to see which way scores run; grey levels are a finding of their own.
         labels = array > (values[0] + values[-1]) / 2 if len(values) > 1 else array != 0
-    thick, blocks_outside = pixels.shares(labels)
+    as_lines = lines is not None and not lines.label_maps
     found = TruthProbe(
         file=file,
         values=values,
         positive_share=float(labels[valid].mean()) if valid.any() else 0.0,
-        thick=thick,
-        blocks_outside=blocks_outside,
+        thick=thick_share(labels) if as_lines else 0.0,
+        blocks_outside=block_share(~labels) if as_lines else 0.0,
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
     )
@@ -362,25 +306,14 @@ def thick_share(mask: NDArray[np.bool_]) -> float:
 
 def block_share(mask: NDArray[np.bool_]) -> float:
     """Give the share of true pixels in blocks of 2 x 2 true pixels: near 0 for thin lines, near 1 for areas."""
-    count = int(np.count_nonzero(mask))
-    if not count or min(mask.shape) < 2:
-        return 0.0
-    pairs = mask[1:] & mask[:-1]
-    corners = pairs[:, 1:] & pairs[:, :-1]
-    inside = np.zeros_like(mask)
-    for down in (0, 1):
-        for right in (0, 1):
-            inside[down : down + corners.shape[0], right : right + corners.shape[1]] |= corners
-    return int(np.count_nonzero(inside)) / count
+    from scipy.ndimage import binary_opening
+
+    return int(np.count_nonzero(binary_opening(mask, np.ones((2, 2))))) / max(int(np.count_nonzero(mask)), 1)
 
 
-def grown(mask: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
-    """Let true pixels grow by this many pixels to all eight sides."""
-    wide = mask.copy()
-    for _ in range(reach):
-        for axis in (0, 1):
-            across = np.moveaxis(wide, axis, 0)
-            before = across.copy()
-            across[1:] |= before[:-1]
-            across[:-1] |= before[1:]
+def grown(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Let true pixels grow by `REACH` pixels to all eight sides."""
+    from scipy.ndimage import binary_dilation
+
+    wide: NDArray[np.bool_] = binary_dilation(mask, np.ones((2 * REACH + 1,) * 2))
     return wide

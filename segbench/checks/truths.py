@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from segbench.checks.findings import Finding, Place, look, stops
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
-from segbench.core.expected import Expected
+from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
-from segbench.core.interface import given, setting
+from segbench.core.interface import given
 from segbench.core.numbers import many, verb
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
@@ -24,58 +24,15 @@ _NOT_THIN = 0.1
 
 def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
     """Judge the ground truth of the images inspected; `total` is the number of all images."""
-    values = _values(probes, expected)
-    found = [*values, *_annotators(probes, expected, total), *([] if values else _one_set(probes, expected, total))]
-    return [*found, *_nan(probes), *_drawn_as(expected).findings(probes)]
-
-
-class _Areas:
-    """How areas are drawn: in two values over the whole set, unless a rule says which are positive."""
-
-    settled_by_set = True
-
-    def __init__(self, expected: Expected) -> None:
-        self.expected = expected
-
-    def fix_void(self, void: float, values: Sequence[float]) -> str:
-        """Say how to leave out a value, or how to do without."""
-        rest = [value for value in values if value != void]
-        fix = given("void", (void,))
-        if not self.expected.rule and len(rest) > 2:
-            return f"{fix} and {given('positive', rest[-1])}, or whichever labels are positive"
-        return f"{fix}, or {given('positive', '>=128')}" if values[-1] != void else fix
-
-    def fix_labels(self, values: Sequence[float]) -> str:
-        """Say how to count several labels."""
-        return f"{given('positive', values[-1])}, or whichever labels are positive"
-
-    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
-        """Judge what only such a ground truth shows."""
-        del probes
-        return []
-
-
-class _Lines(_Areas):
-    """How lines are drawn: all but 0, unless a rule says which values are boundary."""
-
-    settled_by_set = False
-
-    def __init__(self, expected: Expected, *, thinned: bool) -> None:
-        super().__init__(expected)
-        self.thinned = thinned
-
-    def fix_void(self, void: float, values: Sequence[float]) -> str:
-        return given("positive", [value for value in values if value != void][-1])
-
-    def fix_labels(self, values: Sequence[float]) -> str:
-        return f"{given('label_maps', True)} for their borders, or {super().fix_labels(values)}"
-
-    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
-        return _lines(probes, thinned=self.thinned)
-
-
-def _drawn_as(expected: Expected) -> _Areas:
-    return _Lines(expected, thinned=lines.thinned) if (lines := expected.lines) else _Areas(expected)
+    lines = expected.lines
+    by_set = expected.rule is None and not lines
+    values = _values(probes, expected, lines)
+    found = [
+        *values,
+        *_annotators(probes, expected, total),
+        *([] if values else _one_set(probes, total, by_set=by_set)),
+    ]
+    return [*found, *_nan(probes), *(_lines(probes, thinned=lines.thinned) if lines else [])]
 
 
 def _kind(truth: TruthProbe, expected: Expected) -> str:
@@ -97,14 +54,16 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
     return "" if expected.rule else "labels"
 
 
-def _values(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | None) -> list[Finding]:
     plain = [probe for probe in probes if not any(truth.file in probe.coloured for truth in probe.truths)]
     kinds = grouped((_kind(truth, expected), (probe, truth)) for probe in plain for truth in probe.truths)
-    return [_values_finding(kind, group, expected) for kind, group in kinds.items() if kind]
+    return [_values_finding(kind, group, expected, lines) for kind, group in kinds.items() if kind]
 
 
-def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expected: Expected) -> Finding:
-    examples, drawn = group[0][1].values, _drawn_as(expected)
+def _values_finding(
+    kind: str, group: Sequence[tuple[Probe, TruthProbe]], expected: Expected, lines: ExpectedLines | None
+) -> Finding:
+    examples = group[0][1].values
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
@@ -112,10 +71,16 @@ def _values_finding(kind: str, group: Sequence[tuple[Probe, TruthProbe]], expect
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"labels and the value {void:g}, which is not declared void"
-        fix = drawn.fix_void(void, examples)
+        rest = [value for value in examples if value != void]
+        fix = given("positive", rest[-1]) if lines else given("void", (void,))
+        if not lines and not expected.rule and len(rest) > 2:
+            fix += f" and {given('positive', rest[-1])}, or whichever labels are positive"
+        elif not lines and examples[-1] != void:
+            fix += f", or {given('positive', '>=128')}"
     else:
         what = "several labels"
-        fix = drawn.fix_labels(examples)
+        fix = f"{given('positive', examples[-1])}, or whichever labels are positive"
+        fix = f"{given('label_maps', True)} for their borders, or {fix}" if lines else fix
     message = f"{many(len(group), 'ground truth')} of those inspected {verb(len(group), 'contain')} {what}"
     places = [Place(truth.file, listed(truth.values)) for _, truth in group]
     if expected.rule:
@@ -140,14 +105,13 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
     ]
 
 
-def _one_set(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
+def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Finding]:
     """Judge the set as a whole: one pair of values in all images, and something positive in some."""
     truths = [truth for probe in probes for truth in probe.truths if truth.values]
     if not truths:
         return []
     pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
-    by_set = expected.rule is None and _drawn_as(expected).settled_by_set
     if by_set and len(together) > 2:
         rarest = min(pairs.values(), key=len)
         what = f"masks do not agree on their two values: {listed(together)} across the set"
@@ -194,8 +158,8 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        thin = setting("thin drawn lines in Python with segbench.thin", "segbench.thin for drawn lines")
-        fix = f"{given('label_maps', True)} for the borders of filled areas; {thin}"
+        filled = f"{given('label_maps', True)} for the borders of filled areas"
+        fix = f"{given('thin_ground_truth', True)} for lines; {filled}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
         return [look("thick-ground-truth", "ground truth", what, fix, places)]
     return []

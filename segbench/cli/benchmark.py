@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from segbench.cli.command import Command, stopping
-from segbench.cli.counting import Tuning, Workers, count_methods, thresholds_of
+from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, given, group, protocol_group
 from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
 from segbench.cli.progress import Shown
 from segbench.cli.selection import level_of
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.options import options_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -34,6 +33,14 @@ class Run(Shown, Printed):
 
     human: bool = given(
         "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol"
+    )
+    tuning_results: Path | None = given(
+        "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
+    )
+    crisp: bool = given(
+        "Also evaluate each map without suppression and thinning (C-Eval), and measure crispness.",
+        False,
+        panel="Protocol",
     )
     no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data")
     output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
@@ -100,7 +107,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Annotated, Parts, Pooling
+    from segbench.core.capabilities import Annotated, Crisp, Parts, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -110,15 +117,16 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
     unused = [] if issubclass(first, Annotated) else ["human"]
+    unused += [] if issubclass(first, Crisp) else ["crisp"]
     unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
+    unused += [] if issubclass(first, Pooling) else ["tuning_results"]
     return shared | {
-        "tuning": group(Tuning, "Protocol", without=() if issubclass(first, Pooling) else options_of(Tuning)),
         "run": group(Run, "Output", without=unused),
         "workers": group(Workers, "Workers"),
     }
 
 
-def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: Workers) -> None:
+def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None:
     """Count the images of each method, print the metrics and save the counts."""
     from segbench.core.capabilities import Parts
     from segbench.loaders.listing import listed_once
@@ -132,7 +140,7 @@ def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: 
 
         require_results_name(run.output)
     level = None if run.intervals is None else level_of(run.intervals)
-    repairs = data.repairs()
+    repairs, tuned = data.repairs(), run.tuning_results
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):
@@ -151,8 +159,9 @@ def count(*, data: Data, protocol: Protocol, tuning: Tuning, run: Run, workers: 
             workers=workers,
             progress=run.progress,
             human=run.human,
+            crisp=run.crisp,
             repairs=repairs,
-            tuning=thresholds_of(tuning, pairings, protocol, workers=workers, progress=run.progress, repairs=repairs),
+            tuning=None if tuned is None else thresholds_of(tuned, list(pairings), protocol, repairs),
         )
     intervals = [] if level is None else [result.intervals(level=level) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)

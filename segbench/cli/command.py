@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import itertools
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
 from segbench.cli.options import Argument, Option
-
-_A_VALUE = re.compile(r"[\d.,]+|true|false|yes|no|on|off", re.IGNORECASE)
 
 _ONE_FILE = (
     "; give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
@@ -41,20 +36,16 @@ class Command(click.Command):
         **extra: Any,  # noqa: ANN401  as Click declares it
     ) -> click.Context:
         """Read the command line, and say in plain words what of it cannot be read."""
-        own = {name: each for each in self.params for name in each.opts}
-        for option, value in itertools.pairwise(args):  # which would be taken for another prediction
-            if getattr(own.get(option), "is_flag", False) and _A_VALUE.fullmatch(value) and not Path(value).exists():
-                raise click.UsageError(f"{option} takes no value; leave out {value!r}")
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
-            raise click.UsageError(_no_such_option(error.option_name, [*own], parent), error.ctx) from None
-        except click.BadOptionUsage as error:
-            if "requires an argument" not in error.message:
+            every = {} if parent is None else commands_of(parent.find_root())
+            has = [name for name, each in every.items() if any(error.option_name in one.opts for one in each.params)]
+            others = ", ".join(f"segbench {name}" for name in has)
+            if not others:
                 raise
-            option = error.option_name
-            value = getattr(own[option], "value", "VALUE")
-            raise click.UsageError(f"{option} needs a value: {option} {value}", error.ctx) from None
+            message = f"No such option: {error.option_name}; it is an option of {others}"
+            raise click.UsageError(message, error.ctx) from None
         except click.UsageError as error:
             if "extra argument" not in error.message or "results" not in [each.name for each in self.params]:
                 raise
@@ -160,7 +151,8 @@ class Group(Command, click.Group):
         name, *others = args
         found = self._find(name)
         if found is None and not name.startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {name!r}." + _did_you_mean(name, self.listed()))
+            close = "".join(f" Did you mean {near!r}?" for near in difflib.get_close_matches(name, self.listed(), 1))
+            ctx.fail(f"No such command {name!r}.{close}")
         return (name, found, others) if found else super().resolve_command(ctx, args)
 
     def rows(self, ctx: click.Context) -> _Rows:
@@ -191,21 +183,9 @@ def stopping(how_to_continue: Callable[[], str] = str) -> Iterator[None]:
         raise Stopped("; ".join(filter(None, (str(stopped) or "stopped", how_to_continue())))) from None
 
 
-def _no_such_option(option: str, own: Sequence[str], parent: click.Context | None) -> str:
-    """Name the commands that have an option, or the nearest of a command's own."""
-    every = {} if parent is None else commands_of(parent.find_root())
-    others = [f"segbench {name}" for name, each in every.items() if any(option in one.opts for one in each.params)]
-    hint = f"; it is an option of {', '.join(others)}" if others else "." * bool(_did_you_mean(option, own))
-    return f"No such option: {option}{hint}" + ("" if others else _did_you_mean(option, own))
-
-
 def commands_of(context: click.Context) -> dict[str, click.Command]:
     """Make every command of the group of a context, by name."""
     group = context.command
     assert isinstance(group, Group)  # noqa: S101  for types alone
     every = {name: group.get_command(context, name) for name in group.list_commands(context)}
     return {name: each for name, each in every.items() if each is not None}
-
-
-def _did_you_mean(given: str, known: Iterable[str]) -> str:
-    return "".join(f" Did you mean {name!r}?" for name in difflib.get_close_matches(given, [*known], 1))

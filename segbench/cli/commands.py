@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -136,18 +134,11 @@ def _fixed(name: str) -> Command:
     )
 
 
-def _of_verb(verb: str, *, checks: bool) -> Command | None:
-    """Make the command of a protocol's verb, if it is one."""
+def _made(name: str, known: Collection[str], *, checks: bool) -> Command | None:
+    """Make the command of a protocol's verb, or of a preset by its name or file, if it is one."""
     from segbench.cli.benchmark import command_for
 
-    return command_for(verb, checks=checks) if verb in verbs() else None
-
-
-def _of_preset(name: str, *, checks: bool) -> Command | None:
-    """Make the command of a preset by its name or file, if it is one."""
-    from segbench.cli.benchmark import command_for
-
-    return command_for(name, checks=checks) if name in _presets() or name.endswith(".toml") else None
+    return command_for(name, checks=checks) if name in known or name.endswith(".toml") else None
 
 
 @cache
@@ -172,7 +163,7 @@ def _find(name: str) -> click.Command | None:
         return _fixed(name)
     if name in ("run", "check"):
         return _RUN if name == "run" else _CHECK
-    return _of_verb(name, checks=False)
+    return _made(name, verbs(), checks=False)
 
 
 def _listed_presets() -> dict[str, Listed]:
@@ -180,11 +171,9 @@ def _listed_presets() -> dict[str, Listed]:
 
 
 def _begin_run(args: list[str]) -> list[str]:
-    """Say what to write instead of a command line that does not begin with a preset."""
+    """Refuse a command line that does not begin with a preset."""
     from segbench.loaders.presets import load_preset
 
-    if args[0].startswith("-"):
-        raise ArgumentError(f"segbench run expects a preset before {args[0]}: segbench run PRESET ROOT PRED [OPTIONS]")
     load_preset(args[0])  # which says what there is, if it is not a preset
     return args
 
@@ -192,7 +181,7 @@ def _begin_run(args: list[str]) -> list[str]:
 _RUN = Group(
     "run",
     listed=_listed_presets,
-    find=lambda name: _of_preset(name, checks=False),
+    find=lambda name: _made(name, _presets(), checks=False),
     begun=_begin_run,
     help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
     "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
@@ -222,7 +211,7 @@ def _begin_check(args: list[str]) -> list[str]:
 _CHECK = Group(
     "check",
     listed=_listed_checks,
-    find=lambda name: _of_verb(name, checks=True) or _of_preset(name, checks=True),
+    find=lambda name: _made(name, _listed_checks(), checks=True),
     begun=_begin_check,
     help="Find mismatched files and the option that fixes each, before anything is counted.\n\n"
     "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are checked "
@@ -238,54 +227,10 @@ _CHECK = Group(
 )
 
 
-def _completion(context: click.Context) -> str:
-    """Give the script that completes commands and options in the shell."""
-    from click.shell_completion import get_completion_class
-
-    shell = Path(os.environ.get("SHELL", "")).stem
-    found = get_completion_class(shell)
-    if found is None:
-        raise ArgumentError(f"no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish")
-    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
-
-
-def _install_completion(context: click.Context) -> str:
-    """Save the script where the shell reads it."""
-    script = _completion(context)
-    shell = Path(os.environ["SHELL"]).stem
-    fish = Path.home() / ".config/fish/completions/segbench.fish"
-    file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(script)
-    if shell != "fish":
-        start = Path.home() / f".{shell}rc"
-        lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
-        known = start.read_text().splitlines() if start.exists() else []
-        with start.open("a") as stream:
-            stream.writelines(f"\n{line}\n" for line in lines if line not in known)
-    return f"written: {file}; open a new shell to use it"
-
-
-def _flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
-    """Make an option that is answered instead of a command."""
-
-    def callback(context: click.Context, _: click.Parameter, wanted: object) -> None:
-        if wanted and not context.resilient_parsing:
-            click.echo(answer(context))
-            context.exit()
-
-    return Option([name], is_flag=True, expose_value=False, is_eager=True, help=help, callback=callback)
-
-
 app = Group(
     "segbench",
     listed=_commands,
     find=_find,
-    params=[
-        _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
-        _flag("--install-completion", "Install completion for the current shell.", _install_completion),
-        _flag("--show-completion", "Show completion for the current shell, to copy or change it.", _completion),
-    ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[
         "segbench demo",
@@ -294,3 +239,4 @@ app = Group(
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+click.version_option(__version__, message="%(prog)s %(version)s", help="Print the version.", cls=Option)(app)

@@ -15,7 +15,7 @@ import click
 from segbench.cli.command import Stopped
 from segbench.cli.options import given
 from segbench.cli.progress import Progress, Tally, progress_of
-from segbench.core.errors import ArgumentError, DataError, SegbenchError
+from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.numbers import many, of_all
 
 if TYPE_CHECKING:
@@ -46,13 +46,7 @@ class Jobs:
 
 @dataclass(frozen=True, kw_only=True)
 class Workers(Jobs):
-    """Where images are counted, as given on the command line.
-
-    Raises
-    ------
-    ArgumentError
-        If options contradict each other.
-    """
+    """Where images are counted, as given on the command line."""
 
     threads: bool = given("Use threads instead of processes.", False)
     dask: str | None = given(
@@ -91,6 +85,21 @@ def _is_readable(source: Source) -> bool:
     return True
 
 
+def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
+    """Give the settings with and without suppression and thinning, by what is put behind the name of a method."""
+    from segbench.core.capabilities import Crisp
+
+    evaluated = protocol.capability(Crisp)
+    if evaluated is None:
+        raise ArgumentError(f"--crisp evaluates without thinning, which the {protocol.name} protocol does not have")
+    standard, as_predicted = evaluated.crisp_pair()
+    if standard == as_predicted:
+        raise ArgumentError(
+            "--crisp compares with suppression or thinning: give --nms 1,5,1.01, or leave out --no-thin"
+        )
+    return {"": standard, ", as predicted": as_predicted}
+
+
 def count_methods(
     pairings: Mapping[str, Pairing],
     protocol: Protocol,
@@ -100,6 +109,7 @@ def count_methods(
     workers: Workers = Workers(),
     progress: Progress = "auto",
     human: bool = False,
+    crisp: bool = False,
     repairs: Repairs | None = None,
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
@@ -113,7 +123,12 @@ def count_methods(
 
     repairs = repairs or Repairs()
     protocol.reads.check_repairs(repairs)
-    work = [(method, pairing.require_complete(), protocol, repairs) for method, pairing in pairings.items()]
+    kinds = _crisp_pair(protocol) if crisp else {"": protocol}
+    work = [
+        (f"{method}{kind}", pairing.require_complete(), settings, repairs)
+        for method, pairing in pairings.items()
+        for kind, settings in kinds.items()
+    ]
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)
     if human:
@@ -179,73 +194,15 @@ def _tell_time(seconds: float, images: int, reused: int) -> None:
         click.echo(f"{many(images, 'image')} in {seconds:.1f} s, {1000 * seconds / images:.1f} ms per image", err=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tuning:
-    """The tuning set, as given on the command line."""
-
-    tuning_set: tuple[str, str] | None = given(
-        "Take the thresholds from the hull of this set instead of every score; for one method.", metavar="GT PRED"
-    )
-    tuning_field: str | None = given("Leave out pixels of the tuning set where these masks are 0.", metavar="FOLDER")
-    tuning_results: Path | None = given(
-        "Take the thresholds of several methods from a results file with a run of each on the tuning set."
-    )
-
-
-def thresholds_of(
-    given: Tuning,
-    pairings: Mapping[str, Pairing],
-    protocol: Protocol,
-    *,
-    workers: Workers,
-    progress: Progress,
-    repairs: Repairs,
-) -> dict[str, Thresholds]:
-    """Find each method's thresholds on its tuning set; empty where none is given.
-
-    `pairings` are those of each method's test set.
-    """
-    folders, results, field = given.tuning_set, given.tuning_results, given.tuning_field
-    if folders is None and field is not None:
-        raise ArgumentError("--tuning-field is only used with --tuning-set; add it")
-    if folders is None and results is None:
-        return {}
-    from segbench.core.capabilities import Pooling
-
-    methods = list(pairings)
-    masked = any(pairing.inputs.has_fields() for pairing in pairings.values())
-    if protocol.capability(Pooling) is None:
-        raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
-    if folders is None and results is not None:
-        return _of_results(results, methods, protocol.signature_fields() | repairs.signature_fields(), masked=masked)
-    if results is not None or len(methods) != 1 or folders is None:
-        raise ArgumentError("--tuning-set is for one method; for several give --tuning-results, and not both")
-    if masked != (field is not None):
-        hint = "give the folder of its masks: --tuning-field" if masked else "leave out --tuning-field, or add --field"
-        raise ArgumentError(
-            f"the test set is {_in_words(masked=masked)}, the tuning set {_in_words(masked=not masked)}; {hint}"
-        )
-    from segbench.aggregator.tuning import tuned_thresholds
-    from segbench.loaders.inputs import Inputs
-    from segbench.protocols.files import find_files
-
-    test = pairings[methods[0]].inputs
-    patterns = {name: getattr(test, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
-    where = Inputs(ground_truth=folders[0], prediction=folders[1], field=field, **patterns)
-    try:
-        pairing = find_files(where, protocol)
-        (tuning,) = count_methods({methods[0]: pairing}, protocol, workers=workers, progress=progress, repairs=repairs)
-    except DataError as error:
-        raise DataError(f"tuning set, {error.path}", error.what, error.hint) from error
-    return {methods[0]: tuned_thresholds(tuning)}
-
-
-def _of_results(
-    results: Path, methods: list[str], settings: Mapping[str, str], *, masked: bool
-) -> dict[str, Thresholds]:
+def thresholds_of(results: Path, methods: Sequence[str], protocol: Protocol, repairs: Repairs) -> dict[str, Thresholds]:
+    """Read each method's thresholds from a run of it on the tuning set, under the settings of this run."""
     from segbench.aggregator.assembling import load_results
     from segbench.aggregator.tuning import tuned_thresholds
+    from segbench.core.capabilities import Pooling
 
+    if protocol.capability(Pooling) is None:
+        raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
+    settings = protocol.signature_fields() | repairs.signature_fields()
     runs = {run.method: run for run in load_results(results) if dict(run.settings) == settings}
     missing = [method for method in methods if method not in runs]
     if missing:
@@ -254,25 +211,4 @@ def _of_results(
             f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
             "name methods as there, as in NAME=FOLDER, and tune with the same options"
         )
-    for method in methods:
-        if _has_fields(runs[method]) not in (masked, None):
-            there, here = _in_words(masked=not masked), _in_words(masked=masked)
-            raise ArgumentError(
-                f"{results}: {method} was tuned {there}, and this run is {here}; tune with the same --field"
-            )
     return {method: tuned_thresholds(runs[method]) for method in methods}
-
-
-def _has_fields(run: Result) -> bool | None:
-    """Return whether the images of a run had a field of view; None where that is not known any more."""
-    from segbench.loaders.file_list import is_stream
-
-    try:
-        known = run.inputs is not None and not (run.inputs.pairs and is_stream(run.inputs.pairs))
-        return run.inputs.has_fields() if run.inputs is not None and known else None
-    except DataError:
-        return None
-
-
-def _in_words(*, masked: bool) -> str:
-    return "with a field of view" if masked else "without a field of view"

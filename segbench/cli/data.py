@@ -16,8 +16,7 @@ from segbench.core.interface import option_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
-    from segbench.loaders.inputs import Inputs
-    from segbench.loaders.pairing import Pairing
+    from segbench.loaders.pairing import Inputs, Pairing
     from segbench.loaders.presets import Preset
     from segbench.loaders.repairs import Repairs
 
@@ -99,10 +98,7 @@ class Data:
     )
 
     def pairings(self, protocol: Protocol) -> dict[str, Pairing]:
-        """Pair the files of each method, and of a folder that holds several methods those of each of its sub-folders.
-
-        A line names the methods that were found in sub-folders.
-        """
+        """Pair the files of each method, and of a folder that holds several methods those of each sub-folder."""
         from segbench.protocols.files import find_files, find_methods
 
         found: dict[str, Pairing] = {}
@@ -120,7 +116,7 @@ class Data:
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
         from segbench.loaders.file_list import as_images
-        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.pairing import Inputs
 
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
@@ -140,8 +136,7 @@ class Data:
             allow_missing=self.allow_missing,
             **self._patterns,
         )
-        at: dict[str, dict[str, Any]] = {method: {key: place} for method, place in methods.items()}
-        return {method: replace(where, **place) for method, place in at.items()}
+        return {method: replace(where, **{key: place}) for method, place in methods.items()}  # type: ignore[arg-type]
 
     @property
     def _patterns(self) -> dict[str, Any]:
@@ -157,7 +152,7 @@ class Data:
         if self.ground_truth is not None:
             raise ArgumentError("--pairs names all files; leave out the folders")
         from segbench.loaders.file_list import method_columns
-        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import load_preset
 
         beside = Inputs(field=self.field, **self._patterns).beside_list()
@@ -183,10 +178,7 @@ def without_meaning(protocol: type[Protocol]) -> set[str]:
 
 
 def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str]]) -> dict[str, Any]:
-    """Give a preset's options as defaults of a verb's; a verb passes over those of the preset's other protocols.
-
-    `names` gives the parameters of a verb.
-    """
+    """Give a preset's options as defaults of a verb, of whose parameters it takes the `names`."""
     if verb not in preset.protocols:
         raise ArgumentError(
             f"the preset {preset.name} is for {' and '.join(preset.protocols)}, not for {verb}; "
@@ -220,27 +212,27 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     return str(found), None if masks is None else str(masks)
 
 
-def methods_of(predictions: Sequence[str]) -> dict[str, str]:
-    """Read ``PLACE`` and ``name=PLACE`` into methods by name; a place is a folder, an archive, a file or a URL."""
+def methods_of(places: Sequence[str], what: str = "methods") -> dict[str, str]:
+    """Read ``PLACE`` and ``name=PLACE`` into places by name; a place is a folder, an archive, a file or a URL."""
     from segbench.loaders.decoded import shown
     from segbench.loaders.source import is_url, masked, method_name
 
-    methods: dict[str, str] = {}
-    for text in predictions:
+    found: dict[str, str] = {}
+    for text in places:
         name, equals, place = text.partition("=")
         named = bool(equals) and not is_url(text) and not os.path.lexists(text)
         place = place if named else text
-        method = shown(name) if named else method_name(place)
-        if not method or not place:
-            raise ArgumentError(f"{masked(text)!r} gives no name; write name=FOLDER")
-        _require_new(methods, method, place)
-        methods[method] = place
-    return methods
+        name = shown(name) if named else method_name(place)
+        if not name or not place:
+            raise ArgumentError(f"{masked(text)!r} gives no name; write name=PLACE")
+        _require_new(found, name, place, what)
+        found[name] = place
+    return found
 
 
-def _require_new(methods: Mapping[str, object], method: str, place: str) -> None:
+def _require_new(known: Mapping[str, object], name: str, place: str, what: str = "methods") -> None:
     from segbench.loaders.decoded import shown
     from segbench.loaders.source import masked
 
-    if method in methods:
-        raise ArgumentError(f"two methods are called {method!r}; give one another name: other={shown(masked(place))}")
+    if name in known:
+        raise ArgumentError(f"two {what} are called {name!r}; give one another name: other={shown(masked(place))}")

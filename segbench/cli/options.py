@@ -5,7 +5,6 @@ Those of protocols are declared in the same way (`segbench.core.options`).
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, field
 from pathlib import Path
@@ -70,35 +69,6 @@ class Argument(_Shown, click.Argument):
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
         """Give what the first line of the help says: NAME..., or [NAME]."""
         return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
-
-
-class _Choice(click.Choice[str]):
-    """A choice that a slip is told of."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  as Click declares it
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:
-            close = difflib.get_close_matches(str(value), self.choices, 1)
-            hint = "".join(f" Did you mean {choice!r}?" for choice in close)
-            raise click.BadParameter(error.message + hint, ctx, param) from None
-
-
-def _number(kind: type, least: float | None, most: float | None) -> Callable[[Any], Any]:
-    """Give what reads a number within limits."""
-
-    def read(text: Any) -> Any:  # noqa: ANN401  as Click calls it
-        try:
-            number = kind(text)
-        except ValueError:
-            raise click.BadParameter(f"expected {'a whole number' if kind is int else 'a number'}") from None
-        if least is not None and number < least:
-            raise click.BadParameter(f"expected {least} or more")
-        if most is not None and number > most:
-            raise click.BadParameter(f"expected {most} or less")
-        return number
-
-    return read
 
 
 class Group(NamedTuple):
@@ -170,9 +140,12 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
     least, most = about.get("least"), about.get("most")
     settings: dict[str, Any] = {"required": each.default is MISSING, "metavar": about.get("metavar") or None}
     if choices:
-        settings["type"] = _Choice(choices)
+        settings["type"] = click.Choice(choices)
+    elif kind in (int, float):
+        settings["type"] = (click.IntRange if kind is int else click.FloatRange)(least, most)
+        settings["type"].name = "whole number" if kind is int else "number"  # for errors
     elif kind is not bool:
-        settings["type"] = _number(kind, least, most) if kind in (int, float) else kind
+        settings["type"] = kind
     if several:
         settings["nargs"] = len(several) if ... not in several else -1 if "argument" in about else 1
     if "callback" in about:

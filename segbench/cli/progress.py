@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
@@ -58,8 +57,7 @@ def progress_of(label: str, form: Progress = "auto") -> Iterator[Tally]:
     if form == "none":
         yield Tally(lambda _done, _total: None)
     elif form == "lines" or not console.is_terminal:
-        with _Lines(label, _QUIET if form == "auto" else 0) as lines:
-            yield Tally(lines.update)
+        yield Tally(_Lines(label, _QUIET if form == "auto" else 0))
     else:
         with _bar(label, console) as show:
             yield Tally(show)
@@ -87,37 +85,17 @@ class _Lines:
     def __init__(self, label: str, quiet: float) -> None:
         self._label, self._quiet = label, quiet
         self._started = self._printed = time.monotonic()
-        self._done = self._total = self._tenths = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._every_minute, daemon=True)
+        self._tenths = 0
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def update(self, done: int, total: int) -> None:
-        self._done, self._total = done, total
-        if 10 * done // max(total, 1) > self._tenths and time.monotonic() - self._started >= self._quiet:
-            self._print()
-
-    def _every_minute(self) -> None:
-        while not self._over.wait(max(self._printed + _MINUTE - time.monotonic(), 0)):
-            if time.monotonic() - self._printed >= _MINUTE:
-                self._print()
-
-    def _print(self) -> None:
-        self._printed = time.monotonic()
-        seconds = self._printed - self._started
-        done, total = self._done, self._total
-        self._tenths = 10 * done // max(total, 1)
-        share = f" of {total} ({100 * done // total} %)" if total else ""
-        left = f", about {_clock(seconds * (total - done) / done)} left" if 0 < done < total else ""
-        with suppress(OSError, ValueError):  # nobody reads it any more, which must not end the run
-            click.echo(f"{self._label}: {done}{share} in {_clock(seconds)}{left}", err=True)
+    def __call__(self, done: int, total: int) -> None:
+        now, tenths = time.monotonic(), 10 * done // total
+        seconds = now - self._started
+        if (tenths > self._tenths and seconds >= self._quiet) or now - self._printed >= _MINUTE:
+            self._printed, self._tenths = now, tenths
+            left = f", about {_clock(seconds * (total - done) / done)} left" if 0 < done < total else ""
+            share = f"{100 * done // total} %"
+            with suppress(OSError, ValueError):  # nobody reads it any more, which must not end the run
+                click.echo(f"{self._label}: {done} of {total} ({share}) in {_clock(seconds)}{left}", err=True)
 
 
 def _clock(seconds: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segbench.cli.data import methods_of
 from segbench.cli.options import argument, given
 from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
 from segbench.cli.selection import (
@@ -20,7 +21,6 @@ from segbench.cli.selection import (
     chosen_methods,
     chosen_results,
     comparable,
-    results_files,
     results_of_classes,
     results_of_sets,
 )
@@ -64,7 +64,7 @@ class Show(OneClass, Only, Resampling, Rounded):
             raise ArgumentError(
                 f"--per-{lines} has no intervals, which describe metrics over all images; choose one of the two"
             )
-        files = results_files(self.results)
+        files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
             raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
         of_sets = results_of_sets(files, self.only, self.class_name)

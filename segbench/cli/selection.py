@@ -74,32 +74,10 @@ def level_of(per_cent: float) -> float:
     return per_cent / 100
 
 
-def results_files(texts: Sequence[str]) -> dict[str, Path]:
-    """Read ``FILE`` and ``name=FILE`` into the results files of data sets by name."""
-    from segbench.loaders.decoded import shown
-
-    files: dict[str, Path] = {}
-    for text in texts:
-        name, equals, place = text.partition("=")
-        named = bool(equals) and not Path(text).exists()
-        path = Path(place if named else text)
-        name = shown(name if named else path.stem)
-        if not name:
-            raise ArgumentError(f"{text!r} names no data set; write other={path}")
-        if name in files:
-            raise ArgumentError(f"two data sets are called {name!r}; give one another name: other={path}")
-        files[name] = path
-    return files
-
-
 def chosen_results(
     path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False
 ) -> list[Result]:
-    """Read the runs of a results file of a method, or with a text in their signature; all where none is given.
-
-    With a class, of the runs that have it that class alone. With `partial` also runs that stopped early. Lines on
-    standard error name what is left out.
-    """
+    """Read the runs of a results file of a method, or with a text in their signature; say what is left out."""
     from segbench.aggregator.assembling import load_runs
     from segbench.aggregator.result import names_of
 

@@ -178,17 +178,14 @@ class Demo:
     def __call__(self) -> None:
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
-        from segbench.loaders.inputs import Inputs
+        from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import shipped
         from segbench.protocols.files import find_files
         from segbench.protocols.pixels.settings import Pixels
         from segbench.report.plots.saving import save_plot
 
         output = self.output
-        try:
-            output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise DataError(str(output), f"cannot be made ({error.strerror})", "give another folder with -o") from error
+        output.mkdir(parents=True, exist_ok=True)
         data = shipped("demo") / "objects"
         folders = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
         where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}

@@ -263,6 +263,14 @@ class Annotated(ABC):
         """Give the protocol that does: each annotator against all others."""
 
 
+class Crisp(ABC):
+    """Can evaluate maps as they are predicted, too, without what makes them crisp."""
+
+    @abstractmethod
+    def crisp_pair(self) -> tuple[Protocol, Protocol]:
+        """Give the protocol, and the one without suppression and thinning."""
+
+
 class Reference:
     """Has results that are no methods to be ranked, but what methods are compared with."""
 

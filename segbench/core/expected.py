@@ -35,3 +35,4 @@ class Expected:
     one_annotator: bool = False  # whether several annotators of an image are refused
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
+    of_soft_maps: str = ""  # how to count soft maps where label maps or masks are expected; empty if they are regions

@@ -23,10 +23,8 @@ from segbench.core.arrays import (
 )
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.html import table_html
 from segbench.core.numbers import many
 from segbench.core.operating_point import OperatingPoint
-from segbench.core.text_table import TextTable
 from segbench.core.thresholds import Thresholds
 
 _PARTS_AT_ONCE, _SCORES_AT_ONCE, _SUMS_AT_ONCE = 64, 2**20, 16
@@ -136,10 +134,6 @@ class ScoreCounts(Counts):
             and np.array_equal(self.negatives, other.negatives)
             and self.ignored == other.ignored
         )
-
-    def _repr_html_(self) -> str:
-        totals = [self.scores.size, self.total_positives, self.total_negatives]
-        return table_html(TextTable(["scores", "positives", "negatives"], [list(map(str, totals))], names=0))
 
     __hash__ = None  # arrays have no hash
 

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.html import drawing_html
-from segbench.core.numbers import many
 
 Space = Literal["roc", "pr"]
 Line = tuple[FloatArray, FloatArray]
@@ -57,11 +55,6 @@ class Series(ABC):
         """What the legend says of the curve drawn by itself, for instance ``"AUC-PR .8123"``."""
 
     @property
-    def details(self) -> str:
-        """What notebooks say below the drawing."""
-        return f"{self.caption}, {many(self.columns['threshold'].size, 'threshold')}"
-
-    @property
     def spaces(self) -> tuple[Space, ...]:
         """The spaces in which the curve can be drawn, its own first; empty if only against the threshold."""
         return ()
@@ -90,8 +83,3 @@ class Series(ABC):
         x, y = (np.asarray({**self.levels, **self.columns}[name], np.float64) for name in names)
         known = np.isfinite(x) & np.isfinite(y)
         return x[known], y[known]
-
-    def _repr_html_(self) -> str:
-        space = self.spaces[0] if self.spaces else None
-        line = self.line(space) if space else self.against_threshold()
-        return drawing_html(*line, axes=AXES[space] if space else ("threshold", self.measure), caption=self.details)

@@ -41,7 +41,6 @@ class TextTable:
     spare: Mapping[str, Sequence[int]] = field(default_factory=dict)  # columns a narrow terminal lacks, in this order
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
-    latex_names: Mapping[str, str] = field(default_factory=dict)  # what it prints for texts of the first column
     raised: Mapping[tuple[int, int], str] = field(default_factory=dict)  # superscripts in Markdown and LaTeX
 
     @classmethod

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.numbers import Brief, many, number
+from segbench.core.numbers import Brief, number
 from segbench.core.operating_point import f_of, share
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Series, Space
@@ -188,14 +188,6 @@ class Curve(Drawn):
             return f"F of the mask {number(self.columns['f'].item())}"
         name = "achievable, optimistic" if self.optimistic else "AUC-PR" if self.space == "pr" else "AUC-ROC"
         return f"{name} {number(self.area)}"
-
-    @property
-    def details(self) -> str:
-        """The area and the number of thresholds, or F of a mask."""
-        if self.mask is not None:
-            return self.caption
-        name = ("achievable AUC-PR" if self.optimistic else "AUC-PR") if self.space == "pr" else "AUC-ROC"
-        return f"{name} {number(self.area)}, {many(self.tp.size - 1, 'threshold')}"
 
     def in_space(self, space: Space) -> Curve:
         """Give the same points to be read, drawn and measured in the other space."""

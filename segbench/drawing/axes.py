@@ -64,10 +64,7 @@ def fit_height(ax: Axes) -> None:
 
 
 def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
-    """Name rows by the choice of names that can have the largest letters, and give their size in points.
-
-    Rows are 1 apart. What is around the axes has to be drawn before, as it takes from their height.
-    """
+    """Name rows, 1 apart, by the choice of names that can have the largest letters, and give their size in points."""
     from matplotlib.font_manager import FontProperties
 
     letters = FontProperties(size=size).get_size_in_points()
@@ -183,8 +180,7 @@ def centre(ax: Axes) -> None:
 
 def open_frame(ax: Axes) -> None:
     """Leave out the upper and right sides."""
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
 
 
 def guide_width() -> float:

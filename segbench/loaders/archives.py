@@ -2,8 +2,7 @@
 
 ``.zip`` and ``.tar`` are gone through once; each member notes where its bytes lie, so that a worker reads it without
 the archive's directory. ``.tar.gz`` and ``.tgz`` have no such places: each is unpacked once into a temporary ``.tar``,
-which is deleted when the program ends, or after a kill when another one is unpacked; a worker on another machine makes
-its own. Nothing else is written.
+which is deleted when the program ends; a worker on another machine makes its own. Nothing else is written.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import stat
 import struct
 import tarfile
 import tempfile
-import time
 import zipfile
 import zlib
 from collections import Counter
@@ -42,13 +40,6 @@ from segbench.loaders.source import (
     split_extension,
 )
 
-try:
-    import fcntl
-
-    _CAN_LOCK = True
-except ImportError:
-    _CAN_LOCK = False  # on Windows
-
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
 """What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
@@ -56,7 +47,6 @@ MAX_UNPACKED = 2**37
 
 _GZIPPED = (".tar.gz", ".tgz")
 _PREFIX = "segbench-unpacked-"
-_JUST_MADE = 60.0  # seconds in which an unpacked file may not be locked yet
 _PIECE = 2**20
 _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
@@ -278,44 +268,27 @@ def _unpacked_here(archive: Archive) -> str:
 
 def _unpack(source: str) -> str:
     """Unpack a gzip file into a temporary one, which is removed when the process ends."""
-    _remove_left_behind()
-    descriptor, path = tempfile.mkstemp(".tar", _PREFIX)  # stays open, as closing it would end its lock
-    remove = partial(_remove, path, descriptor, os.getpid())
+    most = min(MAX_UNPACKED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
     with ExitStack() as undo:
-        undo.callback(remove)
-        if _CAN_LOCK:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        most = min(MAX_UNPACKED, shutil.disk_usage(path).free // 2)
+        file = undo.enter_context(tempfile.NamedTemporaryFile(prefix=_PREFIX, suffix=".tar", delete=False))
+        remove = undo.callback(partial(_remove, file.name, os.getpid()))
         try:
-            with open(descriptor, "wb", closefd=False) as file, gzip.open(source) as packed:
+            with gzip.open(source) as packed:
                 while file.tell() <= most and (piece := packed.read(_PIECE)):
                     file.write(piece)
-                size = file.tell()
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
-        if size > most:
+        if file.tell() > most:
             what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
             raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
+        file.close()
         undo.pop_all()
     atexit.register(remove)
-    return path
+    return file.name
 
 
-def _remove_left_behind() -> None:
-    """Remove what processes that were killed had unpacked: their locks ended with them and their workers."""
-    if not _CAN_LOCK:
-        return
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}????????.tar"):
-        with suppress(OSError), left.open("rb") as file:  # another user's, or locked
-            if time.time() - left.stat().st_mtime > _JUST_MADE:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                left.unlink()
-
-
-def _remove(path: str, descriptor: int, process: int) -> None:
+def _remove(path: str, process: int) -> None:
     """Remove an unpacked file, unless this is a fork of the process that uses it."""
     if process == os.getpid():
-        with suppress(OSError):  # closed by the program already, as one that becomes a daemon does
-            os.close(descriptor)
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108  as it was made

@@ -1,31 +1,7 @@
 """The text files that the benchmarks of BSDS500 leave behind, read into rows of numbers.
 
-Files
------
-``<id>_ev1.txt``
-    An image: rows ``threshold matched_gt total_gt matched_pred total_pred``.
-``eval_bdry_thr.txt``
-    The pool: rows ``threshold recall precision F``, in some releases without the threshold.
-``eval_bdry.txt``
-    One row ``threshold R P F  R P F  area``: at the best threshold for all images (ODS), with each image at its own
-    (OIS), and Area_PR; in some releases without the threshold.
-``eval_bdry_img.txt``
-    Rows ``number threshold R P F``, one per image.
-
-Where the files of several methods lie in one folder they are called ``<method>_bdry_thr.txt`` and so on.
-
-Files of regions
-----------------
-``eval_cover.txt``
-    One row ``threshold covering_ods covering_ois covering_best``.
-``eval_cover_img.txt``
-    Rows ``number threshold covering covering_of_prediction``: each image at its own best threshold, the first.
-``eval_cover_th.txt``
-    Rows ``threshold covering`` of the pool.
-``eval_RI_VOI.txt``
-    One row ``threshold pri_ods pri_ois threshold voi_ods voi_ois``.
-``eval_RI_VOI_thr.txt``
-    Rows ``threshold pri voi``.
+Their columns: docs/boundaries.md and docs/regions.md. Where the files of several methods lie in one folder they are
+called ``<method>_bdry_thr.txt`` and so on; in some releases rows lack the threshold.
 """
 
 from __future__ import annotations

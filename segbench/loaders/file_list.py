@@ -1,20 +1,6 @@
 """Lists: which images a run takes, and CSV files that say which prediction belongs to which ground truth.
 
-In a list of names and shell patterns, what begins with ``!`` leaves images out: of those that the others choose, or of
-all if there are no others. Of a CSV file, the first line names the columns, in any order:
-
-``name``
-    The image's name; each once.
-``ground_truth``
-    Its ground truth; there may be several such columns, one per annotator (`ground_truth:ANNOTATOR` does as well), and
-    all but one cell may be empty.
-``prediction`` or ``prediction:METHOD``
-    Its prediction, of one method or of several; a column that is there several times holds the scales of one method.
-``field``
-    Its mask; if there is such a column, every image has one.
-
-Other columns are left out with a note. Paths are relative to the folder of the list, or of a list from ``/dev/stdin``
-or another pipe of the shell to the current folder; URLs may take the place of paths.
+Their columns: docs/inputs.md.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders import matlab, netpbm, numpy_files, raster, tiff
+from segbench.loaders import arrays, matlab, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Role, Source, shown
 
 _lock = threading.Lock()
@@ -55,10 +55,9 @@ def quiet() -> Iterator[None]:
 FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
     tiff.FORMAT,
-    netpbm.FORMAT,
     matlab.FORMAT,
-    numpy_files.NPY,
-    numpy_files.NPZ,
+    arrays.NPY,
+    arrays.NPZ,
 )
 """Every format that is read; a new one is a module that defines a `Format`, and its line here."""
 
@@ -66,18 +65,10 @@ BY_EXTENSION = {extension: form for form in FORMATS for extension in form.extens
 EXTENSIONS = tuple(BY_EXTENSION)
 """Every extension that `decode` reads, in lower case."""
 
-STACKS = (*numpy_files.NPY.extensions, *numpy_files.NPZ.extensions)
+STACKS = (*arrays.NPY.extensions, *arrays.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
 
-OTHER_FILES = {
-    b"MATLAB 7.3": "MAT 7.3",
-    b"\x89HDF": "HDF5",
-    **{bytes([0x80, version]): "a Python pickle" for version in range(2, 6)},
-    b"%PDF": "PDF",
-    b"\x1f\x8b": "gzip",
-    b"version https://git-lfs": "a Git LFS pointer, not the file itself",
-    b"<": "HTML or XML",
-}
+OTHER_FILES = {b"version https://git-lfs": "a Git LFS pointer, not the file itself", b"<": "HTML or XML"}
 """What files that are not read begin with."""
 
 
@@ -97,7 +88,7 @@ def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDA
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
     with _refusing_damage(data, name, path.suffix.lower()):
-        return numpy_files.decode_stack(data, name, role)
+        return arrays.decode_stack(data, name, role)
 
 
 @contextmanager

@@ -37,7 +37,6 @@ from segbench.loaders.source import (
 
 LARGEST_LIST = 2**28
 """Bytes of a file list, or of a list of names: enough for a million images."""
-_OTHER_ARCHIVES = (".7z", ".rar", ".xz", ".bz2", ".zst", ".lz4", ".lzma", ".z", ".gz")
 
 
 def is_file(place: str) -> bool:
@@ -97,7 +96,7 @@ def read_text(place: str, expected: str) -> str:
 
     def read(path: str) -> bytes:
         if is_url(path):
-            return read_bytes(Remote(path))
+            return read_bytes(source_of(path))
         try:
             most = f"{expected} of at most {LARGEST_LIST >> 20} MB"
             data = read_bounded(path, LARGEST_LIST, most, "correct its path, or split the list")
@@ -155,7 +154,7 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, LocalFile]]:
             with os.scandir(folder) as found:
                 files = sorted(found, key=attrgetter("name"))
         except (OSError, ValueError) as error:
-            raise _unreadable(folder, error) from None
+            raise not_readable(folder, error, "folder") from None
         for file in files:
             if is_clutter(file.name):
                 continue
@@ -176,17 +175,3 @@ def _kind(entry: os.DirEntry[str]) -> str:
             return "file"
     # A dead link to an image is listed, so that reading it says what is wrong instead of the image going missing.
     return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110
-
-
-def _unreadable(folder: str, error: OSError | ValueError) -> DataError:
-    name = shown(folder)
-    if isinstance(error, FileNotFoundError):
-        return DataError(name, "there is no such folder", "check the path")
-    if isinstance(error, NotADirectoryError):
-        if name.lower().endswith(_OTHER_ARCHIVES):
-            hint = f"pack it again, as one of {' '.join(ARCHIVES)}"
-            return DataError(name, "is an archive of an unsupported kind", hint)
-        return DataError(name, "is a file, expected a folder", "give two files or two folders")
-    if isinstance(error, OSError):
-        return DataError(name, f"cannot be listed ({error.strerror})", "change its permissions")
-    return DataError(name, "is not a valid folder name", "check the path")

@@ -1,9 +1,4 @@
-"""Named data sets: where their files are below one folder, how names pair, and what counts as right.
-
-A preset is a TOML file: what it is, the protocols it is for, a ``[layout]`` of places below the root (of several the
-first that exists), and ``[options]`` of their verbs under their long names. Options that are typed come before those
-of the preset.
-"""
+"""Named data sets: where their files are below one folder, how names pair, and what counts as right."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""PNG, JPEG, BMP, GIF and WebP through Pillow, without what Pillow would change.
+"""PNG, JPEG, BMP, GIF, WebP and Netpbm (PBM, PGM, PPM, grey PFM) through Pillow, without what Pillow would change.
 
 Differences from ``numpy.asarray(PIL.Image.open(...))``: colour PNGs of 16 bits keep all 16 (Pillow gives 8), palettes
-and transparency are resolved, several frames are refused. EXIF orientation is not applied, and a note says so.
+and transparency are resolved, several frames are refused. EXIF orientation is not applied, and a note says so. Levels
+of a Netpbm file that declares another maximum than 255 or 65535 are kept (Pillow spreads them).
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.loaders.arrays import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import LABEL_MAPS, MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
-from segbench.loaders.maps import OPAQUE_HINT, one_channel, through_palette
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -39,8 +40,6 @@ _LAST = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
 _PADDING = 64
 SPREAD = {2: 85, 4: 17}
 """What levels of 2- and 4-bit grey PNGs are multiplied by to fill 8 bits."""
-_TYPES = {"L": "u1", "P": "u1", "I;16": "<u2"}
-"""Pillow's modes of one channel that are held in memory as NumPy holds them."""
 MULTICHANNEL = ("RGB", "RGBA", "LA")
 
 
@@ -107,7 +106,7 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     elif mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
     elif mode in MULTICHANNEL or mode == "L" or mode.startswith("I;16"):
-        pixels = _loaded(image)
+        pixels = np.asarray(image)
     else:
         raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
     spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
@@ -121,24 +120,10 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     return Decoded(pixels, notes)
 
 
-def _loaded(image: ImageFile) -> NDArray[Any]:
-    """Decode an image; what has one channel into an array of ours, which ``numpy.asarray`` would copy together."""
-    from PIL import Image as Images
-
-    # Pillow replaces the memory of a GIF and loses the palette; it refuses a file without pixels if there is no memory.
-    if image.mode not in _TYPES or image.format == "GIF" or not image.tile:
-        return np.asarray(image)
-    pixels = np.zeros(image.size[::-1], _TYPES[image.mode])
-    image.im = memory = Images.frombuffer(image.mode, image.size, pixels, "raw", image.mode, 0, 1).im
-    image.load()
-    return pixels if image.im is memory else np.asarray(image)
-
-
 def _check_png(data: bytes, path: str) -> bool:
     """Refuse a PNG with a damaged or missing chunk of pixels, and return whether it has EXIF data.
 
-    Pillow checks every other chunk; for these it relies on the checksum of the whole stream, which it does not reach
-    in every file. The check takes about a hundredth of the decoding.
+    Pillow checks every other chunk; for these it relies on the checksum of the stream, which it may not reach.
     """
     view = memoryview(data)
     position, kind, exif = 8, b"", False
@@ -154,7 +139,7 @@ def _check_png(data: bytes, path: str) -> bool:
 
 
 def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
-    indices = _loaded(image)
+    indices = np.asarray(image)
     palette = np.array(image.getpalette("RGB"), np.uint8).reshape(-1, 3)
     decoded = through_palette(indices, palette, role, path)
     transparency = image.info.get("transparency")
@@ -204,18 +189,6 @@ def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
         raise DataError(path, f"{count} of {total} pixels have the colour declared transparent", OPAQUE_HINT)
 
 
-FORMATS = tuple(
-    Format(
-        "WebP" if form == "WEBP" else form,
-        extensions,
-        (magic,),
-        partial(_decode, form=form),
-        partial(_header, form=form),
-    )
-    for form, (extensions, magic) in _KINDS.items()
-)
-
-
 def orientation_of(tag: object) -> int:
     """Give the value of an orientation tag, and 1 for whatever has no meaning."""
     return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
@@ -224,3 +197,85 @@ def orientation_of(tag: object) -> int:
 def notes_on_orientation(value: int) -> tuple[str, ...]:
     """Say that an EXIF orientation, which viewers apply, was not applied."""
     return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
+
+
+_FULL = (255, 65535)
+
+
+def _decode_netpbm(data: bytes, path: str, role: Role) -> Decoded:
+    """Decode a Netpbm file."""
+    image = open_image(io.BytesIO(data), "PPM", path)
+    _require_length(data, image, path)
+    if image.mode == "1":
+        return Decoded(np.asarray(image).view(np.uint8) != 0)
+    if image.mode == "F":
+        return Decoded(np.asarray(image))
+    maximum = _maximum(image)
+    pixels = _levels(data, image, path)
+    notes: tuple[str, ...] = ()
+    if maximum not in _FULL:
+        if int(pixels.max()) > maximum:
+            raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file again")
+        notes = (f"declares the maximum {maximum}; levels are used as stored",)
+    decoded = one_channel(np.atleast_3d(pixels), path, role)
+    return Decoded(decoded.array, notes + decoded.notes)
+
+
+def _require_length(data: bytes, image: ImageFile, path: str) -> None:
+    """Refuse a file that is cut short, before memory is taken for its pixels, or that holds further images."""
+    plain = image.tile[0].codec_name == "ppm_plain"
+    bits = {"1": 1, "L": 8, "I": 16, "F": 32, "RGB": 48 if _maximum(image) > 255 else 24}[image.mode]
+    expected = image.width * image.height if plain else -(-image.width * bits // 8) * image.height
+    body = memoryview(data)[image.tile[0].offset :]
+    if len(body) < expected:
+        raise DataError(path, f"truncated: {len(body)} bytes of pixels, expected {expected}", "write the file again")
+    if not plain and bytes(body[expected:]).strip():
+        raise DataError(path, f"{len(body) - expected} bytes after the image", "save one image per file")
+
+
+def _levels(data: bytes, image: ImageFile, path: str) -> NDArray[Any]:
+    """Decode levels as they are stored."""
+    wide = _maximum(image) > 255
+    if wide and image.mode == "RGB":
+        raise DataError(path, "16-bit colour", "save it as PNG")
+    if image.tile[0].codec_name == "ppm_plain":
+        pixels = decoded_as(data, "PPM", codec_name="ppm_plain", args=(image.mode, _FULL[wide]))
+    else:
+        pixels = decoded_as(data, "PPM", codec_name="raw", args="I;16B" if wide else image.mode)
+    return pixels.astype(np.uint16, copy=False) if wide else pixels
+
+
+def _netpbm_header(file: BinaryIO, _role: Role) -> Header:
+    """Give what Pillow knows of a file before it decodes it."""
+    image = open_image(file, "PPM", "")
+    dtype = {"1": "bool", "F": "float32"}.get(image.mode, "uint16" if _maximum(image) > 255 else "uint8")
+    return Header(image.size[::-1], dtype)
+
+
+def _maximum(image: ImageFile) -> int:
+    """Give the highest level that a file declares, 1 where it declares none."""
+    if image.mode in ("1", "F"):
+        return 1
+    arguments: Any = image.tile[0].args
+    return int(arguments[1]) if isinstance(arguments, tuple) else _FULL[image.mode == "I"]
+
+
+FORMATS = (
+    *(
+        Format(
+            "WebP" if form == "WEBP" else form,
+            extensions,
+            (magic,),
+            partial(_decode, form=form),
+            partial(_header, form=form),
+        )
+        for form, (extensions, magic) in _KINDS.items()
+    ),
+    Format(
+        "Netpbm",
+        (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
+        (b"P1", b"P2", b"P3", b"P4", b"P5", b"P6", b"Pf"),
+        _decode_netpbm,
+        _netpbm_header,
+    ),
+)

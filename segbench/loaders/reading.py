@@ -1,4 +1,4 @@
-"""Ways of reading: how the files of an image become arrays, and what may come beside them.
+"""Ways of reading: how the files of an image become arrays and a `Sample`, and what may come beside them.
 
 A protocol names one of these as its `reads`, or one with other settings, as in ``replace(MASKS, without_field="...")``,
 or one of its own, which derives from `Reading`. What decodes files is imported when the first one is read.
@@ -6,14 +6,16 @@ or one of its own, which derives from `Reading`. What decodes files is imported 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import given
-from segbench.core.sample import Form, Maps, Reading
+from segbench.core.sample import Form, Maps, Reading, Sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -246,3 +248,102 @@ def _named(maps: Sequence[str]) -> str:
     from segbench.loaders.decoded import shown
 
     return f"{len(maps)} maps" if len(maps) > _LISTED_ONE_BY_ONE else ", ".join(map(shown, maps))
+
+
+@dataclass(frozen=True, repr=False)
+class RawFiles:
+    """The files of one image with their bytes, not decoded."""
+
+    files: SampleFiles
+    contents: Mapping[Source, bytes]
+
+    def digests(self) -> tuple[str, str]:
+        """Give one digest for the ground truth and field of view of an image, and one for all its files."""
+        files = self.files
+        digest = {source: _digest(data) for source, data in self.contents.items()}
+        field = None if files.field is None else digest[files.field]
+        ground_truth = _joint(*map(digest.__getitem__, files.ground_truths), field)
+        return ground_truth, _joint(ground_truth, *map(digest.__getitem__, (files.prediction, *files.scales)))
+
+
+def read(files: SampleFiles) -> RawFiles:
+    """Read every file of an image once."""
+    from segbench.loaders.source import read_bytes
+
+    return RawFiles(files, {source: read_bytes(source) for source in files.sources})
+
+
+def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None) -> Sample:
+    """Decode what `read` gave, and make the requested repairs."""
+    import numpy as np
+
+    from segbench.core.levels import note_on_levels
+    from segbench.loaders.decoded import shown
+    from segbench.loaders.images import decode
+    from segbench.loaders.repairs import ImageMaps, Repairs, repaired, require_doubled_size, require_same_size
+
+    repairs = repairs or Repairs()
+    files, contents = raw.files, raw.contents
+    notes: dict[str, None] = {}
+    truths: list[tuple[str, NDArray[Any]]] = []
+    categories = False
+    for path in files.ground_truths:
+        drawn = reads.truths(contents[path], path)
+        truths += ((shown(path), array) for array in drawn.maps)
+        categories = drawn.form == "categories"
+        notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
+    predicted = reads.predictions(files, contents)
+    predictions, said, form = predicted.maps, predicted.notes, predicted.form
+    if form == "soft" and repairs.scale is None:
+        said += note_on_levels(predictions[0].dtype)
+    notes |= dict.fromkeys(f"prediction: {note}" for note in said)
+    if not truths:
+        truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
+        notes |= dict.fromkeys(repairs.without_truth(predictions[0].shape))
+    sizes = [(name, array.shape) for name, array in truths]
+    field = None
+    if files.field is not None:
+        mask = decode(contents[files.field], files.field, role="field")
+        notes |= dict.fromkeys(f"field: {note}" for note in mask.notes)
+        field = mask.array != 0
+        sizes.append((shown(files.field), field.shape))
+    require_same_size(sizes)
+    if form == "ucm2":
+        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
+    names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
+    fitted = ImageMaps(truths, list(zip(names, predictions)), form, field)  # noqa: B905  segs share a file
+    if form == "stack":
+        # The axes of a stack are identified by the protocol, which knows how many classes there are.
+        require_same_size([*sizes, *((name, one.shape) for name, one in fitted.predictions if one.ndim == 2)])
+    else:
+        fitted = repaired(fitted, repairs)
+    return Sample(
+        files.name,
+        tuple(array for _, array in fitted.truths),
+        tuple(array for _, array in fitted.predictions),
+        fitted.field,
+        (*notes, *fitted.notes),
+        tuple(name for name, _ in truths),
+        shown(files.prediction),
+        labels_predicted=form == "labels",
+        categories_drawn=categories,
+        without_truth=not files.ground_truths,
+    )
+
+
+def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
+    """Decode the first ground truth of an image by itself; None where there is none."""
+    if not files.ground_truths:
+        return None
+    from segbench.loaders.source import read_bytes
+
+    path = files.ground_truths[0]
+    return CLASS_MAPS.truths(read_bytes(path), path).maps[0]
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _joint(*digests: str | None) -> str:
+    return _digest(",".join(map(str, digests)).encode())

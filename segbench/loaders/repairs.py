@@ -1,15 +1,7 @@
 """Predictions of another size or range: which option fixes them, and repairs, which are made only on request.
 
-Conventions
------------
-1. Scores are scaled first, as stored; then sizes are changed. All of it happens before anything is counted.
-2. A map that needs no repair is left as it is, to the bit: levels stay levels.
-3. What was repaired is a note of the image; a note ends with what holds for one image alone in brackets.
-4. Pixels are areas: the centre of output pixel ``i`` of ``m`` lies at ``(i + 1/2) n / m - 1/2`` of ``n`` input pixels,
-   so that the corners of both images coincide (PyTorch's ``align_corners=False``, OpenCV's ``INTER_LINEAR``). Nothing
-   is smoothed before a map is made smaller. Beyond the outermost centres the outermost values hold.
-5. The field of view and the annotators must agree in size as stored; what cropping cuts off the ground truth it cuts
-   off all of them.
+Scores are scaled first, as stored; then sizes are changed, by the conventions of docs/repairs.md. A map that needs no
+repair is left as it is, to the bit. A note ends with what holds for one image alone in brackets.
 """
 
 from __future__ import annotations

@@ -5,18 +5,16 @@ No file beside images, such as a list, a preset or a palette, is read without a 
 
 from __future__ import annotations
 
-import errno
 import io
 import os
 import re
 import stat
-import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from operator import itemgetter
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path, PurePath
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -101,22 +99,19 @@ def read_bytes(path: Source) -> bytes:
     return data
 
 
-def not_readable(path: Source, error: OSError | ValueError) -> DataError:
-    """Say why a file cannot be opened or read."""
+def not_readable(path: object, error: OSError | ValueError, kind: str = "file") -> DataError:
+    """Say why a file or a folder cannot be opened or read."""
     name = shown(path)
     if isinstance(error, FileNotFoundError):
-        return DataError(name, "there is no such file", "check the path")
+        return DataError(name, f"there is no such {kind}", "check the path")
+    if isinstance(error, NotADirectoryError) and kind == "folder":
+        return DataError(name, f"is a file, expected a folder or {' '.join(ARCHIVES)}", "give two files or two folders")
     # Windows answers the reading of a folder with a lack of permission.
-    if isinstance(error, IsADirectoryError) or (
-        isinstance(error, PermissionError) and isinstance(path, LocalFile) and os.path.isdir(path)  # noqa: PTH112
-    ):
+    if kind == "file" and isinstance(error, (IsADirectoryError, PermissionError)) and os.path.isdir(name):  # noqa: PTH112
         return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
-    if isinstance(error, PermissionError):
-        return DataError(name, "cannot be read (permission denied)", "change its permissions")
     if isinstance(error, OSError):
-        hint = "its symbolic links form a loop" if error.errno == errno.ELOOP else "check the path and the disk"
-        return DataError(name, f"cannot be read ({error.strerror})", hint)
-    return DataError(name, "is not a valid file name", "check the path")
+        return DataError(name, f"cannot be read ({error.strerror})", "check the path, its permissions and the disk")
+    return DataError(name, f"is not a valid {kind} name", "check the path")
 
 
 def empty(path: Source) -> DataError:
@@ -192,52 +187,13 @@ def inner_name(name: str) -> str | None:
     return None if not parts or any(map(is_clutter, parts)) else "/".join(parts)
 
 
-_PATIENCE = 5.0
-"""Seconds for which a pipe that has a name may have no writer."""
-_PAUSE = 0.02
-_OPENED_BY_SHELL = ("/dev/", "/proc/")
-
-
 def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str) -> bytes:
     """Read a file, or what comes through a pipe, of at most so many bytes; `OSError` where it cannot be read."""
-    name = shown(place)
-    with open(place, "rb", buffering=0, opener=_open_at_once) as file:
-        status = os.fstat(file.fileno())
-        regular = stat.S_ISREG(status.st_mode)
-        if regular and status.st_size > most:
-            raise DataError(name, f"has {status.st_size} bytes, expected {expected}", hint)
-        data = b""
-        if not regular:
-            if stat.S_ISFIFO(status.st_mode) and not os.path.abspath(fspath(place)).startswith(_OPENED_BY_SHELL):  # noqa: PTH100
-                data = _first_byte(file.fileno(), name)
-            os.set_blocking(file.fileno(), True)
-        parts = [data]
-        left = most + 1 - len(data)
-        while left and (part := file.read(left)):
-            parts.append(part)
-            left -= len(part)
-        if not left:
-            raise DataError(name, f"goes on after {most} bytes, expected {expected}", hint)
-    return b"".join(parts)
-
-
-def _open_at_once(place: str, flags: int) -> int:
-    """Open a file; a pipe without waiting for its writer."""
-    return os.open(place, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _first_byte(pipe: int, name: str) -> bytes:
-    """Wait until a pipe has a writer; give its first byte, or nothing if it has written none as yet."""
-    deadline = time.monotonic() + _PATIENCE
-    while time.monotonic() < deadline:
-        try:
-            if byte := os.read(pipe, 1):
-                return byte
-        except BlockingIOError:
-            return b""
-        time.sleep(_PAUSE)
-    what = f"is a pipe to which nothing was written for {_PATIENCE:g} s"
-    raise DataError(name, what, "start the program that writes to it, or give a file")
+    with Path(place).open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise DataError(shown(place), f"has more than {most} bytes, expected {expected}", hint)
+    return data
 
 
 def method_name(place: str) -> str:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.loaders.arrays import as_map, one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
-from segbench.loaders.maps import as_map, one_channel, through_palette
 from segbench.loaders.raster import notes_on_orientation, orientation_of
 
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6

@@ -1,13 +1,24 @@
-"""The files of every image, as a protocol reads them."""
+"""The files of every image, as a protocol reads them; of several classes, soft maps in a folder each."""
 
 from __future__ import annotations
 
-from segbench.core.errors import DataError
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from segbench.core.errors import LISTED, DataError
+from segbench.core.grouping import grouped
+from segbench.core.interface import setting
+from segbench.core.names import first_names
+from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
-from segbench.loaders.class_folders import class_maps
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import Pairing, methods_below, pair, part_below
+from segbench.loaders.decoded import shown
+from segbench.loaders.images import STACKS
+from segbench.loaders.listing import is_file, list_place
+from segbench.loaders.pairing import Inputs, Pairing, SampleFiles, methods_below, pair, part_below
+from segbench.loaders.source import masked
 from segbench.protocols.pixels.classes import Classes
+
+ClassOf = Callable[[str], int | None]
 
 
 def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
@@ -15,7 +26,7 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     try:
         inputs.check(protocol.reads)
         if isinstance(protocol, Classes):
-            return class_maps(inputs, protocol.titles, protocol.place_of)
+            return _class_maps(inputs, protocol.titles, protocol.place_of)
         return pair(inputs)
     except DataError as error:
         return Pairing(inputs, problem=error)
@@ -30,3 +41,83 @@ def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
     if isinstance(protocol, Classes) and any(protocol.place_of(name) is not None for name in methods):
         return {}  # a folder per class, of which some do not pair
     return {} if part_below(pairing.inputs, methods) else methods
+
+
+def _class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pairing:
+    """Pair the maps of each image in the order of the classes.
+
+    A prediction is one file with a stack, or one file per class with a tag that names the class. Without a pattern,
+    where nothing pairs and folders are named after classes, these are read as one folder per class.
+    """
+    pairing = pair(inputs)
+    folders = inputs.pred_pattern == "*" and inputs.prediction and not pairing.files
+    if folders and _has_class_folders(str(inputs.prediction), class_of):
+        pairing = pair(replace(inputs, pred_pattern="#/*"))
+    where = shown(masked(inputs.prediction or inputs.pairs or ""))
+    try:
+        return _in_class_order(pairing, names, class_of, where)
+    except DataError as error:
+        return replace(pairing, problem=error)
+
+
+def _has_class_folders(prediction: str, class_of: ClassOf) -> bool:
+    if is_file(prediction):
+        return False
+    parted = (entry.stem.partition("/") for entry in list_place(prediction).entries)
+    return any(class_of(folder) is not None for folder, slash, _ in parted if slash)
+
+
+def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, where: str) -> Pairing:
+    if not any(files.tags for files in pairing.files):
+        note = f"maps of the classes, in this order: {', '.join(names)}"
+        several = any(files.scales or files.prediction.suffix.lower() in STACKS for files in pairing.files)
+        return replace(pairing, notes=(*pairing.notes, note)) if several and len(names) > 1 else pairing
+    tags = dict.fromkeys(tag for files in pairing.files for tag in files.tags)
+    places = {tag: place for tag in tags if (place := class_of(tag)) is not None}
+    _refuse_doubles(names, places, where)
+    foreign = [tag for tag in tags if tag not in places]
+    every = set(range(len(names)))
+    incomplete = {
+        files.name: [names[place] for place in sorted(lacking)]
+        for files in pairing.files
+        if (lacking := every.difference(map(places.get, files.tags)))
+    }
+    if incomplete:
+        raise _missing(pairing, incomplete, len(names), foreign, where)
+    by_place = sorted(places, key=places.__getitem__)
+    named = ", ".join(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
+    notes = (*pairing.notes, f"predictions by class: {named}")
+    if foreign:
+        notes += (f"predictions left out because they belong to no class: {', '.join(map(shown, foreign))}",)
+    return replace(pairing, files=tuple(_ordered(files, places) for files in pairing.files), notes=notes)
+
+
+def _ordered(files: SampleFiles, places: dict[str, int]) -> SampleFiles:
+    by_tag = dict(zip(files.tags, (files.prediction, *files.scales), strict=True))
+    tags = sorted((tag for tag in by_tag if tag in places), key=places.__getitem__)
+    first, *others = (by_tag[tag] for tag in tags)
+    return replace(files, prediction=first, scales=tuple(others), tags=tuple(tags))
+
+
+def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) -> None:
+    by_place = grouped((place, tag) for tag, place in places.items())
+    doubled = {names[place]: tags for place, tags in by_place.items() if len(tags) > 1}
+    if doubled:
+        listed = "; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items())
+        raise DataError(where, f"several predictions of one class ({listed})", "keep one of each")
+
+
+def _missing(
+    pairing: Pairing, incomplete: dict[str, list[str]], classes: int, foreign: Sequence[str], where: str
+) -> DataError:
+    by_classes = grouped((tuple(lacking), image) for image, lacking in incomplete.items())
+    lines = [
+        f"\n  {', '.join(classes_lacking)}: missing for {first_names(list(map(shown, images)), LISTED)}"
+        for classes_lacking, images in by_classes.items()
+    ]
+    if foreign:
+        lines.insert(0, f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
+    lack = f"{of_all(len(incomplete), len(pairing.files), 'image', 'lack')} maps of some of the {classes} classes"
+    what = f"{lack}:{''.join(lines)}\n"
+    hint = f"write a map for every class, or name those present: {setting('--classes', 'Classes(labels=...)')}"
+    return DataError(where, what, hint)

@@ -201,9 +201,10 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
 
 def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> float | None:
     """Settle which value is positive over a set of images labelled without a rule."""
+    known = {value for values in found.values() for value in values}
+    if len(known) in (0, 2):
+        return max(known, default=None)
     holders = grouped((value, name) for name, values in found.items() for value in values)
-    if len(holders) in (0, 2):
-        return max(holders, default=None)
     listing = "; ".join(
         f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())

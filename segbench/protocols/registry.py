@@ -54,6 +54,9 @@ _SHIPPED = {
     "regions": _Shipped(
         "regions.settings", "Regions", "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI."
     ),
+    "contours": _Shipped(
+        "contours.settings", "Contours", "Measure distances between contours of masks: HD95, ASSD, NSD, Boundary IoU."
+    ),
     "saliency": _Shipped(
         "saliency.settings", "Saliency", "Score saliency maps against masks: S, E, F, weighted F and MAE."
     ),

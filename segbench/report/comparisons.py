@@ -1,8 +1,4 @@
-"""Comparisons of methods for readers and for other programs.
-
-The terminal prints an answer: a verdict, the methods, and by how much they lead each other; on request every pair and
-metric. Markdown and LaTeX have one table for a paper. JSON and CSV hold everything.
-"""
+"""Comparisons of methods: an answer for the terminal, one table for a paper, and everything for other programs."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from rich.console import Console
 
 from segbench.aggregator.result import Result
 from segbench.core.grouping import grouped
-from segbench.core.numbers import exact, many, number, point_first
+from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.tables import Row, Table, method_table
@@ -28,7 +24,6 @@ from segbench.statistics.comparison import Comparison, Difference, compared
 from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
-_MOST_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +165,7 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
 
     def show(table: TextTable) -> None:
         console.print()
-        show_table(table.with_leading_zeros() if zeros else table, console, below=_gaps(table))
+        show_table(table.with_leading_zeros() if zeros else table, console)
 
     of_class = {name: f"{name}: " if name else "" for name in of.comparisons}
     for place, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
@@ -190,7 +185,8 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
     for note in of.notes(listed):
         _say_wrapped(console, note, "yellow")
     if not every:
-        _say_wrapped(console, _more(of, keys), "dim")
+        more = "--all for every pair and metric, --metrics KEYS for some; --format csv and json hold everything"
+        _say_wrapped(console, more, "dim")
     say(console, of.signature, "dim")
 
 
@@ -234,21 +230,14 @@ def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> T
     metric = answer.metric
     cells = []
     for row in rows[:SHOWN]:
-        difference, ends = _with_interval(row, digits)
-        named = {"method": row.a, metric.name: number(row.estimate_a, digits=digits), "difference": difference}
-        named |= {f"{100 * answer.level:g} % interval": ends, "p": p_number(row.p_value)}
+        named = {"method": row.a, metric.name: number(row.estimate_a, digits=digits)}
+        named |= {"difference": signed(row.difference, digits=digits)}
+        named |= {f"{100 * answer.level:g} % interval": _ends(row, digits) or "-", "p": p_number(row.p_value)}
         cells.append(named | ({"p (Holm)": p_number(row.p_holm)} if answer.correction else {}))
     notes = [f"the best {SHOWN} of {many(len(rows), 'method')}"] if len(rows) > SHOWN else []
     notes += ["lower is better"] if metric.better == "lower" else []
     notes += [f"p (Holm): {answer.correction}, also those not shown here"] if answer.correction else []
     return TextTable.of(cells, notes=notes).fitted(0)
-
-
-def _more(of: Compared, keys: Sequence[str]) -> str:
-    """Say how to see what is not printed."""
-    others = [metric.key for metric in of.first.metrics if metric.key not in keys]
-    metrics = "--metrics KEYS for other metrics, " if others else ""
-    return f"{metrics}--all for every pair and metric; --format csv and json hold everything"
 
 
 def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int) -> TextTable:
@@ -262,7 +251,7 @@ def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]
             "b": row.b,
             "of a": number(row.estimate_a, digits=digits),
             "of b": number(row.estimate_b, digits=digits),
-            "a - b": " ".join(_with_interval(row, digits)).removesuffix(" -"),
+            "a - b": f"{signed(row.difference, digits=digits)} {_ends(row, digits)}".rstrip(),
             "p": p_number(row.p_value),
             **({} if one_pair else {"Holm": p_number(row.p_holm)}),
             "wins": str(row.wins),
@@ -295,19 +284,8 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
     return TextTable.of(cells, names=2, notes=[note])
 
 
-def _gaps(table: TextTable) -> dict[int, Sequence[Sequence[str]]]:
-    """Give an empty line after the last row of each metric, where a metric has several."""
-    several = len(table.rows) > len({cells[0] for cells in table.rows})
-    pairs = enumerate(itertools.pairwise(table.rows))
-    return {row: [[]] for row, (cells, following) in pairs if several and cells[0] != following[0]}
-
-
 def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
-    """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts.
-
-    A superscript names the methods that a value is significantly better than, by their letters; compared with one
-    method, it is a star where the value differs from that one's. `underlined` says whether the second best will be.
-    """
+    """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
     keys = compared(of.first) if of.metrics is None else list(of.metrics)
     columns = method_table(next(iter(of.results.values())), keys=keys).columns
     rows: list[Row] = []
@@ -365,18 +343,10 @@ def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool)
     return "; ".join(said)
 
 
-def _with_interval(row: Difference, digits: int) -> tuple[str, str]:
-    """Write a difference and its interval with the same number of decimal places."""
-    size = abs(row.difference)
-    if 0 < size < 0.5 * 10**-digits:  # what would be written as zero gets the places it takes
-        digits = min(1 - math.floor(math.log10(size)), _MOST_DIGITS)
-    ends = "-" if math.isnan(row.low) else f"[{_placed(row.low, digits)}, {_placed(row.high, digits)}]"
-    return _placed(row.difference, digits), ends
-
-
-def _placed(value: float, digits: int) -> str:
-    """Write a signed number with this many decimal places, whatever its size."""
-    return "-" if math.isnan(value) else ("+" if value > 0 else "") + point_first(f"{value:.{digits}f}")
+def _ends(row: Difference, digits: int) -> str:
+    """Write the interval of a difference; nothing where there is none."""
+    ends = (signed(end, digits=digits) for end in (row.low, row.high))
+    return "" if math.isnan(row.low) else f"[{', '.join(ends)}]"
 
 
 def _plain(value: float | str) -> str:

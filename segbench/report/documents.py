@@ -162,16 +162,13 @@ def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
 
 
 def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
-    if place >= table.names:
-        raised = table.raised.get((row, place), "").replace("-", "--")
-        value = _latex_value(text, table.marks.get((row, place), ""))
-        return rf"{value}\textsuperscript{{{raised}}}" if raised else value
-    return latex_name(text) if place else table.latex_names.get(text, latex_name(text))
-
-
-def _latex_value(text: str, mark: str) -> str:
-    escaped = "--" if text == "-" else latex_name(text).replace("-", "$-$")
-    return {"best": rf"\textbf{{{escaped}}}", "second": rf"\underline{{{escaped}}}"}.get(mark, escaped)
+    if place < table.names:
+        return latex_name(text)
+    value = "--" if text == "-" else latex_name(text).replace("-", "$-$")
+    if mark := table.marks.get((row, place)):
+        value = rf"\{'textbf' if mark == 'best' else 'underline'}{{{value}}}"
+    raised = table.raised.get((row, place), "").replace("-", "--")
+    return rf"{value}\textsuperscript{{{raised}}}" if raised else value
 
 
 def _sides(table: TextTable, name: str, value: str) -> list[str]:

@@ -12,6 +12,7 @@ from segbench.checks.findings import NOTHING, Finding, Report
 from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
+from segbench.report.terminal import say
 
 SCHEMA = 1
 _STYLES = {"stops": "red", "look": "yellow"}
@@ -19,25 +20,21 @@ _STYLES = {"stops": "red", "look": "yellow"}
 
 def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
-
-    def say(text: str, style: str = "") -> None:
-        console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
-
     for note in dict.fromkeys(note for report in reports for note in report.notes):
-        say(note, "dim")
+        say(console, note, "dim")
     shared = _shared(reports)
     parts = [("all methods", shared)] if shared else []
     parts += [(report.heading, [one for one in report.findings if one not in shared]) for report in reports]
     for heading, findings in parts:
-        say(heading, "bold")
+        say(console, heading, "bold")
         for finding in findings:
             message, places, fix = finding.lines
-            say(message, _STYLES[finding.severity])
+            say(console, message, _STYLES[finding.severity])
             for place in places:
-                say(place, "dim")
-            say(fix)
+                say(console, place, "dim")
+            say(console, fix, "")
         if not findings and not shared:
-            say(NOTHING, "green")
+            say(console, NOTHING, "green")
 
 
 def report_json(reports: Sequence[Report]) -> str:
@@ -46,10 +43,8 @@ def report_json(reports: Sequence[Report]) -> str:
 
 
 def refusal(reports: Sequence[Report]) -> str:
-    """Give all that stops a run as one text; what several methods show is one finding, of all their files.
-
-    Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
-    """
+    """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
+    # Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
     same = grouped(
         ((found.key, "" if found.about == "ground truth" else found.message, found.fix), (report.method, found))
         for report in reports

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
 from segbench.drawing.palette import ELSEWHERE, FALSE_POSITIVE, GUIDE, LINK, MATCHED, MATCHED_TRUTH, MISS
-from segbench.protocols.boundaries.inputs import as_ground_truths, as_scores, as_share_of_diagonal, check_same_size
+from segbench.protocols.boundaries.inputs import as_ground_truths, as_scores, check_same_size, tolerance_px
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.thinning import thin as thinned
 
@@ -30,7 +30,7 @@ def plot_matches(
     ground_truths: ArrayLike | Sequence[ArrayLike],
     *,
     threshold: float,
-    max_dist: float = 0.0075,
+    max_dist: float | str = 0.0075,
     thin: bool = True,
     annotator: int = 0,
     ax: Axes | None = None,
@@ -45,8 +45,8 @@ def plot_matches(
         Boundary maps, one per annotator; pixels other than 0 are on.
     threshold : float
         The threshold.
-    max_dist : float
-        Tolerance as a fraction of the image's diagonal, inclusive.
+    max_dist : float or str
+        Tolerance as a fraction of the image's diagonal, or in pixels, ``"2px"``; inclusive.
     thin : bool
         Whether the thresholded map is thinned first.
     annotator : int
@@ -73,7 +73,7 @@ def plot_matches(
     check_same_size(soft, truths[0])
     annotator = as_whole(annotator, "annotator", most=len(truths) - 1)
     threshold = as_real(threshold, "threshold", "a score", least=-math.inf, most=math.inf)
-    max_dist_px = as_share_of_diagonal(max_dist) * float(np.hypot(*soft.shape))
+    max_dist_px = tolerance_px(max_dist, soft.shape)
     on = thinned(soft >= threshold) if thin else soft >= threshold
     matches = [match_boundaries(on, truth, max_dist_px, annotator=a) for a, truth in enumerate(truths)]
     match = matches[annotator]

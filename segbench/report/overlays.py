@@ -57,11 +57,6 @@ def legend(protocol: Protocol) -> str:
     return ", ".join(f"{_NAMED[State(state)][1]}: {words}" for state, words in states_called(protocol).items())
 
 
-def painted(states: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Paint states in the colours of `COLOURS`."""
-    return _PALETTE[states]
-
-
 def export_overlays(
     results: Result | Sequence[Result],
     folder: str | PathLike[str],
@@ -182,7 +177,7 @@ class _Work(NamedTuple):
         parts = {
             "ground truth": colours[pictures.truth],
             "prediction": colours[pictures.classes],
-            ", ".join(["errors", *said]): painted(pictures.states[0]),
+            ", ".join(["errors", *said]): _PALETTE[pictures.states[0]],
         }
         _save(_beside(parts), self.target, " | ".join(parts))
 
@@ -201,7 +196,7 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
 def _save_states(states: NDArray[np.uint8], target: Path) -> None:
     from PIL import Image
 
-    image = Image.frombytes("P", states.shape[::-1], np.ascontiguousarray(states).tobytes())
+    image = Image.fromarray(states, "P")
     image.putpalette(_PALETTE.tobytes())
     _save(image, target)
 

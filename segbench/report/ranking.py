@@ -27,10 +27,7 @@ from segbench.core.text_table import Mark
 
 
 def image_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results on the same images, the largest set first, published curves last.
-
-    Sets of partial results alone come after the others.
-    """
+    """Give the places of results on the same images, the largest set first, then partial results, published curves."""
     sets: list[list[int]] = []
     published: list[int] = []
     for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
@@ -78,22 +75,11 @@ def headline_order(results: Sequence[Result]) -> list[int]:
 
 def ranked(values: Sequence[float], better: Better | None, *, digits: int = DIGITS) -> list[Mark]:
     """Mark the best and the second best of some values."""
-    marks: list[Mark] = [""] * len(values)
-    defined = [place for place, value in enumerate(values) if not math.isnan(value)]
-    if better is None or len(defined) < 2:
-        return marks
     sign = -1 if better == "higher" else 1
     printed = [round(sign * value, digits) for value in values]
-
-    def first(places: Sequence[int]) -> list[int]:
-        least = min(printed[place] for place in places)
-        return [place for place in places if printed[place] == least]
-
-    best = first(defined)
-    for place in best:
-        marks[place] = "best"
-    # Of equals for the first place the next one is third.
-    if len(best) == 1 and len(defined) > 2:
-        for place in first([place for place in defined if place not in best]):
-            marks[place] = "second"
-    return marks
+    order = sorted(value for value in printed if not math.isnan(value))
+    if better is None or len(order) < 2:
+        return [""] * len(values)
+    # Of equals for the first place the next one is third; of two, the other is no second best.
+    second = order[1] if len(order) > 2 else math.nan
+    return ["best" if value == order[0] else "second" if value == second else "" for value in printed]

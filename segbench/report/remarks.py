@@ -99,11 +99,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
 
 
 def _failures(failed: Mapping[str, str]) -> Iterable[str]:
-    """Give one line per reason: that of a single image as it is, of several with their number and the first.
-
-    A reason begins with the file, ``gt/a.png: ...``; what follows says whether two are the same, and ends with
-    a remedy, which is said once where it fits several.
-    """
+    """Give one line per reason, ``gt/a.png: ...``, and once the remedy behind its semicolon where several share it."""
     groups = grouped((failure.partition(": ")[2] or failure, failure) for failure in failed.values())
     reasons = [
         failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"

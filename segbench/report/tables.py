@@ -72,10 +72,7 @@ class Table:
         return marks
 
     def text(self, *, digits: int = DIGITS, zeros: bool = False, cells: Cells = "all") -> TextTable:
-        """Round the values for readers; intervals are behind the value, ``.8123 [.7901, .8302]``.
-
-        With `zeros`, numbers have their leading zeros. `cells` chooses values alone, or one end of the intervals.
-        """
+        """Round the values for readers; `cells` chooses values alone, or one end of the intervals."""
         first = len(self.labels)
 
         def cell(row: Row, key: str) -> str:
@@ -176,10 +173,7 @@ class Part(NamedTuple):
 
 
 def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
-    """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one.
-
-    For readers methods come the best first. A protocol that has none of the chosen metrics has no table.
-    """
+    """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one."""
     alone = every or how.rows == "class"
     groups = [[*range(len(results))]] if alone else [places for _, places in sorted(by_protocol(results).items())]
     tables = []
@@ -227,12 +221,7 @@ def method_table(
     every: bool = False,
     names: Sequence[str] = (),
 ) -> Table:
-    """Give one row per method, with intervals, one per result, if there are any; `names` are by default `names_of`.
-
-    The columns are the metrics with a title, where methods were not counted on the same images also their number; or
-    those of `keys`. With `every` they are all metrics, numbers of images, and the signature; where a run stopped
-    half-way, a column ``partial`` says how many images of how many were counted.
-    """
+    """Give one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need."""
     names, sets = names or names_of(results), image_sets(results)
     if every:
         stopped = any(result.partial for result in results)
@@ -433,11 +422,7 @@ def _notes_by_class(classes: Sequence[ClassResult]) -> list[str]:
 
 
 def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[Any]]]:
-    """Give the rows of each pooled curve by column, ``threshold`` first; nothing for a result without a curve.
-
-    Of pixels the first row is where nothing is predicted, at an infinite threshold; two-valued predictions have one
-    row, that of the mask. A published curve has no counts, and each protocol has its own columns.
-    """
+    """Give the rows of each pooled curve by column, ``threshold`` first; nothing for a result without a curve."""
     tables = [{} if result.drawn is None else result.drawn.columns for result in results]
     if results and not any(tables):
         protocols = " and ".join(by_protocol(results))
@@ -452,13 +437,8 @@ def threshold_table(
     digits: int = DIGITS,
     keys: Sequence[str] | None = None,
     every: bool = False,
-    named: bool = True,
 ) -> Table:
-    """Give one row per threshold and method; for readers some `SHOWN_THRESHOLDS`, and the best, which is marked.
-
-    Notes say how many were left out, and whether thresholds are rounded. Those of pixels are spaced evenly half by
-    threshold and half by recall, those of other protocols by their place.
-    """
+    """Give one row per threshold and method; for readers some `SHOWN_THRESHOLDS`, and the best, which is marked."""
     curves = threshold_columns(results)
     # A published curve lacks the counts: for readers the longest list of columns comes first. tpr is recall once more.
     sources = curves if every else sorted(curves, key=len, reverse=True)
@@ -480,13 +460,12 @@ def threshold_table(
         if highest is not None:
             best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
         lists = {key: curve[key].tolist() for key in chosen if key in curve}
-        labels = (name,) if named else ()
-        rows += [Row(labels, Summary({key: column[at] for key, column in lists.items()})) for at in kept]
+        rows += [Row((name,), Summary({key: column[at] for key, column in lists.items()})) for at in kept]
     thresholds = [row.summary["threshold"] for row in rows]
     if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
         notes.append(f"thresholds are rounded here; {_every()} them with all digits")
     columns = tuple(Metric(key=key, title=key) for key in chosen)
-    return Table(("method",) if named else (), columns, rows, best=frozenset(best), notes=tuple(notes))
+    return Table(("method",), columns, rows, best=frozenset(best), notes=tuple(notes))
 
 
 def _every() -> str:

@@ -25,10 +25,7 @@ _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "unde
 
 
 def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> None:
-    """Print a table per protocol, the best value of each column in bold, then all that must be known about it.
-
-    With intervals, each method's lower and upper ends are below its values.
-    """
+    """Print a table per protocol, the best value of each column in bold, then all that must be known about it."""
     for parts in listed(results, how):
         tables = {name: part.table for name, part in parts.items()}
         if how.rows == "method":
@@ -97,11 +94,7 @@ def _show_explained(
 def show_table(
     table: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
 ) -> list[int]:
-    """Print a table, the best in bold, the second best underlined, its notes below; lines `below` a row are dim.
-
-    A terminal too narrow for it gets fewer columns, if that is enough, and a line that names those left out. Returns
-    the columns that are shown.
-    """
+    """Print a table with its notes, `below` a row further lines; give the columns that a narrow terminal shows."""
     kept = _print_rows(table, console, below or {}) if table.rows else list(range(len(table.header)))
     for note in table.notes:
         say(console, note, "dim")
@@ -161,7 +154,7 @@ def _print_block(
     for row, cells in enumerate(table.rows):
         show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
         for more in below.get(row, ()):
-            if not more or any(more[place] for place in kept[table.names :]):
+            if any(more[place] for place in kept[table.names :]):
                 show(line(more), "dim")
 
 

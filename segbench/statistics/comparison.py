@@ -1,13 +1,12 @@
 """Paired comparison of methods on the same images: differences, intervals, p-values, wins and ranks.
 
-Everything is computed when it is needed: a comparison of hundreds of methods by one metric takes no resamples, and
-neither the other metrics nor the values of single images.
+Everything is computed when it is needed: a comparison of hundreds of methods takes no resamples.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -113,7 +112,6 @@ class Comparison:
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
     _pairs: dict[str, Pairs] = field(default_factory=dict, init=False)
-    _answers: dict[str, Answer] = field(default_factory=dict, init=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -225,18 +223,14 @@ class Comparison:
     def rank_shares(self) -> Mapping[str, Ranks]:
         """By metric and method, the share of resamples in which the method is first, second, and so on.
 
-        Equals share the better rank; nan where no resample defines the metric for all methods. A metric's ranks are
-        drawn when they are read.
+        Equals share the better rank; nan where no resample defines the metric for all methods.
         """
-        return _Ranks(self)
+        return {metric.key: _rank_shares(self, metric.key) for metric in self.metrics}
 
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
-        metric = self.metric(key)
-        if metric.key not in self._answers:
-            classes = 1 + len(self.beside)
-            self._answers[metric.key] = answer(self.methods, self.pairs(metric.key), level=self.level, classes=classes)
-        return self._answers[metric.key]
+        pairs = self.pairs(self.metric(key).key)
+        return answer(self.methods, pairs, level=self.level, classes=1 + len(self.beside))
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -266,8 +260,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the answer by the metric that ranks methods, and the notes."""
-        found = self.answer()
-        return "\n".join([str(found), *self.notes])
+        return "\n".join([str(self.answer()), *self.notes])
 
     __repr__ = __str__
 
@@ -276,27 +269,6 @@ class Comparison:
         found = self.answer()
         tables = "".join(map(table_html, found.tables()))
         return remarks_html(*found.sentences()) + tables + remarks_html(*self.notes)
-
-
-class _Ranks(Mapping[str, Ranks]):
-    """Shares of ranks by metric and method, each metric's computed on access."""
-
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-        self._known: dict[str, Ranks] = {}
-
-    def __getitem__(self, key: str) -> Ranks:
-        if key not in [*self]:
-            raise KeyError(key)
-        if key not in self._known:
-            self._known[key] = _rank_shares(self._comparison, key)
-        return self._known[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return (metric.key for metric in self._comparison.metrics)
-
-    def __len__(self) -> int:
-        return len(self._comparison.metrics)
 
 
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:

@@ -1,12 +1,8 @@
 """How far a metric would move with other images: the delete-one jackknife.
 
 With n images, t the metric of all and t(i) that of all but image i, the pseudo-values are n t - (n - 1) t(i), one per
-image. Their standard deviation divided by the square root of n is the standard error of the metric. For two methods on
-the same images the pseudo-values are subtracted image by image, so what makes an image hard for both cancels out. The
-pseudo-values of a mean over images are the values of the images, so that the test of a difference is the paired t-test.
-
-The unit is the image, never the pixel: the pixels of one image are alike, and an error computed over pixels is tens of
-times too small. A metric that uses only the order of the scores has the same pseudo-values on every scale of scores.
+image. Their standard deviation divided by the square root of n is the standard error of the metric; see
+docs/comparing.md.
 
 Degrees of freedom
 ------------------

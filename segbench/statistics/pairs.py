@@ -1,12 +1,9 @@
 """All pairs of methods by one metric: differences on the same images, with intervals and p-values.
 
-The pseudo-values of two methods are subtracted image by image (`segbench.statistics.jackknife`); interval and p-value
-come from the same differences, so that an interval excludes 0 exactly where p, before any correction, is below
-1 - level. Holm's correction is for the number of all pairs.
+The pseudo-values of two methods are subtracted image by image (`segbench.statistics.jackknife`). What is tested, and
+what not, is in docs/comparing.md; beside that:
 
-- Below 6 images there is neither interval nor p-value.
-- Pseudo-values that differ by the same amount in every image say nothing of chance: where the amount is 0, p is 1;
-  otherwise p is 2 / 2**n of n images, as in a test of signs, and there is no interval.
+- Where pseudo-values differ by the same amount in every image, p is as in a test of signs.
 - A difference of biased metrics (ECE, ACE, MCE) is tested where both methods have clearly more than the bias: beside a
   calibrated method, intervals held the difference in .6 of simulated sets.
 - Metrics that jump have quantiles of the difference in resamples and no p-value, see `segbench.statistics.measured`.
@@ -35,6 +32,7 @@ FEWEST_IMAGES = 6
 TIED = 1e-12
 _THE_SAME = 1e-10
 _MOST_NEEDED = 1_000_000
+_POWER = 0.8  # with which so many images show a difference
 
 
 class Tally(NamedTuple):
@@ -196,7 +194,7 @@ class Pairs:
         found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
         return Tally(*(int(np.count_nonzero(part)) for part in found))
 
-    def images_needed(self, pair: int, level: float, *, power: float = 0.8) -> float:
+    def images_needed(self, pair: int, level: float) -> float:
         """About how many images like these make the difference of a pair significant; inf if more than a million.
 
         As significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this pair.
@@ -208,5 +206,5 @@ class Pairs:
         images = np.geomspace(2, _MOST_NEEDED, 4000)
         freedom = np.maximum(self.measured[0].jackknife.effective[self.place] / self.measured[0].images * images - 1, 2)
         errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
-        enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(power))) * errors
+        enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(_POWER))) * errors
         return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf

@@ -37,8 +37,8 @@ def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
 _LISTED = 5
 
 
-def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bool = False) -> None:
-    """Check that all methods have the same images, counted against the same ground truth unless that is known."""
+def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
+    """Check that all methods have the same images, counted against the same ground truth."""
     (first, reference), *others = methods.items()
     problems: list[str] = []
     remedies: dict[str, None] = {}
@@ -53,7 +53,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]], *, same_truth: bo
                     "predict the missing images, or count all methods into a new file with "
                     f"{given('images', 'common.txt')}, a list of the images that all have, one name per line"
                 ] = None
-        for image in () if same_truth else sorted(set(reference) & set(per_image)):
+        for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:
                 problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")

@@ -1,14 +1,8 @@
 """BSDS500: the benchmark's own five-image examples, and the published metrics of gPb-owt-ucm on the 200 test images.
 
-The images and the official results are the user's, in the layout of the release or in folders of their own; what is
-missing is listed as not checked. Where the official code left its text files, metrics are compared number by number,
-and regions line by line.
-
-Official counts of gPb-owt-ucm on single images are compared, too: ``test_fb_<threshold>.txt`` holds a row ``F P R
-matched_gt total_gt matched_pred total_pred`` per image. ``test.txt`` beside the files lists the images in the order of
-the rows; without it they are all images, sorted by name. The official matching stays at or below the optimum, which is
-found here: totals must be equal, and matched ground truth is never lower. Matched predicted pixels depend on which of
-several best matchings is found: they agree in total.
+docs/verify.md says what lies where. The official matching stays at or below the optimum, which is found here: totals
+must be equal, and matched ground truth is never lower. Matched predicted pixels depend on which of several best
+matchings is found: they agree in total.
 """
 
 from __future__ import annotations

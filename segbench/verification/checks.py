@@ -7,7 +7,6 @@ Expected numbers are texts in the TOML files beside this one. Their digits say h
 from __future__ import annotations
 
 import math
-import time
 import tomllib
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -45,8 +44,6 @@ class Check:
         The largest difference that is as expected.
     source : str
         Where `expected` is printed: a section, a table, a file.
-    seconds : float
-        What the whole group took.
     note : str
         What to know of it, for instance where and why a paper prints another number; may be empty.
     missing : str
@@ -66,7 +63,6 @@ class Check:
     got: float = math.nan
     allowed: float = math.nan
     source: str
-    seconds: float = 0.0
     note: str = ""
     missing: str = ""
 
@@ -114,12 +110,8 @@ class Part:
 
         checks: list[Check] = []
         for group in self.groups:
-            started = time.perf_counter()
-            found = list(group.recompute(executor, advance))
-            seconds = time.perf_counter() - started
-            checks += [
-                replace(check, part=self.title, group=check.group or group.name, seconds=seconds) for check in found
-            ]
+            found = group.recompute(executor, advance)
+            checks += [replace(check, part=self.title, group=check.group or group.name) for check in found]
             done += group.images if self.images else 1
             advance(0)
         return checks

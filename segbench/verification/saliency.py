@@ -1,14 +1,4 @@
-"""Saliency: values of single images that other code printed, recomputed from the maps beside them.
-
-The maps are the user's: ``ground_truth``, ``predictions/METHOD``, and beside them what is known of each image:
-
-- ``official_per_image.csv``, of the field's MATLAB toolbox: columns ``method``, ``image``, ``mae``, ``s_measure``,
-  ``adaptive_f``;
-- ``official_curves.npz``, of the same: ``images``, and ``METHOD_precision`` and ``METHOD_recall`` of images and falling
-  thresholds 255 to 0;
-- ``pysodmetrics_per_image.csv``, of PySODMetrics: ``method``, ``image``, ``weighted_f``, ``e_adaptive``,
-  ``e_mean_over_thresholds``, ``e_max_of_image``, and the same of F.
-"""
+"""Saliency: values of single images that other code printed, in the files of docs/verify.md, recomputed from maps."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class TestResultsFile:
         assert len(load_results(file)) == 1
 
     def test_no_database_is_called_a_table(self, papers, tmp_path):
-        with pytest.raises(ArgumentError, match=r"name it r\.segbench; for CSV: result\.to_dataframe"):
+        with pytest.raises(ArgumentError, match=r"name it r\.segbench; .* see result.to_dataframe"):
             evaluate(*papers, results=tmp_path / "r.csv")
         assert not (tmp_path / "r.csv").exists()
 

@@ -142,7 +142,7 @@ CASES = {
         each("truth", lambda a: a | np.roll(a, 1, axis=0) | np.roll(a, 1, axis=1)),
         "thick-ground-truth",
         GOES_ON,
-        "thin drawn lines in Python with segbench.thin",
+        "--thin-ground-truth for lines",
         **LINES,
     ),
     "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),

@@ -20,8 +20,8 @@ from segbench.aggregator.pools import process_pool
 from segbench.cli.data import methods_of
 from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder
+from segbench.loaders.pairing import Inputs
 from segbench.protocols import files
 
 

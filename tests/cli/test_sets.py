@@ -136,7 +136,7 @@ def test_a_protocol_without_the_chosen_metrics_has_no_table(segbench, files):
     [
         (("a.segbench", "b_2.segbench", "--per-image"), "--per-image is a table of one data set"),
         (("a.segbench", "a.segbench"), "two data sets are called 'a'; give one another name: other="),
-        (("a.segbench", "=b_2.segbench"), "names no data set; write other="),
+        (("a.segbench", "=b_2.segbench"), "gives no name; write name="),
     ],
 )
 def test_what_has_no_meaning_is_refused(segbench, files, arguments, words):

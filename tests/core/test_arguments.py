@@ -245,14 +245,6 @@ def test_mistakes_of_other_kinds_are_named(call, words):
         call()
 
 
-def test_rows_that_are_taken_for_images_are_noted():
-    rows, image = segbench.evaluate(zip(TRUTH, SOFT, strict=True)), segbench.evaluate([(TRUTH, SOFT)])
-    assert rows.notes == (
-        "4 images have one dimension; if they are the rows of one, give evaluate([(labels, scores)])",
-    )
-    assert image.notes == ()
-
-
 def test_long_arrays_are_printed_by_type_and_shape():
     scores = np.arange(9.0)[::-1]
     assert repr(ScoreCounts(scores, scores > 4, scores < 5)).startswith(

@@ -94,7 +94,7 @@ FLOATS = {"extension": ".npy"}
         (each("truth", ringing), Pixels(), "positive='>=128'"),
         (each("truth", with_value(255, labels=True)), Pixels(), "void=(255,)"),
         (each("truth", lambda a: a), Pixels(positive=7), "positive=... with a value that occurs"),
-        (None, Boundaries(), "label_maps=True for the borders of filled areas; segbench.thin for drawn lines"),
+        (None, Boundaries(), "thin_ground_truth=True for lines; label_maps=True for the borders of filled areas"),
         (None, Classes(labels=range(3)), "one folder per class, pred_pattern='class_#/*'"),
         (None, Labels(classes=3), "pred_map=..."),
         (None, Regions(), "soft maps are for Pixels() or Boundaries()"),

@@ -191,7 +191,6 @@ def sound_files():
         "plain.pgm": (b"P2\n23 19\n255\n" + b" ".join(b"%d" % v for v in GREY8.ravel()), GREY8),
         "labels.pgm": (b"P5 23 19 15 " + seven.tobytes(), seven),
         "equal.ppm": (b"P6 23 19 255\n" + np.dstack([GREY8] * 3).tobytes(), GREY8),
-        "equal-deep.ppm": (b"P6 23 19 65535\n" + np.dstack([GREY16] * 3).astype(">u2").tobytes(), GREY16),
         "plain.ppm": (b"P3 23 19 255\n" + b"\n".join(b"%d" % v for v in np.dstack([GREY8] * 3).ravel()), GREY8),
         "raw.pbm": (b"P4 23 19\n" + np.packbits(~MASK, axis=1).tobytes(), MASK),
         "plain.pnm": (b"P1\n# white is 0\n23 19\n" + b"".join(b"%d" % v for v in (~MASK).ravel()), MASK),

@@ -15,9 +15,8 @@ import pytest
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import list_folder, list_place
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import LocalFile, read_bytes
 
 FILES = {"b.png": b"bb", "sub/a.PNG": b"aaa", "c.npy": bytes(range(256)) * 900, "notes.txt": b"text"}
@@ -302,47 +301,6 @@ print(sum(len(source.read_bytes()) for source in reversed(entries)))
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert found.stdout.split() == [str(3 * 20 * 5000)]
     assert not list(temporary.iterdir())
-
-
-@pytest.mark.skipif(os.name == "nt", reason="such locks are none there")
-def test_what_was_unpacked_is_removed_where_the_program_has_closed_all_files(tmp_path):
-    path = tmp_path / "a.tar.gz"
-    path.write_bytes(gzip.compress(tarred(tmp_path / "plain.tar", {"a.png": b"a"}).read_bytes()))
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    script = """
-import os, sys
-from segbench.loaders.archives import list_archive
-list_archive(sys.argv[1])
-os.closerange(3, 100)
-print(len(os.listdir(sys.argv[2])))
-"""
-    command = [sys.executable, "-c", script, path, temporary]
-    found = subprocess.run(
-        command, env=os.environ | {"TMPDIR": str(temporary)}, capture_output=True, text=True, check=True
-    )
-    assert (found.stdout, found.stderr) == ("1\n", "")
-    assert not list(temporary.iterdir())
-
-
-def test_what_a_killed_process_had_unpacked_is_removed_and_nothing_else(tmp_path, monkeypatch):
-    import fcntl
-
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    _killed, running, young, own = names = [
-        temporary / f"segbench-{name}.tar"
-        for name in ("unpacked-a2345678", "unpacked-b2345678", "unpacked-c2345678", "a")
-    ]
-    for path in names:
-        path.touch()
-        if path != young:
-            os.utime(path, (0, 0))
-    with running.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        list_archive(str(tarred(tmp_path / "killed.tar.gz", {"a.png": b"a"})))
-    assert {path for path in names if path.exists()} == {running, young, own}
 
 
 def test_a_gzipped_archive_that_unpacks_to_too_much_or_is_damaged(tmp_path, monkeypatch):

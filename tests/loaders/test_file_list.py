@@ -6,8 +6,7 @@ import pytest
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.file_list import column_of, method_columns
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import Inputs, pair
 
 
 @pytest.fixture

@@ -8,10 +8,8 @@ import pytest
 from PIL import Image
 
 from segbench.core.errors import DataError
-from segbench.loaders.inputs import Inputs
-from segbench.loaders.load import decode_sample, read
-from segbench.loaders.pairing import SampleFiles, pair
-from segbench.loaders.reading import BOUNDARIES, CLASS_MAPS, MASKS, REGIONS
+from segbench.loaders.pairing import Inputs, SampleFiles, pair
+from segbench.loaders.reading import BOUNDARIES, CLASS_MAPS, MASKS, REGIONS, decode_sample, read
 
 from .encoders import COLOUR8, FLOAT32, GREY8, MASK, cell, mat, npy, paletted, pillow
 

@@ -215,7 +215,7 @@ def test_declared_sizes_allocate_nothing():
 def test_a_variable_is_no_larger_than_the_bound(monkeypatch):
     data = mat(a=np.zeros((300, 300)))
     assert read_mat(data, HERE)["a"].shape == (300, 300)
-    monkeypatch.setattr("segbench.loaders.mat5.MAX_PIXELS", 10_000)
+    monkeypatch.setattr("segbench.loaders.matlab.MAX_PIXELS", 10_000)
     with pytest.raises(DataError, match=r"variable 'a' of dimensions \(300, 300\)"):
         read_mat(data, HERE)
 

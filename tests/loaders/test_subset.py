@@ -5,7 +5,7 @@ import pytest
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders import pairing as found
 from segbench.loaders.file_list import as_images, select
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Inputs
 
 
 def pair(inputs):

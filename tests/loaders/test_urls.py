@@ -19,9 +19,8 @@ import pytest
 from segbench import DataError, evaluate, load_results
 from segbench.aggregator.pools import process_pool
 from segbench.core.errors import ArgumentError
-from segbench.loaders.inputs import Inputs
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.pairing import pair
+from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import masked, read_bytes
 
 NAMES = ["1.npy", "sub dir/2.npy", "ünï #3%.npy"]

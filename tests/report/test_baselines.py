@@ -47,6 +47,13 @@ def _saliency():
     return segbench.evaluate([(labels, levels), (~labels, levels % 7)], protocol=segbench.Saliency(positive=1))
 
 
+def _contours():
+    rows, columns = np.mgrid[:24, :32]
+    truth = (rows - 12) ** 2 + (columns - 14) ** 2 < 64
+    predictions = [(rows - 12) ** 2 + (columns - at) ** 2 < 64 for at in (16, 22)]
+    return [segbench.evaluate([(truth, one)], protocol="contours", method=f"{k}") for k, one in enumerate(predictions)]
+
+
 PICTURES = {
     "plot_pr": lambda: segbench.plot_pr(pixel_results(), band=0.95, replicates=200),
     "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
@@ -63,6 +70,8 @@ PICTURES = {
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
     "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
     "plot_e_threshold": lambda: segbench.plot_e_threshold(_saliency()),
+    "plot_nsd": lambda: segbench.plot_nsd(_contours()),
+    "plot_distances": lambda: segbench.plot_distances(_contours()),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
     "plot_matches": _matches,

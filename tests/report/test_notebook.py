@@ -1,7 +1,6 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import pytest
 from pictures import boundary_results, pixel_results, region_results
 
 from segbench import (
@@ -10,8 +9,6 @@ from segbench import (
     PublishedCurve,
     Result,
     compare_results,
-    pr_curve,
-    roc_curve,
 )
 from segbench.core.scores import ScoreCounts
 
@@ -63,12 +60,6 @@ def test_figures_intervals_and_comparison_are_tables():
     assert "&lt;img" in comparison._repr_html_()
 
 
-def test_counts_are_a_table():
-    counts = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 1, 5])
-    assert "table" in tags(counts)
-    assert "<td" in counts._repr_html_()
-
-
 def test_printed_a_result_is_a_line_with_its_figure():
     (result,) = pixel_results(1)
     assert repr(result) == f"Result('method 0', pixels, 8 images, ods_f {result.summary['ods_f']:.4f})"
@@ -86,27 +77,6 @@ def test_undefined_figures_say_why():
     assert "no positive pixels" in summary._repr_html_()
 
 
-@pytest.mark.parametrize(
-    "curve",
-    [
-        pr_curve(pixel_results(1)[0].pooled),
-        roc_curve(pixel_results(1)[0].pooled),
-        pr_curve(ScoreCounts([1.0], [0], [5])),
-        *(result.curve for result in boundary_results()),
-        region_results()[0].curve,
-    ],
-)
-def test_a_curve_is_a_drawing_that_takes_the_colour_of_the_page(curve):
-    assert "svg" in tags(curve)
-    assert "currentColor" in curve._repr_html_()
-    assert "#" not in curve._repr_html_()
-
-
-def test_a_million_points_are_a_small_drawing():
-    counts = ScoreCounts(range(100_000, 0, -1), [1] * 100_000, [k % 7 for k in range(100_000)])
-    assert len(pr_curve(counts)._repr_html_()) < 10_000
-
-
 def test_a_published_curve_is_a_table():
     published = PublishedCurve(boundary_results()[0].curve)
     assert "table" in tags(Result(HOSTILE, "boundaries", {}, "data:0", {}, published=published))
@@ -118,9 +88,6 @@ def test_masks_show_their_point_and_what_they_lack():
     result = accumulator.compute()
     assert "those at the mask" in result._repr_html_()
     assert "two-valued predictions" in result.summary._repr_html_()
-    drawn = result.curve._repr_html_()
-    assert "<circle" in drawn
-    assert "F of the mask .8000" in drawn
 
 
 def test_intervals_and_comparisons_print_as_text():

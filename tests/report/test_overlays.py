@@ -7,13 +7,13 @@ import pytest
 from cases import write_folder
 from checks.state_colours import DARK, VISION, WHITE, contrast, difference, from_grey
 from click.testing import CliRunner
-from PIL import Image
+from PIL import Image, ImageColor
 
 import segbench
 from segbench.aggregator.rereading import full_protocol
 from segbench.cli.commands import app
 from segbench.protocols.states import State
-from segbench.report.overlays import COLOURS, painted
+from segbench.report.overlays import COLOURS
 
 RNG = np.random.default_rng(4)
 MASK = RNG.random((20, 30)) < 0.3
@@ -40,7 +40,8 @@ def states_in(path):
     picture = Image.open(path)
     assert picture.mode == "P"
     states = np.asarray(picture)
-    np.testing.assert_array_equal(np.asarray(picture.convert("RGB")), painted(states))
+    colours = np.array([ImageColor.getrgb(COLOURS[state]) for state in sorted(COLOURS)])
+    np.testing.assert_array_equal(np.asarray(picture.convert("RGB")), colours[states])
     return states
 
 

@@ -28,8 +28,8 @@ def threshold_table(results, *, digits=4):
     return tables.threshold_table(results, digits=digits).text(digits=digits)
 
 
-def exact_thresholds(results, **options):
-    return tables.threshold_table(results, every=True, **options).exact()
+def exact_thresholds(results):
+    return tables.threshold_table(results, every=True).exact()
 
 
 def shown(results, width, **console):
@@ -364,7 +364,7 @@ class TestThresholds:
 
     def test_the_best_row_is_the_summary_to_the_last_digit(self):
         for result in pixel_results():
-            table = exact_thresholds([result], named=False)
+            table = exact_thresholds([result])
             best = max(float(row[table.header.index("f")]) for row in table.rows)
             assert best == result.summary["ods_f"]
 

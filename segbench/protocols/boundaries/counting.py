@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,10 @@ from segbench.protocols.boundaries.inputs import (
     as_ground_truths,
     as_mask,
     as_scores,
-    as_share_of_diagonal,
     as_thresholds,
     check_same_size,
     check_unit_range,
+    tolerance_px,
 )
 from segbench.protocols.boundaries.suppression import nms
 from segbench.protocols.boundaries.sweep import sweep, sweep_down
@@ -32,7 +31,7 @@ def count_boundaries(
     ground_truths: ArrayLike | Sequence[ArrayLike],
     *,
     thresholds: int | ArrayLike = 99,
-    max_dist: float = 0.0075,
+    max_dist: float | str = 0.0075,
     thin: bool = True,
 ) -> BoundaryCounts:
     """Count matched and total boundary pixels of an image at every threshold.
@@ -47,8 +46,9 @@ def count_boundaries(
         A number K from 1 to 65535 for thresholds ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code
         (up to the last bit ``k / (K + 1)``), scores then in [0, 1]; or rising thresholds. A pixel is on where
         ``score >= threshold``; `BoundaryCounts.thresholds` are the numbers compared with.
-    max_dist : float
-        Tolerance as a fraction of the image's diagonal, inclusive; 0 matches equal pixels only.
+    max_dist : float or str
+        Tolerance as a fraction of the image's diagonal, or in pixels, ``"2px"``; inclusive. 0 matches equal pixels
+        only.
     thin : bool
         Whether to thin the map of each threshold first (`segbench.thin`).
 
@@ -79,14 +79,14 @@ def count_boundaries(
     check_same_size(soft, truths[0])
     levels = levels_of(soft, levels_at)
     build = thinning.thin_levels if thin else pack_levels
-    return _count(build(levels, levels_at.size), truths, levels_at, as_share_of_diagonal(max_dist))
+    return _count(build(levels, levels_at.size), truths, levels_at, max_dist)
 
 
 def count_boundary_maps(
     maps: Sequence[ArrayLike],
     ground_truths: ArrayLike | Sequence[ArrayLike],
     *,
-    max_dist: float = 0.0075,
+    max_dist: float | str = 0.0075,
     thin: bool = True,
 ) -> BoundaryCounts:
     """Count as `count_boundaries`, with the map of every threshold given, lowest first; they need not be nested."""
@@ -95,14 +95,14 @@ def count_boundary_maps(
     for k, mask in enumerate(masks):
         check_same_size(mask, truths[0], f"prediction {k + 1}")
     packed = [thinning.thin_levels(mask.astype(np.int32), 1)[0] if thin else pack(mask) for mask in masks]
-    return _count(np.stack(packed), truths, np.arange(1.0, len(masks) + 1), as_share_of_diagonal(max_dist))
+    return _count(np.stack(packed), truths, np.arange(1.0, len(masks) + 1), max_dist)
 
 
 def _count(
-    maps: NDArray[np.uint64], truths: list[NDArray[np.bool_]], thresholds: NDArray[np.float64], max_dist: float
+    maps: NDArray[np.uint64], truths: list[NDArray[np.bool_]], thresholds: NDArray[np.float64], max_dist: float | str
 ) -> BoundaryCounts:
     shape = truths[0].shape
-    max_dist_px = max_dist * math.hypot(*shape)
+    max_dist_px = tolerance_px(max_dist, shape)
     every = np.bitwise_or.reduce(maps, axis=0)
     used = np.zeros_like(maps)
     matched_gt = np.zeros(thresholds.size, np.int64)

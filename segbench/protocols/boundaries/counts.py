@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -27,6 +28,8 @@ class BoundaryCounts(CountsAtThresholds):
         Ground-truth pixels that found a partner, and all of them, added up over annotators: recall.
     matched_pred, total_pred : array of int64, shape (K,)
         Prediction pixels that found a partner with any annotator, and all of them, each counted once: precision.
+    crispness, maps : int
+        The crispness of each map, added up in units of 2**-36, and the number of maps; 0 where it was not measured.
 
     Raises
     ------
@@ -47,6 +50,8 @@ class BoundaryCounts(CountsAtThresholds):
     total_gt: IntArray
     matched_pred: IntArray
     total_pred: IntArray
+    crispness: int = 0
+    maps: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,6 +59,20 @@ class BoundaryCounts(CountsAtThresholds):
             within_total(int(counts.max(initial=0)), name)
         if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
             raise ArgumentError("more pixels matched than counted")
+
+    @classmethod
+    def sum(cls, counts: Iterable[Self]) -> Self:
+        """Pool any number of counts, at least one."""
+        crispness = maps = 0
+
+        def noted() -> Iterator[Self]:
+            nonlocal crispness, maps
+            for one in counts:
+                crispness, maps = crispness + one.crispness, maps + one.maps
+                yield one
+
+        pooled = super().sum(noted())
+        return replace(pooled, crispness=crispness, maps=maps)
 
     @property
     def ground_truth(self) -> str:

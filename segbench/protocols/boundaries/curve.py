@@ -33,7 +33,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import FloatArray, as_floats
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.numbers import many, number
+from segbench.core.numbers import number
 from segbench.core.series import Line, Space
 from segbench.curves.curve import Drawn
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -110,11 +110,6 @@ class BoundaryCurve(Drawn):
     def caption(self) -> str:
         """The best F."""
         return f"ODS F {number(measured(self)['ods_f'])}"
-
-    @property
-    def details(self) -> str:
-        """The best F, its threshold, and the number of thresholds."""
-        return f"{self.caption} at {number(measured(self)['ods_threshold'])}, {many(self.thresholds.size, 'threshold')}"
 
     def line(self, space: Space) -> Line:
         """Give recall and precision to draw; recalls below .01 are left out, as is usual."""

@@ -14,6 +14,7 @@ from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named, setting
 from segbench.core.levels import ROUNDING, how_to_scale
+from segbench.core.numbers import written
 
 Reader = Callable[[Any, str], NDArray[Any]]
 
@@ -79,9 +80,24 @@ def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
         raise DataError(name, what, hint)
 
 
-def as_share_of_diagonal(max_dist: float) -> float:
-    """Read a tolerance as a fraction of the image's diagonal."""
-    return as_real(max_dist, named("max_dist"), "a fraction of the diagonal: 0.0075, not pixels", least=0, most=1)
+def as_tolerance(max_dist: float | str) -> float | str:
+    """Read a tolerance: a fraction of the image's diagonal, or pixels as text, ``"2px"``, which stays text."""
+    name, expected = named("max_dist"), "a fraction of the diagonal, 0.0075, or pixels, 2px"
+    if not isinstance(max_dist, str):
+        return as_real(max_dist, name, expected, least=0, most=1)
+    try:
+        number = float(max_dist.removesuffix("px"))
+    except ValueError:
+        raise ArgumentError(f"{name} is {max_dist!r:.60}, expected {expected}") from None
+    if not max_dist.endswith("px"):
+        return as_real(number, name, expected, least=0, most=1)
+    return f"{written((as_real(number, name, 'a number of pixels from 0 to 1000', least=0, most=1000),))}px"
+
+
+def tolerance_px(max_dist: float | str, shape: tuple[int, ...]) -> float:
+    """Give a tolerance in pixels of an image of this shape."""
+    tolerance = as_tolerance(max_dist)
+    return float(tolerance[:-2]) if isinstance(tolerance, str) else tolerance * math.hypot(*shape)
 
 
 def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.costs import costs
-from segbench.protocols.boundaries.inputs import as_mask, check_same_size
+from segbench.protocols.boundaries.inputs import as_mask, check_same_size, tolerance_px
 from segbench.protocols.boundaries.sweep import sweep
 from segbench.protocols.boundaries.thinning import thin as thinned
 from segbench.protocols.states import State
@@ -133,11 +133,11 @@ def match_boundaries(
 
 
 def boundary_states(
-    predicted: NDArray[np.bool_], ground_truths: Sequence[NDArray[np.bool_]], *, max_dist: float, thin: bool
+    predicted: NDArray[np.bool_], ground_truths: Sequence[NDArray[np.bool_]], *, max_dist: float | str, thin: bool
 ) -> NDArray[np.uint8]:
     """Match an image's boundaries with every annotator's, and mark found, false and missed pixels."""
     on = thinned(predicted) if thin else predicted
-    max_dist_px = max_dist * float(np.hypot(*on.shape))
+    max_dist_px = tolerance_px(max_dist, on.shape)
     states = np.full(on.shape, State.NOTHING, np.uint8)
     states[np.logical_or.reduce(ground_truths)] = State.MISSED
     links = [match_boundaries(on, truth, max_dist_px, annotator=a).links for a, truth in enumerate(ground_truths)]

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import MEAN_UNITS, FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import verb
@@ -56,6 +56,11 @@ METRICS = shares(
     Metric(key="r50", title="R50", better="higher", compared=True, priority=5),
 )  # fmt: skip
 
+CRISPNESS = Metric(
+    key="crispness", title="crisp", better="higher", range=(0, 1), image_key="crispness", compared=True,
+    note="what of the map suppression leaves, mean over images",
+)  # fmt: skip
+
 _AREAS = ("area_pr", "area_pr_extended", "r50")
 _IMAGES_AT_ONCE = 256
 
@@ -69,8 +74,11 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     metrics = METRICS
     counts = BoundaryCounts
 
-    def __init__(self, per_image: Mapping[str, BoundaryCounts], *, with_pixels_only: bool = False) -> None:
+    def __init__(
+        self, per_image: Mapping[str, BoundaryCounts], *, with_pixels_only: bool = False, crispness: bool = False
+    ) -> None:
         self._all = per_image
+        self.metrics = (*METRICS, CRISPNESS) if crispness else METRICS
         if with_pixels_only:
             per_image = {name: each for name, each in per_image.items() if each.has_pixels}
         super().__init__(per_image)
@@ -81,7 +89,15 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         counts = [np.concatenate(counts.rows) for counts in in_order(self.per_image)]
         if not counts:
             return np.empty((0, 8))
-        return np.column_stack([np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
+        return np.column_stack([self._crisp, np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
+
+    @cached_property
+    def _crisp(self) -> FloatArray:
+        """Crispness and 1 of each image, 0 and 0 where it was not measured; without columns if it is no metric."""
+        if CRISPNESS not in self.metrics:
+            return np.empty((self.images, 0))
+        rows = [(counts.crispness / MEAN_UNITS, counts.maps) for counts in in_order(self.per_image)]
+        return np.array(rows, np.float64).reshape(-1, 2)
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -89,13 +105,14 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         if not self.images:
             return np.full(len(self.metrics), np.nan)
         best = column_sums(self._best)[0]  # first, since it names an image counted at other thresholds
-        sums = np.concatenate([*self.pooled.rows, best, [self.images]])
+        sums = np.concatenate([column_sums(self._crisp)[0], *self.pooled.rows, best, [self.images]])
         row: FloatArray = self.score(sums[np.newaxis])[0]
         return row
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
-        counts = sums[:, :-8].reshape(len(sums), 4, self._thresholds.size)
+        crisp, counts, _ = np.split(sums, [self._crisp.shape[1], -8], axis=1)
+        counts = counts.reshape(len(sums), 4, self._thresholds.size)
         curves = ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3])
         pooled = measured_curves(self._thresholds, *curves)
         matched_gt, total_gt, matched_pred, total_pred, f, meant, threshold, images = sums[:, -8:].T
@@ -110,21 +127,23 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         }
         if (no_curve := _one_point(counts)).any():
             values |= {key: np.where(no_curve, np.nan, values[key]) for key in _AREAS}
-        scored = np.column_stack([values[metric.key] for metric in self.metrics])
+        scored = np.column_stack([values[metric.key] for metric in METRICS])
         scored[meant == 0] = np.nan
-        return scored
+        with np.errstate(invalid="ignore"):  # 0 / 0 where it was not measured
+            return np.hstack([scored, crisp[:, :1] / crisp[:, 1:]])
 
     @property
     def shares(self) -> FloatArray:
         """Ground-truth pixels of each image, for means over images all alike; see `Table`."""
         pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(self.per_image)], np.float64)
-        return np.where([metric.key == "mean_image_f" for metric in self.metrics], 1.0, pixels)
+        return np.where([metric.key in ("mean_image_f", "crispness") for metric in self.metrics], 1.0, pixels)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
-        del metric  # the reason is the same for all
         if not self.images:
             return "no boundaries of two annotators" if self._all else "no image was counted"
+        if metric.key == "crispness":
+            return "maps are blank, or no soft maps"
         if not self._best[:, 5].any():
             return "no boundary pixel in the ground truth or the prediction"
         if self._thresholds.size == 1:
@@ -163,7 +182,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         if space == "roc":
             raise ArgumentError("boundary counts have no ROC curve: true negatives are undefined")
         heights = np.full((len(sums), at.size), np.nan)
-        for row, counts in enumerate(sums[:, :-8]):
+        for row, counts in enumerate(sums[:, self._crisp.shape[1] : -8]):
             matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)
             recall = ratio(matched_gt, total_gt)
             if np.ptp(recall) > 0:

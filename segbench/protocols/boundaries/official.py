@@ -23,7 +23,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,7 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
         raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
-    return BoundaryCounts(thresholds, *counts.rows)
+    return replace(counts, thresholds=thresholds)
 
 
 def _best(summary: Mapping[str, float]) -> list[float]:

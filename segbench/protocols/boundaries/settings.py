@@ -11,6 +11,7 @@ from segbench.core.arguments import as_whole, listed
 from segbench.core.capabilities import (
     Annotated,
     Checked,
+    Crisp,
     FromFiles,
     Importable,
     Official,
@@ -48,6 +49,10 @@ TIES = "hash1"
 _DEMO = "--gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient"
 
 
+_THINNED = "ground truth thinned"
+_OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
+
+
 class _OfBoundaries(Protocol, Importable, Official):
     """What methods and annotators have in common."""
 
@@ -76,13 +81,14 @@ class _OfBoundaries(Protocol, Importable, Official):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
+class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictured):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
     ----------
-    max_dist : float
-        Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD.
+    max_dist : float or str
+        Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD; or in pixels,
+        the same for images of all sizes, as papers on cracks state it: ``"2px"``.
     thresholds : int or tuple of float
         A number K from 1 to 65535 for ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code (up to the
         last bit ``k / (K + 1)``), or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
@@ -100,6 +106,11 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         Whether ground-truth images are label maps and their boundaries count, by BSDS500's double-grid rule.
     invert : bool
         Low predictions mean boundary (black on white).
+    thin_ground_truth : bool
+        Thin the ground truth, too, where lines are drawn thick: otherwise most of their pixels are missed.
+    crispness : bool
+        Measure how crisp maps are: the sum of a map after suppression (2, 5, 1.01, without smoothing) divided by the
+        sum before, averaged over images.
     category : int, optional
         Which category counts, from 1, where ground truth holds boundaries category by category (``GTcls`` of SBD).
 
@@ -128,7 +139,12 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         f"{_DEMO} --thresholds 9 --human",
     )
 
-    max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the image's diagonal."))
+    max_dist: float | str = field(
+        default=0.0075,
+        metadata=option(
+            "Set the tolerance: a fraction of the image's diagonal, or pixels, 2px.", metavar="SHARE|PX", read=str
+        ),
+    )
     thresholds: int | tuple[float, ...] = field(
         default=99,
         metadata=option(
@@ -153,9 +169,15 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         default=False,
         metadata=option("Take the boundaries between the labels of ground-truth label maps.", panel="Ground truth"),
     )
+    thin_ground_truth: bool = field(
+        default=False, metadata=option("Thin the ground truth, too, where lines are drawn thick.", panel="Ground truth")
+    )
     invert: bool = field(
         default=False,
         metadata=option("Treat low predictions as boundary, for black edges on white.", of_predictions=True),
+    )
+    crispness: bool = field(
+        default=False, metadata=option("Measure how much of each map suppression leaves (crispness).")
     )
     category: int | None = field(
         default=None,
@@ -163,9 +185,9 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
     )
 
     def __post_init__(self) -> None:
-        from segbench.protocols.boundaries.inputs import as_radius, as_share_of_diagonal, as_suppression, number_or_list
+        from segbench.protocols.boundaries.inputs import as_radius, as_suppression, as_tolerance, number_or_list
 
-        object.__setattr__(self, "max_dist", as_share_of_diagonal(self.max_dist))
+        object.__setattr__(self, "max_dist", as_tolerance(self.max_dist))
         object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
         object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
         if self.nms is not None:
@@ -188,7 +210,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero")
         fields = {
-            "max_dist": written((self.max_dist,)),
+            "max_dist": self.max_dist if isinstance(self.max_dist, str) else written((self.max_dist,)),
             "thresholds": str(listed),
             "thin": "yes" if self.thin else "no",
             "nms": suppressed or "no",
@@ -196,18 +218,33 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
         }
+        if self.crispness:
+            fields["crispness"] = "yes"
+        if self.thin_ground_truth:
+            fields["thin_ground_truth"] = "yes"
         return fields if self.category is None else fields | {"category": str(self.category)}
 
     def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
         """Lay out counts, see `BoundaryTable`."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
-        return BoundaryTable(per_image)
+        return BoundaryTable(per_image, crispness=self.crispness)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        from segbench.protocols.boundaries.metrics import CRISPNESS
+
+        return (*super().metrics(), CRISPNESS) if self.crispness else super().metrics()
+
+    def crisp_pair(self) -> tuple[Protocol, Protocol]:
+        """Give these settings, and those without suppression and thinning; both measure crispness."""
+        return replace(self, crispness=True), replace(self, crispness=True, nms=None, thin=False)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Protocol:  # type: ignore[override]  # annotators are their own type
         """Make the protocol from the fields of a signature, that of annotators where these were compared."""
-        return Annotators(settings=cls()) if fields.get("thresholds") == "annotators" else cls()
+        settings = cls(crispness="crispness" in fields)
+        return Annotators(settings=settings) if fields.get("thresholds") == "annotators" else settings
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
@@ -226,7 +263,7 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
             lines=ExpectedLines(
                 label_maps=self.label_maps,
                 category=self.category,
-                thinned=self.thin,
+                thinned=self.thin and not self.thin_ground_truth,
                 suppressed=self.nms is not None or not self.thin,
             ),
         )
@@ -244,13 +281,30 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
-            return Counted(count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin))
+            counts = count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin)
+            return Counted(counts, notes=(_THINNED,) * self.thin_ground_truth)
         try:
             soft = self.soft_map(sample)
             counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+            if self.crispness:
+                crispness, measured = self._crispness(sample)
+                counts = replace(counts, crispness=crispness, maps=measured)
         except DataError as error:
             raise DataError(sample.predicted_file, error.what, error.hint) from error
-        return Counted(counts, notes=(INVERTED,) * self.invert)
+        return Counted(counts, notes=(INVERTED,) * self.invert + (_THINNED,) * self.thin_ground_truth)
+
+    def _crispness(self, sample: Sample) -> tuple[int, int]:
+        """Measure what suppression leaves of a map, and count it; a blank one does not count."""
+        from segbench.core.arrays import MEAN_UNITS
+        from segbench.core.levels import scores_of
+        from segbench.protocols.boundaries.suppression import nms
+
+        soft = scores_of(replace(self, nms=None).soft_map(sample))
+        before = float(soft.sum())
+        if before <= 0:
+            return 0, 0
+        kept = float(nms(soft, **_OF_CRISPNESS).sum())
+        return round(kept / before * MEAN_UNITS), 1
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
@@ -305,7 +359,16 @@ class Boundaries(_OfBoundaries, Verb, Checked, Prepared, Annotated, Pictured):
         return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
     def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
-        """Give the boundary map of each annotator."""
+        """Give the boundary map of each annotator, thinned if the settings say so."""
+        drawn = self._drawn(sample)
+        if not self.thin_ground_truth:
+            return drawn
+        from segbench.protocols.boundaries.thinning import thin
+
+        return [thin(one) for one in drawn]
+
+    def _drawn(self, sample: Sample) -> list[NDArray[np.bool_]]:
+        """Give the boundary map of each annotator as it is drawn."""
         if sample.without_truth:
             import numpy as np
 
@@ -365,7 +428,7 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that the point depends on."""
-        fields = replace(self.settings, nms=None, invert=False).signature_fields()
+        fields = replace(self.settings, nms=None, invert=False, crispness=False).signature_fields()
         return fields | {"thresholds": "annotators"}
 
     def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
-from segbench.loaders.maps import COLOUR
+from segbench.loaders.arrays import COLOUR
 from segbench.protocols.class_names import lines_of
 
 _ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")

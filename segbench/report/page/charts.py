@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -21,6 +20,7 @@ from segbench.core.metric import headline, image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import many, number, point_first
 from segbench.core.series import RATES
+from segbench.core.summary import finite
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark
 from segbench.report.plots.classes import confusion_shares
@@ -81,9 +81,8 @@ def points(method: Method) -> dict[str, list[float | None]] | None:
         way = np.append(0, np.cumsum(steps))
         some = kept[np.unique(np.searchsorted(way, np.linspace(0, way[-1], _PROBED)))]
         kept = np.union1d(some, np.flatnonzero(cuts == method.result.summary.get("ods_threshold", math.nan)))
-    return {"threshold": [_plain(value) for value in cuts[kept]]} | {
-        name: [_plain(value) for value in values[kept]] for name, values in columns.items()
-    }
+    known = {"threshold": cuts} | columns
+    return {name: [finite(float(f"{value:.6g}")) for value in values[kept]] for name, values in known.items()}
 
 
 def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
@@ -107,7 +106,8 @@ def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
 
 def _mark(mark: Mark, x: Scale, y: Scale) -> Markup:
     if isinstance(mark, Area):
-        return between(x.at(mark.x), y.at(mark.low), y.at(mark.high), css="band")
+        low, high = y.at(mark.low), y.at(mark.high)
+        return shape(np.append(x.at(mark.x), x.at(mark.x)[::-1]), np.append(high, low[::-1]), css="band")
     if isinstance(mark, Dot):
         size = 5.5 if mark.alone else 4.5
         return element("circle", css="dot", cx=float(x.at(mark.x)), cy=float(y.at(mark.y)), r=size)
@@ -295,13 +295,7 @@ def _confusion(method: Method, names: Sequence[str]) -> Figure | None:
 
 def rounded(values: ArrayLike) -> list[float | None]:
     """Give numbers with four decimal places, None for what is not a number."""
-    numbers = np.round(np.asarray(values, dtype=np.float64), _DIGITS)
-    return [value if np.isfinite(value) else None for value in numbers.tolist()]
-
-
-def _plain(value: Any) -> float | None:  # noqa: ANN401  a NumPy number
-    """Give a number with six digits, None for what is not a number."""
-    return float(f"{float(value):.6g}") if np.isfinite(value) else None
+    return [finite(value) for value in np.round(np.asarray(values, np.float64), _DIGITS).tolist()]
 
 
 @dataclass(frozen=True)
@@ -321,18 +315,14 @@ class Scale:
     @property
     def ticks(self) -> list[float]:
         """Round values within the scale, at most seven."""
-        rough = (self.high - self.low) / _MOST_TICKS
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [round(k * step, 12) for k in range(first, last + 1)]
+        from matplotlib.ticker import MaxNLocator
+
+        ticks = MaxNLocator(_MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(self.low, self.high)
+        return [round(tick, 12) for tick in map(float, ticks) if self.low <= round(tick, 12) <= self.high]
 
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:
-    """Write an element: what is inside and the attributes are escaped, numbers rounded to a tenth of a unit.
-
-    Underscores of attributes are written as hyphens, `css` as ``class``; what is empty is left out.
-    """
+    """Write an element, all escaped, numbers rounded to a tenth; `css` is ``class``, and what is empty is left out."""
     written = [
         Markup(' {}="{}"').format("class" if key == "css" else key.replace("_", "-"), _value(value))
         for key, value in attributes.items()
@@ -351,16 +341,11 @@ def line(x1: float, y1: float, x2: float, y2: float, *, css: str) -> Markup:
     return element("line", css=css, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def shape(x: FloatArray, y: FloatArray, *, css: str, closed: bool = False) -> Markup:
-    """Draw a line through points, or the area that they enclose."""
+def shape(x: FloatArray, y: FloatArray, *, css: str) -> Markup:
+    """Draw a line through points."""
     points = [f"{_value(a)} {_value(b)}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
     kept = [point for k, point in enumerate(points) if not k or point != points[k - 1]]
-    return element("path", css=css, d=f"M{'L'.join(kept)}{'Z' * closed}") if kept else Markup("")
-
-
-def between(at: FloatArray, low: FloatArray, high: FloatArray, *, css: str) -> Markup:
-    """Draw the area between two lines."""
-    return shape(np.append(at, at[::-1]), np.append(high, low[::-1]), css=css, closed=True)
+    return element("path", css=css, d=f"M{'L'.join(kept)}") if kept else Markup("")
 
 
 def words(x: float, y: float, text: object, **attributes: object) -> Markup:

@@ -19,7 +19,7 @@ from segbench.core.capabilities import competes
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of
 from segbench.core.options import words_of
-from segbench.loaders.inputs import Inputs
+from segbench.loaders.pairing import Inputs
 from segbench.loaders.source import method_name
 from segbench.protocols.registry import verb_of
 from segbench.statistics.comparison import Comparison

@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -27,7 +26,7 @@ from segbench.core.arguments import as_path, as_whole
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
+from segbench.core.metric import footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
@@ -44,7 +43,7 @@ from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
-from segbench.report.tables import Row, Table, by_protocol, image_table, method_table
+from segbench.report.tables import Table, by_protocol, image_table, method_table
 from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
@@ -149,7 +148,12 @@ def export_report(
         # Human annotators do not compete: they come last, whatever their value.
         styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
         group = [given[place] for place in order]
-        by_image = image_table(group)
+        key = image_headline(group[0].rules.metrics()).image_key
+        by_image = image_table(group, sort=key)
+        values: list[dict[str, float]] = [{} for _ in group]
+        for row in by_image.rows:
+            if not math.isnan(value := float(row.summary[key])):
+                values[row.method][row.labels[1]] = value
         names = names_of(group)
         comparison, why = None, ""
         drawn: list[Intervals | None] = [None] * len(group)
@@ -162,11 +166,9 @@ def export_report(
                 else one.intervals(level=intervals, replicates=replicates, seed=seed)
                 for name, one in zip(names, group, strict=True)
             ]
-        values = _values(by_image, image_headline(group[0].rules.metrics()).image_key)
-        of_each = zip(names, group, order, drawn, strict=True)
         methods = [
-            Method(name, one, styles[place], intervals=known, values=values[k])
-            for k, (name, one, place, known) in enumerate(of_each)
+            Method(name, one, styles[place], intervals=known, values=of_images)
+            for name, one, place, known, of_images in zip(names, group, order, drawn, values, strict=True)
         ]
         rows = chosen_rows(methods)
         pictures = panels(
@@ -221,7 +223,7 @@ def _section(
         "table": table,
         "heading": text.heading(range(1, len(text.header))),
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
-        "images": replace(images, rows=_worst_first(images, image_headline(rules.metrics()))[:_IMAGE_ROWS]),
+        "images": replace(images, rows=images.rows[:_IMAGE_ROWS]),
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
         "footnotes": footnotes(rules.metrics()),
         "level": _level(defined[0]) if defined else "",
@@ -253,15 +255,6 @@ def _section(
         "repetitions": repetitions(results, places),
         "comparing": again,
     }
-
-
-def _values(images: Table, key: str) -> dict[int, dict[str, float]]:
-    """Give a metric of images by the method's place, of those where it is defined."""
-    values: dict[int, dict[str, float]] = defaultdict(dict)
-    for row in images.rows:
-        if not math.isnan(value := float(row.summary[key])):
-            values[row.method][row.labels[1]] = value
-    return values
 
 
 def _caption(methods: Sequence[Method]) -> str:
@@ -313,16 +306,6 @@ def _facts(results: Sequence[Result]) -> str:
         if result.counts and result.competes
     )
     return " or ".join(said) or "published without images"
-
-
-def _worst_first(images: Table, headline: Metric) -> list[Row]:
-    """Sort images by the metric that ranks methods, undefined ones last."""
-
-    def rank(row: Row) -> tuple[float, str, int]:
-        value = row.summary.get(headline.image_key, math.nan)
-        return math.inf if math.isnan(value) else headline.direction * value, row.labels[1], row.method
-
-    return sorted(images.rows, key=rank)
 
 
 def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:

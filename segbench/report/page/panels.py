@@ -29,7 +29,6 @@ from segbench.report.plots.methods import Method
 LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""
 
-_WORST_TO_BEST = 3
 _FEW_CUTS, _GALLERY_CUTS = 5, 11
 
 
@@ -143,24 +142,14 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 def _in_order(methods: Sequence[Method]) -> list[str]:
-    """Name the images: three of the worst, then one of the best, and so on; by the method that does worst.
-
-    Images for which no method has a defined metric, having nothing to find, come last.
-    """
+    """Name the images, the worst first, by the method that does worst; those with nothing to find last."""
     sign = image_headline(methods[0].result.rules.metrics()).direction
     worst: dict[str, float] = {}
     for method in methods:
         for name in method.result.counts:
             value = sign * method.values[name] if name in method.values else math.inf
             worst[name] = min(worst.get(name, math.inf), value)
-    waiting = sorted((name for name in worst if worst[name] < math.inf), key=lambda name: (worst[name], name))
-    ordered: list[str] = []
-    while waiting:
-        ordered += waiting[:_WORST_TO_BEST]
-        del waiting[:_WORST_TO_BEST]
-        ordered += waiting[-1:]
-        del waiting[-1:]
-    return [*ordered, *sorted(worst.keys() - set(ordered))]
+    return sorted(worst, key=lambda name: (worst[name], name))
 
 
 def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
@@ -221,18 +210,6 @@ def _size(panel: Mapping[str, Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Thumbnail:
-    """One image by one method: its tint as a PNG in base64, sizes, metrics there and of the rows, or what is wrong."""
-
-    tint: str = ""
-    size: tuple[int, int] = (0, 0)
-    image_size: tuple[int, int] = (0, 0)
-    said: str = ""
-    ranked_by: str = ""
-    problem: str = ""
-
-
-@dataclass(frozen=True)
 class Row:
     """An image of the gallery: why it is there, its metrics, its photograph as a WebP in base64, thumbnails."""
 
@@ -240,7 +217,7 @@ class Row:
     image: str
     said: str
     backdrop: str = ""
-    thumbnails: tuple[Thumbnail, ...] = ()
+    thumbnails: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -303,15 +280,13 @@ def gallery(rows: Sequence[Row], methods: Sequence[Method], panels: Mapping[str,
     return Gallery(tuple(shown), places, sum(shares) / len(shares) < THIN)
 
 
-def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Thumbnail:
+def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Mapping[str, Any]:
     if "thumbnail" not in panel:
-        return Thumbnail(problem=panel["problem"])
+        return panel  # which says why
     drawn = panel["thumbnail"]
     metrics: Mapping[str, float] = drawn["metrics"]
     name = "F" if "F" in metrics else next(iter(metrics), "")
     said = f"{name} {number(metrics[name])}" if name else ""
     rank = _ranking_title(method)
     ranked_by = f"{rank} {number(method.values.get(image, math.nan))}"
-    width, height, *image_size = drawn["size"]
-    shown = (said, ranked_by if rank != name else "") if said else (ranked_by, "")
-    return Thumbnail(drawn["tint"], (width, height), tuple(image_size), *shown)
+    return {**drawn, "said": said or ranked_by, "ranked_by": ranked_by if said and rank != name else ""}

@@ -241,7 +241,5 @@ def read_photograph(path: Source) -> Levels:
 
 
 def _as_bytes(pixels: NDArray[Any]) -> Levels:
-    if pixels.dtype == np.bool_:
-        return np.where(pixels, np.uint8(255), np.uint8(0))
     full = np.iinfo(pixels.dtype).max if pixels.dtype.kind in "iu" else 1
     return np.rint(np.clip(pixels / full, 0, 1) * 255).astype(np.uint8)

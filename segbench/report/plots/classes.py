@@ -148,10 +148,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
 
 
 def confusion_shares(matrix: NDArray[np.int64], names: Sequence[str]) -> tuple[FloatArray, list[str]]:
-    """Give the share of each predicted class in the pixels of each true one, and the names of the columns.
-
-    There is a column of predictions outside the classes where there are any; an empty row is nan.
-    """
+    """Give the share of each predicted class in the pixels of each true one, and the names of the columns."""
     columns = [*names, "outside"] if matrix[:, -1].any() else list(names)
     matrix = matrix[:, : len(columns)]
     with np.errstate(invalid="ignore"):

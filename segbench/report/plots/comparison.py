@@ -79,7 +79,7 @@ def plot_comparison(
     """
     ax = ax or new_axes()
     chosen = _compared_metric(comparison, metric)
-    best = _best_methods_first(comparison, chosen)
+    best = [one.method for one in comparison.answer(chosen.key).standings]
     if reference is not None and reference not in best:
         raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(comparison.methods)}")
     if reference is None and len(best) > _ALL_PAIRS_UP_TO:
@@ -163,7 +163,7 @@ def plot_ranks(
         raise ArgumentError(f"{chosen.key} has no ranks: {reason}")
     methods = list(shares)
     colours = colours or [line_style(place).colour for place in range(len(methods))]
-    shown = _best_methods_first(comparison, chosen)[:SHOWN]
+    shown = [one.method for one in comparison.answer(chosen.key).standings[:SHOWN]]
     drawn = {
         (rank, row): share
         for row, name in enumerate(shown)
@@ -287,13 +287,6 @@ def _compared_metric(comparison: Comparison, key: str | None) -> Metric:
     if not isinstance(comparison, Comparison):
         raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
     return comparison.metric(key)
-
-
-def _best_methods_first(comparison: Comparison, metric: Metric) -> list[str]:
-    """Give the methods of a comparison, the best by a metric first, equals by name, undefined ones last."""
-    estimates = comparison.pairs(metric.key).estimates.tolist()
-    ranks = [math.inf if math.isnan(value) else -metric.direction * value for value in estimates]
-    return [name for _, name in sorted(zip(ranks, comparison.methods, strict=True))]
 
 
 def _shown_of(comparison: Comparison) -> str:

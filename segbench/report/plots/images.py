@@ -137,13 +137,9 @@ def _named(name: str, values: dict[str, float]) -> str:
 
 
 def _title(metric: str, results: Sequence[Result]) -> str:
-    counted = [result for result in results if result.counts]
-    if metric == image_headline(results[0].rules.metrics()).image_key and all(
-        AT_THE_MASK in result.summary.notes for result in counted
-    ):
-        return f"{metric.capitalize()} of each image at the mask"
-    rules = results[0].rules
-    if metric == image_headline(rules.metrics()).image_key and images_at_their_best(rules.metrics()):
-        return f"{metric.capitalize()} of each image at its best threshold"
-    title = next(each.name_for_images for each in image_columns(rules.metrics()) if each.image_key == metric)
-    return f"{title} of each image"
+    metrics, at = results[0].rules.metrics(), ""
+    if metric == image_headline(metrics).image_key and images_at_their_best(metrics):
+        masks = all(AT_THE_MASK in result.summary.notes for result in results if result.counts)
+        at = " at the mask" if masks else " at its best threshold"
+    title = next(each.name_for_images for each in image_columns(metrics) if each.image_key == metric)
+    return f"{title} of each image{at}"

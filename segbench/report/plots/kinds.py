@@ -24,6 +24,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "significance": ("comparison", "matrix of the p-values of all pairs"),
     "confusion": ("classes", "confusion matrix of one method"),
     "classes": ("classes", "IoU per class"),
+    "nsd": ("contours", "NSD of contours against the tolerance"),
+    "distances": ("contours", "distribution of the distances of contours"),
     "reliability": ("curves", "share of positives against the score"),
 }
 

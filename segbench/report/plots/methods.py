@@ -28,17 +28,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Method:
-    """A method as plots show it, by `label` in legends, and the page.
-
-    That has its intervals, and `values`: the metric that ranks images, of those where it is defined.
-    """
+    """A method as plots show it, and the page."""
 
     name: str
     result: Result
     style: LineStyle
     label: str = ""
     intervals: Intervals | None = None
-    values: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float] = field(default_factory=dict)  # what ranks images, of those where it is defined
 
     @cached_property
     def curve(self) -> Series | None:
@@ -70,11 +67,7 @@ class Kind:
 def methods_in(
     results: object, space: Space | None, what: str, *, key: str | None = None, title: str | None = None
 ) -> list[Method]:
-    """Take results to be drawn in a space, or against the threshold for None: the best by a metric first.
-
-    Labels are as the field writes them, ``[F=.788] HED``; without a key they are of the metric that ranks methods. A
-    method has the style of its place in the results. Masks have no area: ``[mask] HED``.
-    """
+    """Take results to be drawn in a space, or against the threshold for None: the best by a metric first."""
     taken = of_one_protocol(results)
     rules, names = taken[0].rules, short_names(names_of(taken))
     _refuse_without_curves(taken, space, what)
@@ -89,10 +82,7 @@ def methods_in(
 
 
 def styles_of(results: Sequence[Result]) -> list[LineStyle]:
-    """Give the style of each result: by its place in its results file, else in this list; of annotators a neutral one.
-
-    Every plot, table and page takes colours from here, so that a method has the same one in all of them.
-    """
+    """Give the style of each result: by its place in its file, else in this list; of annotators a neutral one."""
     methods = [result for result in results if competes(result.rules)]
     places = iter(free_places(result.place for result in methods))
     return [line_style(next(places) if competes(result.rules) else None) for result in results]

@@ -1,3 +1,4 @@
+import json
 import math
 
 import numpy as np
@@ -53,6 +54,15 @@ class TestSettings:
     def test_what_cannot_be_is_refused_when_made(self, settings):
         with pytest.raises(ArgumentError):
             Boundaries(**settings)
+
+    @pytest.mark.parametrize("max_dist", ["px", "-1px", "2 mm", "7", "1e9px"])
+    def test_a_tolerance_that_cannot_be_is_refused(self, max_dist):
+        with pytest.raises(ArgumentError, match="max_dist is "):
+            Boundaries(max_dist=max_dist)
+
+    def test_a_tolerance_in_pixels_is_in_the_signature(self):
+        assert Boundaries(max_dist="2.0px").signature_fields()["max_dist"] == "2px"
+        assert Boundaries(max_dist="0.0075") == Boundaries()
 
     def test_the_signature_names_every_setting(self):
         assert Boundaries().signature_fields() == {
@@ -229,3 +239,63 @@ class TestAnnotators:
         assert result.summary["ods_recall"] == pytest.approx(1 / 3)
         assert result.summary["ods_precision"] == pytest.approx(2 / 3)
         assert four(result.counts["alone"]) == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("shape", [(12, 16), (120, 160)])
+def test_a_tolerance_in_pixels_is_the_same_for_all_sizes(shape):
+    truth, prediction = np.zeros((2, *shape))
+    truth[2:10, 4] = prediction[2:10, 6] = 1
+    assert four(count_boundaries(prediction, truth, thresholds=[0.5], max_dist="2px")) == [8, 8, 8, 8]
+    assert four(count_boundaries(prediction, truth, thresholds=[0.5], max_dist="1.9px")) == [0, 8, 0, 8]
+
+
+def test_thick_ground_truth_is_thinned_on_request(tmp_path):
+    truth = {"a.png": (column(5, 6, 7) * 255).astype(np.uint8)}
+    prediction = {"a.npy": column(6)}
+    thick = counted(tmp_path / "thick", truth, prediction)
+    thin = evaluate(tmp_path / "thick/gt", tmp_path / "thick/pred", Boundaries(max_dist="1px", thin_ground_truth=True))
+    assert thick["a"][:2] == [12, 36]
+    assert thin.summary["ods_recall"] == 1
+    assert thin.notes == ("ground truth thinned (1 of 1 image)",)
+    assert "thin_ground_truth:yes" in thin.signature
+
+
+class TestCrispness:
+    """How much of a map suppression leaves, and evaluation with and without it."""
+
+    RIDGE = np.tile([0, 0, 0, 0, 0, 0, 0.2, 0.8, 0.3, 0, 0, 0, 0, 0, 0, 0], (40, 1))
+
+    def write(self, root):
+        truth = np.zeros((40, 16), np.uint8)
+        truth[:, 7] = 255
+        return write_folder(root / "gt", {"a.png": truth}), write_folder(root / "pred", {"a.npy": self.RIDGE})
+
+    def test_is_the_share_that_suppression_leaves(self, tmp_path):
+        gt, pred = self.write(tmp_path)
+        result = evaluate(gt, pred, Boundaries(thresholds=3, crispness=True))
+        kept = nms(self.RIDGE, radius=2, border=5, multiplier=1.01, smoothing=0)
+        assert result.summary["crispness"] == pytest.approx(kept.sum() / self.RIDGE.sum(), abs=1e-9)
+        assert result.per_image["a"]["crispness"] == result.summary["crispness"]
+
+    def test_of_a_blank_map_is_undefined(self, tmp_path):
+        gt, pred = self.write(tmp_path)
+        np.save(pred / "a.npy", np.zeros((40, 16)))
+        result = evaluate(gt, pred, Boundaries(thresholds=3, crispness=True))
+        assert math.isnan(result.summary["crispness"])
+
+    def test_is_no_metric_unless_asked_for(self, tmp_path):
+        assert "crispness" not in evaluate(*self.write(tmp_path), Boundaries(thresholds=3)).summary
+
+    def test_both_evaluations_are_in_one_table(self, tmp_path, segbench):
+        gt, pred = self.write(tmp_path)
+        answer = segbench("boundaries", gt, f"net={pred}", "--nms", "1,5,1.01", "--crisp", "--format", "json")
+        standard, as_predicted = json.loads(answer.out)["runs"]
+        assert [standard["method"], as_predicted["method"]] == ["net", "net, as predicted"]
+        assert "thin:no|nms:no" in as_predicted["signature"]
+        assert standard["summary"]["crispness"] == as_predicted["summary"]["crispness"]
+
+    def test_without_anything_to_leave_out_is_refused(self, tmp_path, segbench):
+        gt, pred = self.write(tmp_path)
+        answer = segbench("boundaries", gt, pred, "--no-thin", "--crisp")
+        assert answer.code == 2
+        assert "give --nms 1,5,1.01, or leave out --no-thin" in answer.err

@@ -1,0 +1,312 @@
+"""The metrics of contours, and the tables that average them over images, classes, and objects of sequences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray
+from segbench.core.grouping import grouped
+from segbench.core.metric import Metric, shares
+from segbench.core.numbers import of_all
+from segbench.core.table import CountsTable, column_sums
+from segbench.protocols.class_names import read_classes
+from segbench.protocols.contours.counts import MASKS, ContourCounts
+from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
+from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
+
+_NO_END = (0.0, math.inf)
+_NAMES = {
+    "dice": "Dice",
+    "hd": "HD",
+    "hd95": "HD95",
+    "assd": "ASSD",
+    "masd": "MASD",
+    "boundary_iou": "Boundary IoU",
+    "j_and_f": "J&F",
+    "j": "J",
+    "f_davis": "F",
+}
+_NOTES = {
+    "hd95": "95th percentile of the distances",
+    "assd": "mean distance of both directions together",
+    "masd": "mean of the mean distances of both directions",
+    "boundary_iou": "IoU of the pixels near the contours",
+}
+TOTALS = (
+    Metric(key="one_empty", title="one empty", image_key="one_empty", kind="total", priority=3,
+           note="masks that are empty on one side"),
+    Metric(key="both_empty", title="both empty", image_key="both_empty", kind="total", priority=4),
+)  # fmt: skip
+_OF_OBJECTS = ("j", "j_recall", "j_decay", "f_davis", "f_recall", "f_decay")
+SEQUENCES = shares(
+    Metric(
+        key="j_and_f", title="J&F", better="higher", image_key="j_and_f", headline=True, compared=True,
+        note="mean of J and F",
+    ),
+    Metric(
+        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True, group="J", note="IoU",
+    ),
+    Metric(key="j_recall", title="recall", better="higher", compared=True, group="J", note="share of frames above .5"),
+    Metric(key="j_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="J"),
+    Metric(
+        key="f_davis", title="mean", better="higher", image_key="f_davis", image_title="F", compared=True, group="F",
+        note="F of boundary pixels",
+    ),
+    Metric(key="f_recall", title="recall", better="higher", compared=True, group="F"),
+    Metric(key="f_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="F"),
+)  # fmt: skip
+
+
+def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
+    """Give the metrics of masks, or of classes: then those that average over classes of an image first, too."""
+    of_masks = shares(*(_metric(key, conventions) for key in keys_of(conventions, classes=classes)))
+    if not classes:
+        return of_masks
+    means = (replace(one, key=f"{one.key}_images", title="", image_key="", headline=False) for one in of_masks)
+    return (*of_masks, *means)
+
+
+def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
+    """Give the keys of the metrics of a mask; those of DAVIS are not averaged over classes."""
+    davis = () if classes else DAVIS
+    return "dice", *DISTANCES, *map(nsd_key, conventions.nsd), "boundary_iou", *davis
+
+
+def _metric(key: str, conventions: Conventions) -> Metric:
+    title, unit = _NAMES.get(key, ""), " mm" if conventions.spacing != 1 else ""
+    if not title:
+        title = f"NSD@{key.removeprefix('nsd_')}{unit}"
+        note = "share of the contours within this distance of each other"
+        return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=note)
+    if key in DISTANCES:
+        title += " (mm)" if unit else ""
+        return Metric(
+            key=key, title=title, better="lower", range=_NO_END, image_key=key, headline=key == "hd95",
+            compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),
+        )  # fmt: skip
+    if key in DAVIS:  # which papers report of sequences
+        return Metric(key=key, better="higher", image_key=key, image_title=title)
+    return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=_NOTES.get(key, ""))
+
+
+class ContourTable(CountsTable[ContourCounts]):
+    """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
+
+    counts = ContourCounts
+
+    def __init__(
+        self, classes: str, conventions: Conventions, metrics: Sequence[Metric], per_image: Mapping[str, ContourCounts]
+    ) -> None:
+        super().__init__(per_image)
+        self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
+        self.class_names = () if classes == MASKS else read_classes(classes)[1]
+        self.conventions = conventions
+
+    @cached_property
+    def _keys(self) -> tuple[str, ...]:
+        return keys_of(self.conventions, classes=bool(self.class_names))
+
+    @cached_property
+    def _values(self) -> FloatArray:
+        """Metrics of each mask, shape (images, masks, keys); nan where undefined."""
+        masks = max(len(self.class_names), 1)
+        values = np.empty((self.images, masks, len(self._keys)))
+        for of_image, counts in zip(values, self.ordered, strict=True):
+            for place in range(masks):
+                found = self.conventions.measure(counts.mask(place))
+                of_image[place] = [found[key] for key in self._keys]
+        return values
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Values, 0 where undefined, and whether they are defined; of classes the means of each image, too."""
+        held = ~np.isnan(self._values)
+        values = np.where(held, self._values, 0)
+        parts = [values, held]
+        if self.class_names:
+            defined = held.sum(axis=1)
+            means = np.divide(values.sum(axis=1), defined, out=np.zeros(defined.shape), where=defined > 0)
+            parts += [means, defined > 0]
+        return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, with each sum rounded once."""
+        row: FloatArray = self.score(column_sums(self.rows))[0]
+        return row
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`."""
+        masks, keys = max(len(self.class_names), 1), len(self._keys)
+        values, held, of_images = np.split(sums, [masks * keys, 2 * masks * keys], axis=1)
+        with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines a metric
+            by_class = (values / held).reshape(-1, masks, keys)
+            defined = ~np.isnan(by_class)
+            means: FloatArray = np.where(defined, by_class, 0).sum(axis=1) / defined.sum(axis=1)
+            if not self.class_names:
+                return means
+            return np.hstack([means, of_images[:, :keys] / of_images[:, keys:]])
+
+    @cached_property
+    def _sides(self) -> NDArray[np.bool_]:
+        """Whether each mask has pixels in the ground truth, and in the prediction, shape (images, masks, 2)."""
+        masks = max(len(self.class_names), 1)
+        return np.array([counts.areas[:, :2] > 0 for counts in self.ordered]).reshape(-1, masks, 2)
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """How many masks are empty on one side, and on both."""
+        sides = self._sides
+        one = np.count_nonzero(sides[..., 0] != sides[..., 1])
+        return {"one_empty": int(one), "both_empty": int(np.count_nonzero(~sides.any(axis=2)))}
+
+    @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class that the ground truth of some holds or that is predicted."""
+        held, known = np.count_nonzero(self._sides[..., 0], axis=0), np.any(self._sides, axis=(0, 2))
+        names = self.class_names or ("",)  # a single mask has no name
+        each = zip(names, held.tolist(), known, strict=True)
+        return {name: number for name, number, meant in each if meant and name}
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        if not self.images:
+            return "no image was counted"
+        every = " in every image" if self.images > 1 else ""
+        distance = metric.key.removesuffix("_images") in DISTANCES
+        return f"{'one mask is' if distance and self._sides.any() else 'both masks are'} empty{every}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how many masks are in no mean, since one side or both are empty."""
+        if self.conventions.empty == "diagonal":
+            return ()
+        of, (one, both) = self._sides[..., 0].size, self.totals.values()
+        what = "mask pair" if self.class_names else "image"
+        shown = [metric.name for metric in self.metrics if metric.title]
+        distances = [name for name in shown if name.startswith(tuple(_NAMES[key] for key in DISTANCES))]
+        others = ", ".join(name for name in shown if name not in distances)
+        notes = []
+        if 0 < one + both < of and one:
+            notes.append(f"left out of {', '.join(distances)}, one mask or both empty: {of_all(one + both, of, what)}")
+        if 0 < both < of:
+            names = others if one else ", ".join(shown)
+            notes.append(f"left out of {names}, both masks empty: {of_all(both, of, what)}")
+        return tuple(notes)
+
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        """NSD at rising tolerances, and the distribution of distances."""
+        return tolerances_of(self.ordered, self.conventions, max(len(self.class_names), 1))
+
+
+class SequenceTable(CountsTable[ContourCounts]):
+    """Objects of sequences: each row is an object, whose frames are averaged.
+
+    The folder of a frame is its sequence. Objects are those that the ground truth of the first frame numbers.
+    """
+
+    counts = ContourCounts
+    metrics = SEQUENCES
+
+    def __init__(self, per_image: Mapping[str, ContourCounts], *, all_frames: bool) -> None:
+        super().__init__(per_image)
+        self._all_frames = all_frames
+
+    @cached_property
+    def _objects(self) -> dict[str, FloatArray]:
+        """J and F of the frames of each object that count, shape (2, frames)."""
+        sequences = grouped((sequence_of(name), name) for name in sorted(self.per_image))
+        found: dict[str, FloatArray] = {}
+        for sequence, names in sequences.items():
+            first = self.per_image[names[0]]
+            frames = names if self._all_frames or len(self.per_image) == 1 else names[1:-1]
+            tables = [self.per_image[name] for name in frames]
+            for place in range(objects_in(first)):
+                name = f"{sequence}/{place + 1}".lstrip("/")
+                found[name] = np.array([_j_and_f(counts, place) for counts in tables]).reshape(-1, 2).T
+        return {name: values for name, values in found.items() if values.size}
+
+    @property
+    def images(self) -> int:
+        """Number of objects."""
+        return len(self._objects)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The objects, as sequence and number."""
+        return list(self._objects)
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Mean, recall and decay of J and of F, and 1."""
+        rows = [
+            [each for values in of_object.tolist() for each in (_mean(values), recall_of(values), decay_of(values))]
+            for of_object in self._objects.values()
+        ]
+        return np.hstack([np.array(rows, np.float64).reshape(-1, 6), np.ones((len(rows), 1))])
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, with each sum rounded once."""
+        row: FloatArray = self.score(column_sums(self.rows))[0]
+        return row
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`."""
+        with np.errstate(invalid="ignore"):  # 0 / 0 of no object
+            means = sums[:, :6] / sums[:, 6:]
+        return np.column_stack([(means[:, 0] + means[:, 3]) / 2, means])
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """How many objects, in how many sequences."""
+        return {"objects": self.images, "sequences": len({name.rpartition("/")[0] for name in self.names})}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which sequences are in no mean."""
+        folders = {sequence_of(name) for name in self.per_image}
+        without = len(folders) - self.totals["sequences"]
+        why = "no object in the first frame, or no frame between the first and the last"
+        return (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        del metric
+        return "no sequence has an object and a frame between its first and last"
+
+
+SEQUENCE_TOTALS = (
+    Metric(key="objects", title="objects", image_key="", kind="total"),
+    Metric(key="sequences", title="sequences", kind="total"),
+)
+
+
+def sequence_of(name: str) -> str:
+    """Give the folder of a frame."""
+    return name.rpartition("/")[0]
+
+
+def objects_in(counts: ContourCounts) -> int:
+    """Give the highest number of an object in the ground truth."""
+    held = np.flatnonzero(counts.areas[:, 0])
+    return int(held[-1]) + 1 if held.size else 0
+
+
+def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
+    """Give J and F of an object, which may be in neither map of a frame."""
+    if place >= len(counts.areas):
+        return 1.0, 1.0
+    found = Conventions(nsd=()).measure(counts.mask(place))
+    return found["j"], found["f_davis"]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

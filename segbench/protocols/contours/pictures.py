@@ -1,0 +1,54 @@
+"""Pictures of contours: which of their pixels are near the other contour, and how far off the others are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray
+from segbench.core.metric import Metric, image_headline
+from segbench.core.pictures import Pictures
+from segbench.core.summary import Summary
+from segbench.protocols.contours import kernels
+from segbench.protocols.contours.inputs import Places
+from segbench.protocols.states import State
+
+
+def contour_states(places: Places, near: float) -> tuple[NDArray[np.uint8], FloatArray]:
+    """Give the states of the pixels of contours, and how far predicted ones are off; infinite where none is true."""
+    states = np.full(places.truth.shape, State.NOTHING, np.uint8)
+    off = np.zeros(places.truth.shape)
+    for place in range(places.number):
+        truth, predicted = (
+            kernels.inner_boundary((part == place).view(np.uint8)) for part in (places.truth, places.predicted)
+        )
+        for one, other, far, close in (
+            (truth, predicted, State.MISSED, State.PARTNER),
+            (predicted, truth, State.FALSE, State.TRUE),
+        ):
+            on = kernels.places_of(one)
+            distances = np.full(on.size, np.inf)
+            if other.any() and on.size:
+                distances = np.sqrt(kernels.squared_distances(on, kernels.along_columns(other)))
+            states.flat[on] = np.where(distances <= near, close, far)
+            if one is predicted:
+                off.flat[on] = distances
+    return states, off
+
+
+def contour_pictures(places: Places, near: float, metrics: Sequence[Metric], summary: Summary) -> Pictures:
+    """Draw an image: its masks, its contours, and how far predicted contours are off, brighter the farther."""
+    states, off = contour_states(places, near)
+    truth = np.where(places.truth < places.number, 255, 0).astype(np.uint8)
+    farthest = off[np.isfinite(off)].max(initial=near)
+    grey = np.where(off > 0, 63 + 192 * np.minimum(off, farthest) / farthest, 0)
+    rank = image_headline(metrics)
+    return Pictures(
+        truth,
+        truth,
+        states=[states],
+        soft=grey.astype(np.uint8),
+        metrics={rank.name_for_images: np.array([summary[rank.image_key]])},
+    )

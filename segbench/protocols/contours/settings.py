@@ -1,0 +1,554 @@
+"""Settings of the contours protocol: which masks are compared, and by the conventions of which tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+
+from segbench.core.arguments import as_real, as_void, as_whole, check_flags, listed
+from segbench.core.capabilities import (
+    Checked,
+    FromCounts,
+    Part,
+    Parts,
+    Pictured,
+    Prepared,
+    Settled,
+    SettledBySet,
+    Verb,
+)
+from segbench.core.counts import Counts, counts_in
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.interface import given, named
+from segbench.core.metric import Metric
+from segbench.core.numbers import written
+from segbench.core.options import option, read_numbers, read_void
+from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import LABEL_MAPS, MASKS
+from segbench.protocols.class_names import classes_of, read_classes, written_classes
+from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
+from segbench.protocols.label_rules import LabelRule, Positive, rule_text
+from segbench.protocols.labels.settings import Labels
+from segbench.protocols.labels.values import as_map_text
+from segbench.protocols.states import State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.core.table import Table
+    from segbench.protocols.contours.counts import ContourCounts
+    from segbench.protocols.contours.inputs import Places
+    from segbench.protocols.contours.measures import Conventions
+
+_OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "metrics-reloaded": {"surface": "pixels", "hd95": "larger"},
+        "medpy": {"surface": "pixels", "hd95": "union"},
+        "deepmind": {"surface": "lengths", "hd95": "larger"},
+        "davis": {"sequences": True},
+    }
+)
+_VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
+_MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
+_SOFT_MAPS = replace(MASKS, pixelwise=False)
+
+
+def _read_void(text: str) -> tuple[int, ...]:
+    return cast("tuple[int, ...]", read_void(text))
+
+
+def _read_number(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
+    """Read a number."""
+    numbers = read_numbers(text)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Parts, Pictured):
+    """Settings of the contours protocol.
+
+    Parameters
+    ----------
+    convention : {"metrics-reloaded", "medpy", "deepmind", "davis"}, optional
+        Set `surface` and `hd95` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy from version
+        0.5.2, Google DeepMind's surface-distance, or DAVIS.
+    surface : {"pixels", "lengths"}
+        What contours are made of: the pixels of a mask with a neighbour of four outside, or elements between the
+        centres of pixels, weighted by their length.
+    hd95 : {"larger", "union"}
+        The larger of the 95th percentiles of both directions, or that of both directions together.
+    nsd : float or sequence of float
+        Tolerances of NSD, in pixels or in the unit of `spacing`.
+    spacing : float
+        The size of a pixel, the same along both axes: distances and tolerances are then in mm.
+    empty : {"undefined", "diagonal"}
+        What distances are where one mask is empty: undefined, or the diagonal of the image; where both are, 0.
+    at : float, optional
+        Predictions are soft maps, and scores of at least this belong to the mask. None: they are masks.
+    classes : int, sequence of int or str, optional
+        The labels of the classes of label maps, as in `Labels`. None: ground truth and predictions are masks.
+    names : sequence of str, optional
+        What the classes are called; by default by their labels.
+    void : sequence of int, optional
+        Ground-truth values of pixels that are background in both masks. By default 255 with classes, unless it is one
+        of them, and in sequences without `positive`; none otherwise.
+    positive : str, float or sequence of float, optional
+        Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
+    gt_map, pred_map : str or mapping of int to int
+        Labels that values as stored represent, as in `Labels`.
+    sequences : bool
+        Sub-folders are sequences and values are objects, as in DAVIS 2017: J, F, their recall and decay by object. With
+        `positive` each frame is a single mask, as in DAVIS 2016.
+    all_frames : bool
+        Count the first and the last frame of sequences, too.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range, or two do not go together.
+
+    Examples
+    --------
+    >>> Contours(convention="medpy").hd95
+    'union'
+    >>> Contours(spacing=0.7, nsd=[1, 2]).signature_fields()["nsd"]
+    '1,2'
+    """
+
+    name: ClassVar[str] = "contours"
+    reads: ClassVar[Reading] = LABEL_MAPS
+    counts = counts_in("segbench.protocols.contours.counts", "ContourCounts")
+    title: ClassVar[str] = (
+        "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
+    )
+    examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "predicted contour, near",
+            State.FALSE: "predicted contour, far",
+            State.PARTNER: "true contour, near",
+            State.MISSED: "true contour, far",
+            State.IGNORED: "left out",
+        }
+    )
+
+    convention: Convention | None = field(
+        default=None, metadata=option("Follow the conventions of a tool in all settings.", default="metrics-reloaded")
+    )
+    surface: Surface = field(
+        default="pixels", metadata=option("Measure between pixels, or between elements with their lengths.")
+    )
+    hd95: Percentile = field(
+        default="larger", metadata=option("Take the larger percentile of both directions, or that of their union.")
+    )
+    nsd: float | Sequence[float] = field(
+        default=(2.0,),
+        metadata=option("Set the tolerances of NSD: 1,2.", metavar="LIST", read=read_numbers, default="2"),
+    )
+    spacing: float = field(
+        default=1.0,
+        metadata=option("Set the size of a pixel in mm.", metavar="MM", read=_read_number, default="pixels"),
+    )
+    empty: Empty = field(
+        default="undefined", metadata=option("Leave out images with an empty mask, or give them the image's diagonal.")
+    )
+    at: float | None = field(
+        default=None,
+        metadata=option(
+            "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
+        ),
+    )
+    classes: int | Sequence[int] | str | None = field(
+        default=None,
+        metadata=option(
+            "Compare label maps of these classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
+            metavar="CLASSES",
+            read=classes_of,
+            write=written_classes,
+            also=("names",),
+            panel="Ground truth",
+        ),
+    )
+    names: Sequence[str] | None = None
+    void: Sequence[int] | None = field(
+        default=None,
+        metadata=option(
+            "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
+            metavar="VALUES",
+            panel="Ground truth",
+            read=_read_void,
+            default="255; none for masks",
+        ),
+    )
+    positive: Positive | None = field(
+        default=None,
+        metadata=option(
+            "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.",
+            metavar="VALUES",
+            read=str,
+            panel="Ground truth",
+            default="all but 0",
+        ),
+    )
+    gt_map: str | Mapping[int, int] = field(
+        default="",
+        metadata=option(
+            "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
+            metavar="VALUE=LABEL,..",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+    pred_map: str | Mapping[int, int] = field(
+        default="",
+        metadata=option(
+            "Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str, of_predictions=True
+        ),
+    )
+    sequences: bool = field(
+        default=False, metadata=option("Take folders as sequences, and values as objects, as in DAVIS.")
+    )
+    all_frames: bool = field(default=False, metadata=option("Count the first and last frame of sequences, too."))
+
+    def __post_init__(self) -> None:
+        check_flags(self)
+        self._settle_convention()
+        for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
+            if getattr(self, name) not in get_args(choices):
+                expected = " or ".join(map(repr, get_args(choices)))
+                raise ArgumentError(f"{named(name)} is {getattr(self, name)!r}, expected {expected}")
+        object.__setattr__(self, "spacing", _spacing(self.spacing))
+        object.__setattr__(self, "nsd", _tolerances(self.nsd))
+        if self.at is not None:
+            object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
+            object.__setattr__(self, "reads", _SOFT_MAPS)
+        if self.positive is not None:
+            LabelRule.parse(self.positive)
+            object.__setattr__(self, "positive", rule_text(self.positive))
+        for name in ("gt_map", "pred_map"):
+            object.__setattr__(self, name, as_map_text(getattr(self, name), name))
+        self._refuse_pairs()
+        if self.classes is not None:
+            rules = Labels(classes=self.classes, names=self.names, void=self.void)
+            for name in ("classes", "names", "void"):
+                object.__setattr__(self, name, getattr(rules, name))
+        else:
+            void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
+            labels = as_void(void, "(255,)", lambda value: as_whole(value, named("void"), least=None))
+            object.__setattr__(self, "void", labels)
+
+    def _settle_convention(self) -> None:
+        """Set what a tool decides; a setting that says otherwise is refused."""
+        if self.convention is None:
+            return
+        if self.convention not in _OF_TOOLS:
+            tools = ", ".join(_OF_TOOLS)
+            raise ArgumentError(f"{named('convention')} is {self.convention!r}, expected one of {tools}")
+        defaults = {each.name: each.default for each in fields(self)}
+        for name, value in _OF_TOOLS[self.convention].items():
+            if getattr(self, name) not in (defaults[name], value):
+                other = given(name, getattr(self, name))
+                raise ArgumentError(f"{given('convention', self.convention)} and {other} differ; leave one out")
+            object.__setattr__(self, name, value)
+
+    def _refuse_pairs(self) -> None:
+        """Refuse settings that do not go together."""
+        of_masks = {"at": self.at is not None, "positive": self.positive is not None}
+        of_classes = {"names": self.names is not None, "gt_map": bool(self.gt_map), "pred_map": bool(self.pred_map)}
+        if self.classes is None:
+            wrong = [name for name, is_given in of_classes.items() if is_given]
+            reason = f"is for label maps; name their classes, {named('classes')}, or leave it out"
+        else:
+            wrong = [name for name, is_given in {**of_masks, "sequences": self.sequences}.items() if is_given]
+            reason = f"is not for label maps; leave it or {named('classes')} out"
+        if self.classes is None and self.sequences and self.positive is None and self.at is not None:
+            wrong, reason = ["at"], f"needs a single mask in each frame of sequences; give {named('positive')}, too"
+        if self.all_frames and not self.sequences:
+            wrong, reason = ["all_frames"], f"is for sequences; add {given('sequences', True)}, or leave it out"
+        if wrong:
+            raise ArgumentError(f"{named(wrong[0])} {reason}")
+
+    @property
+    def _kind(self) -> str:
+        """What counts hold: a mask, objects, or classes as text."""
+        if self.classes is not None:
+            return written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
+        return _OBJECTS if self.sequences and self.positive is None else _MASKS
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """How metrics are computed from counts."""
+        from segbench.protocols.contours.measures import Conventions
+
+        nsd = cast("tuple[float, ...]", self.nsd)
+        return Conventions(hd95=self.hd95, empty=self.empty, spacing=self.spacing, nsd=nsd)
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a metric depends on, and the tool that has the same conventions."""
+        known = [
+            name for name, of in _OF_TOOLS.items() if all(getattr(self, key) == value for key, value in of.items())
+        ]
+        tool = ["davis", "none"][self.all_frames] if self.sequences else (*known, "none")[0]
+        found = {
+            "convention": _VERSIONS.get(tool, tool),
+            "classes": self._kind,
+            "void": ",".join(map(str, self.void or ())) or "none",
+        }
+        if self.sequences:
+            found["frames"] = "all" if self.all_frames else "inner"
+        else:
+            found |= {
+                "surface": self.surface,
+                "hd95": self.hd95,
+                "empty": self.empty,
+                "spacing": written((self.spacing,)),
+                "nsd": written(cast("tuple[float, ...]", self.nsd)),
+            }
+        if self._kind == _MASKS:
+            found["positive"] = str(self.positive or "nonzero").replace(" ", "")
+        texts = {"at": "" if self.at is None else written((self.at,)), "gt_map": self.gt_map, "pred_map": self.pred_map}
+        return found | {name: str(text) for name, text in texts.items() if text}
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Contours:
+        """Make the protocol from the fields of a signature."""
+        if "frames" in fields:
+            positive = None if fields["classes"] == _OBJECTS else "255"
+            return cls(sequences=True, positive=positive, all_frames=fields["frames"] == "all")
+        return cls._measuring(
+            fields["classes"],
+            surface=fields["surface"],
+            hd95=fields["hd95"],
+            empty=fields["empty"],
+            spacing=float(fields["spacing"]),
+            nsd=read_numbers(fields["nsd"]),
+        )
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Contours:
+        """Make the protocol for counts."""
+        ours = cast("ContourCounts", counts)
+        if ours.classes == _OBJECTS:
+            return cls(sequences=True)
+        return cls._measuring(ours.classes, surface=ours.surface)
+
+    @classmethod
+    def _measuring(cls, classes: str, **settings: Any) -> Contours:  # noqa: ANN401  fields
+        if classes == _MASKS:
+            return cls(**settings)
+        labels, names = read_classes(classes)
+        return cls(classes=labels, names=names, void=(), **settings)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        from segbench.protocols.contours.metrics import SEQUENCE_TOTALS, SEQUENCES, TOTALS, metrics_of
+
+        if self.sequences:
+            return (*SEQUENCES, *SEQUENCE_TOTALS)
+        return (*metrics_of(self.conventions, classes=self.classes is not None), *TOTALS)
+
+    def table(self, per_image: Mapping[str, ContourCounts]) -> Table:
+        """Lay out counts, see `ContourTable` and `SequenceTable`."""
+        from segbench.protocols.contours.metrics import ContourTable, SequenceTable
+
+        if self.sequences:
+            return SequenceTable(per_image, all_frames=self.all_frames)
+        return ContourTable(self._kind, self.conventions, self.metrics(), per_image)
+
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give each class as a mask; none of masks and objects."""
+        if self.classes is None:
+            return {}
+        counts = dict(images)
+        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="")
+        kept = {key: value for key, value in settings.items() if key != "classes"}
+        named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
+        return {
+            name: Part(
+                alone,
+                {"class": name, "label": str(label)} | kept,
+                {image: one.one(place) for image, one in counts.items()},
+            )
+            for place, (label, name) in enumerate(named)
+        }
+
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
+        """Refuse predicted objects that the first frame of a sequence does not number."""
+        from segbench.protocols.contours.metrics import sequence_of
+
+        del excluded_by, part
+        objects: dict[str, float] = {}
+        for name in sorted(name for name in facts if complete and facts[name]):
+            predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
+            number = objects.setdefault(sequence_of(name), most)
+            if predicted > number:
+                what = f"the prediction holds object {predicted:g}, and the first frame of its sequence {number:g}"
+                fix = f"number objects as the ground truth does; for a single mask give {given('positive', 255)}"
+                raise DataError(name, what, fix)
+        return {}
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        import numpy as np
+
+        from segbench.protocols.contours.counting import count_masks
+
+        del say
+        masks = np.eye(3, dtype=np.uint8)
+        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=self.surface)
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        scores = None if self.at is None else ExpectedScores(pooled=False)
+        cut = f"cut them at a score: {given('at', 0.5)}" if self._kind == _MASKS else ""
+        void = tuple(map(float, self.void or ()))
+        return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image."""
+        from segbench.protocols.contours.counting import count_masks
+
+        places = self._places(sample)
+        counts = count_masks(*places, classes=self._kind, surface=self.surface)
+        facts: Facts = ()
+        if self._kind == _OBJECTS:
+            held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
+            facts = (float(held[0] + _OBJECTS_AT_MOST * held[1]),)  # facts are sets
+        return Counted(counts, facts)
+
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+        """Mark the pixels of both contours, near the other or not: within the first tolerance of NSD, or 2 pixels."""
+        from segbench.protocols.contours.pictures import contour_states
+
+        del threshold, counts
+        return contour_states(self._places(sample), self._near)[0]
+
+    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
+        """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
+        from segbench.protocols.contours.pictures import contour_pictures
+
+        del thresholds
+        table = self.table({sample.name: counts})
+        return contour_pictures(self._places(sample), self._near, self.metrics(), table.image_summary())
+
+    @property
+    def _near(self) -> float:
+        """How far apart contours may be in pictures, in pixels."""
+        nsd = cast("tuple[float, ...]", self.nsd)
+        return nsd[0] / self.spacing if nsd else 2.0
+
+    def _places(self, sample: Sample) -> Places:
+        from segbench.protocols.contours.inputs import places_of_classes, places_of_mask, places_of_objects
+
+        void = self.void or ()
+        if self.classes is not None:
+            labels = cast("Sequence[int]", self.classes)
+            return places_of_classes(
+                sample, labels=labels, void=void, gt_map=str(self.gt_map), pred_map=str(self.pred_map)
+            )
+        if self._kind == _OBJECTS:
+            return places_of_objects(sample, void=void)
+        return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
+
+
+def _spacing(value: Any) -> float:  # noqa: ANN401  checked here
+    """Read the size of a pixel; of several numbers only equal ones make sense in two dimensions."""
+    if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
+        sizes = set(value)
+        if len(sizes) > 1 or len(value) > 2:
+            what = f"{named('spacing')} is {tuple(value)}, and distances need pixels as wide as they are high"
+            raise ArgumentError(f"{what}; resample the masks, or see docs/limits.md for what else measures them")
+        (value,) = sizes or (None,)
+    return as_real(value, named("spacing"), "a size above 0", least=0, most=1e9, open_ends=True)
+
+
+def _tolerances(values: Any) -> tuple[float, ...]:  # noqa: ANN401  checked here
+    single = isinstance(values, (int, float)) and not isinstance(values, bool)
+    several = (values,) if single else listed(values, "nsd", "(1, 2)")
+    return tuple(
+        dict.fromkeys(as_real(value, named("nsd"), "tolerances of 0 or more", least=0, most=1e9) for value in several)
+    )
+
+
+def count_contours(
+    ground_truth: ArrayLike,
+    prediction: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    surface: Surface = "pixels",
+    at: float | None = None,
+    classes: int | Sequence[int] | str | None = None,
+    names: Sequence[str] | None = None,
+    void: Sequence[int] | None = None,
+    positive: Positive | None = None,
+    gt_map: str | Mapping[int, int] = "",
+    pred_map: str | Mapping[int, int] = "",
+) -> ContourCounts:
+    """Measure the contours of masks, or of the classes of label maps, against each other.
+
+    Parameters
+    ----------
+    ground_truth : array of bool or numbers, shape (H, W)
+        A mask, or the label of each pixel.
+    prediction : array, shape (H, W)
+        The predicted mask or labels; with `at` a soft map.
+    valid : array of bool, shape (H, W), optional
+        True where a pixel counts; others are background in both masks, as masked pixels are.
+    surface, at, classes, names, void, positive, gt_map, pred_map
+        As in `Contours`.
+
+    Returns
+    -------
+    ContourCounts
+        Its `metrics` gives every metric.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, arrays have more than two dimensions, or a setting is out of range.
+    DataError
+        If an array holds values that the settings do not allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth, predicted = np.zeros((2, 8, 8), bool)
+    >>> truth[2:6, 2:6] = predicted[2:6, 2:7] = True
+    >>> metrics = count_contours(truth, predicted).metrics()
+    >>> metrics["hd"], metrics["nsd_2"], round(metrics["dice"], 4)
+    (1.0, 1.0, 0.8889)
+    """
+    from segbench.core.arrays import as_array, split_mask, where_counted
+    from segbench.protocols.contours.inputs import no_volumes
+
+    protocol = Contours(
+        surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
+        pred_map=pred_map,
+    )  # fmt: skip
+    (truth, hidden), (predicted, unpredicted) = (
+        split_mask(ground_truth, "ground_truth"),
+        split_mask(prediction, "prediction"),
+    )
+    truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
+    if truth.ndim != 2 or not truth.size:
+        hint = f"; {no_volumes()}" * (truth.ndim > 2)
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W){hint}")
+    if predicted.shape != truth.shape and (classes is None or predicted.ndim != 3):
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
+    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
+    sample = Sample(
+        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
+    )
+    counts: ContourCounts = protocol.count(sample).counts
+    return counts

@@ -1,0 +1,57 @@
+"""How much of the contours is within rising tolerances: NSD, and the distribution of distances, for plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from segbench.core.arrays import FloatArray
+from segbench.protocols.contours.counts import ContourCounts
+from segbench.protocols.contours.measures import Conventions
+
+_STEPS = 4
+_LAST = 32
+
+
+class Tolerances(NamedTuple):
+    """What is within each tolerance, in pixels or in the unit of the spacing.
+
+    Parameters
+    ----------
+    at : array of float64
+        Rising tolerances.
+    nsd : array of float64
+        The mean NSD at each, as the metric has it; nan where undefined.
+    share : array of float64
+        The share of all contours of all images together within it.
+    """
+
+    at: FloatArray
+    nsd: FloatArray
+    share: FloatArray
+
+
+def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, masks: int) -> Tolerances:
+    """Compute NSD at each tolerance, averaged over images, and then over masks."""
+    pixels = np.arange(_STEPS * _LAST + 1) / _STEPS
+    sums, held = np.zeros((masks, pixels.size)), np.zeros((masks, 1))
+    within, whole = np.zeros(pixels.size), 0.0
+    for counts in images:
+        for place in range(masks):
+            truth, predicted = counts.areas[place, :2].tolist()
+            if truth and predicted:
+                both = counts.distances(place)
+                reached, length = sum(each.within(pixels) for each in both), sum(each.length for each in both)
+                sums[place] += reached / length
+                within += reached
+                whole += length
+            elif not truth and not predicted:
+                sums[place] += conventions.empty == "diagonal"
+            held[place] += bool(truth or predicted or conventions.empty == "diagonal")
+    with np.errstate(invalid="ignore"):  # 0 / 0 where there is no contour
+        by_mask = sums / held
+        defined = held[:, 0] > 0
+        nsd = by_mask[defined].mean(axis=0) if defined.any() else np.full(pixels.size, np.nan)
+        return Tolerances(pixels * conventions.spacing, nsd, within / np.float64(whole))

@@ -1,0 +1,331 @@
+"""The contours protocol: settings, files, means over images, classes and sequences, and what is refused."""
+
+import json
+import math
+from dataclasses import fields
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter
+
+from segbench import (
+    ArgumentError,
+    Contours,
+    DataError,
+    check,
+    count_contours,
+    evaluate,
+    export_overlays,
+    plot_distances,
+    plot_nsd,
+    process_pool,
+)
+from segbench.core.options import made, words_of
+from segbench.protocols.states import State
+
+
+def soft_map(seed, shape=(40, 50)):
+    rng = np.random.default_rng(seed)
+    smooth = gaussian_filter(rng.standard_normal(shape), 4)
+    return 1 / (1 + np.exp(-smooth / smooth.std()))
+
+
+def masks(number=5):
+    """Give pairs of masks by image name; the prediction of the last is empty."""
+    pairs = {f"im{k}": (soft_map(k) > 0.7, soft_map(k) + 0.1 * soft_map(100 + k) > 0.75) for k in range(number)}
+    pairs[f"im{number - 1}"] = pairs[f"im{number - 1}"][0], np.zeros((40, 50), bool)
+    return pairs
+
+
+def written(folder, pairs):
+    """Write pairs of arrays as PNG files of label maps; give both folders."""
+    for name, pair in pairs.items():
+        for kind, array in zip(("gt", "pred"), pair, strict=True):
+            path = folder / kind / f"{name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            iio.imwrite(path, np.asarray(array, np.uint8) * (255 if array.dtype == bool else 1))
+    return folder / "gt", folder / "pred"
+
+
+def labels(number=4):
+    """Give pairs of label maps by image name: classes 0 to 2 and void, class 2 in one image alone."""
+    pairs = {}
+    for k in range(number):
+        truth, predicted = (np.digitize(soft_map(seed), [0.6, 0.95 if k else 0.8]) for seed in (k, k + 50))
+        pairs[f"im{k}"] = np.where(soft_map(k + 9) > 0.9, 255, truth), predicted
+    return pairs
+
+
+def frames():
+    """Give pairs of frames by name: two sequences of two objects and of one."""
+    rows, columns = np.mgrid[:40, :50]
+    pairs = {}
+    for sequence, length, objects in (("bear", 8, 2), ("cat", 5, 1)):
+        for frame in range(length):
+            truth, predicted = np.zeros((2, 40, 50), np.uint8)
+            for number in range(objects):
+                centre = 10 + 18 * number + frame
+                truth[(rows - 15 - frame) ** 2 + (columns - centre) ** 2 < 50] = number + 1
+                predicted[(rows - 15) ** 2 + (columns - centre) ** 2 < 60] = number + 1
+            truth[:3, :3] = 255
+            pairs[f"{sequence}/{frame:05}"] = truth, predicted
+    return pairs
+
+
+def test_metrics_are_means_over_images():
+    pairs = masks()
+    result = evaluate(pairs, protocol="contours")
+    each = [count_contours(*pair).metrics() for pair in pairs.values()]
+    for key in ("dice", "hd95", "assd", "nsd_2", "boundary_iou", "j", "f_davis"):
+        assert result.summary[key] == pytest.approx(np.nanmean([one[key] for one in each]))
+    assert result.per_image["im1"]["hd95"] == each[1]["hd95"]
+
+
+def test_masks_that_are_empty_are_counted():
+    summary = evaluate(masks(), protocol="contours").summary
+    assert [summary["one_empty"], summary["both_empty"]] == [1, 0]
+    assert summary.notes == ("left out of HD, HD95, ASSD, MASD, one mask or both empty: 1 of 5 images",)
+
+
+def test_the_diagonal_stands_for_an_empty_mask():
+    summary = evaluate(masks(), protocol=Contours(empty="diagonal")).summary
+    found = evaluate(dict(list(masks().items())[:4]), protocol="contours").summary["hd"]
+    assert summary["hd"] == pytest.approx((4 * found + math.hypot(40, 50)) / 5)
+
+
+def test_undefined_has_a_reason():
+    result = evaluate({"a": (np.eye(3, dtype=bool), np.zeros((3, 3), bool))}, protocol="contours")
+    assert result.summary.undefined["hd95"] == "one mask is empty"
+    assert result.summary["nsd_2"] == 0
+
+
+def test_classes_are_averaged_after_images():
+    pairs = labels()
+    result = evaluate(pairs, protocol=Contours(classes=3))
+    each = np.array(
+        [[count_contours(*pair, classes=3).metrics(place)["assd"] for place in range(3)] for pair in pairs.values()]
+    )
+    assert np.isnan(each).any()
+    assert result.summary["assd"] == pytest.approx(np.nanmean(np.nanmean(each, axis=0)))
+    assert result.summary["assd_images"] == pytest.approx(np.nanmean(np.nanmean(each, axis=1)))
+
+
+def test_each_class_is_a_result_of_its_own():
+    pairs = labels()
+    result = evaluate(pairs, protocol=Contours(classes="sky=0,road=1,car=2"))
+    of_class = {name: (truth == 1, (predicted == 1) & (truth != 255)) for name, (truth, predicted) in pairs.items()}
+    assert list(result.classes) == ["sky", "road", "car"]
+    assert result.of_class("road").summary["hd95"] == evaluate(of_class, protocol="contours").summary["hd95"]
+
+
+def test_sequences_are_measured_object_by_object():
+    pairs = frames()
+    result = evaluate(pairs, protocol=Contours(convention="davis"))
+    objects = {"bear": 2, "cat": 1}
+    values = []
+    for sequence, number in objects.items():
+        names = sorted(name for name in pairs if name.startswith(sequence))[1:-1]
+        for k in range(1, number + 1):
+            values += [[count_contours(*(part == k for part in pairs[name])).metrics() for name in names]]
+    mean = {key: [np.mean([frame[key] for frame in frames_]) for frames_ in values] for key in ("j", "f_davis")}
+    assert result.summary["j"] == pytest.approx(np.mean(mean["j"]))
+    assert result.summary["f_davis"] == pytest.approx(np.mean(mean["f_davis"]))
+    assert result.summary["j_and_f"] == pytest.approx((np.mean(mean["j"]) + np.mean(mean["f_davis"])) / 2)
+    recalls = [np.mean([frame["j"] > 0.5 for frame in frames_]) for frames_ in values]
+    assert result.summary["j_recall"] == pytest.approx(np.mean(recalls))
+    decays = []
+    for frames_ in values:
+        ids = (np.round(np.linspace(1, len(frames_), 5) + 1e-10) - 1).astype(int)
+        j = [frame["j"] for frame in frames_]
+        decays.append(np.mean(j[ids[0] : ids[1] + 1]) - np.mean(j[ids[3] : ids[4] + 1]))
+    assert result.summary["j_decay"] == pytest.approx(np.mean(decays))
+    assert [result.summary["objects"], result.summary["sequences"]] == [3, 2]
+
+
+def test_all_frames_are_a_setting():
+    inner, every = (evaluate(frames(), protocol=Contours(sequences=True, all_frames=all_)) for all_ in (False, True))
+    assert inner.summary["j"] != every.summary["j"]
+    assert "convention:davis" in inner.signature
+    assert "convention:none" in every.signature
+
+
+def test_frames_of_a_single_mask():
+    pairs = {name: (truth == 1, predicted == 1) for name, (truth, predicted) in frames().items()}
+    result = evaluate(pairs, protocol=Contours(sequences=True, positive=1))
+    assert result.summary["objects"] == 2
+    assert 0 < result.summary["j"] < 1
+
+
+def test_an_object_that_the_first_frame_lacks_is_refused():
+    pairs = frames()
+    pairs["cat/00003"][1][30:, 30:] = 2
+    with pytest.raises(DataError, match=r"cat/00003: the prediction holds object 2, and the first frame.* 1"):
+        evaluate(pairs, protocol=Contours(sequences=True))
+
+
+def test_sequences_that_are_too_short_are_noted():
+    pairs = {name: pair for name, pair in frames().items() if name not in ("cat/00002", "cat/00003", "cat/00004")}
+    summary = evaluate(pairs, protocol=Contours(sequences=True)).summary
+    assert summary["sequences"] == 1
+    assert any(note.endswith("1 of 2 sequences") for note in summary.notes)
+
+
+def test_objects_are_what_intervals_leave_out():
+    result = evaluate(frames(), protocol=Contours(sequences=True))
+    assert result.table.names == ["bear/1", "bear/2", "cat/1"]
+    low, high = result.intervals()["j_and_f"]
+    assert low < result.summary["j_and_f"] < high
+
+
+@pytest.mark.parametrize(
+    ("convention", "settings"),
+    [
+        ("metrics-reloaded", {}),
+        ("medpy", {"hd95": "union"}),
+        ("deepmind", {"surface": "lengths"}),
+        ("davis", {"sequences": True}),
+    ],
+)
+def test_a_convention_sets_what_its_tool_decides(convention, settings):
+    assert Contours(convention=convention).signature_fields() == Contours(**settings).signature_fields()
+
+
+def test_medpy_has_its_version_in_the_signature():
+    assert Contours(convention="medpy").signature_fields()["convention"] == "medpy>=0.5.2"
+
+
+def test_a_convention_and_another_setting_are_refused():
+    with pytest.raises(ArgumentError, match=r"convention='medpy' and surface='lengths' differ"):
+        Contours(convention="medpy", surface="lengths")
+
+
+def test_a_signature_gives_the_protocol_back():
+    settings = {"surface": "lengths", "hd95": "union", "empty": "diagonal", "spacing": 0.7, "nsd": (1.0, 2.5)}
+    protocol = Contours(**settings)
+    found = Contours.from_fields(protocol.signature_fields())
+    assert {name: getattr(found, name) for name in settings} == settings
+    classes = Contours(classes="road=0,car=13")
+    assert Contours.from_fields(classes.signature_fields()).names == ("road", "car")
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        Contours(convention="deepmind", empty="diagonal", at=0.5),
+        Contours(hd95="union", spacing=0.7, nsd=(1, 2.5)),
+        Contours(classes="road=0,car=13", gt_map="7=0"),
+        Contours(sequences=True, positive=255, all_frames=True),
+    ],
+)
+def test_options_are_written_as_they_are_read(protocol):
+    values = {each.name: getattr(protocol, each.name) for each in fields(protocol)}
+    words, left = words_of(Contours, values)
+    typed = dict(zip(words[::2], words[1::2], strict=False)) if "--sequences" not in words else None
+    assert left == []
+    if typed:
+        assert made(Contours, {name[2:].replace("-", "_"): text for name, text in typed.items()}) == protocol
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"spacing": (1.0, 2.0)}, r"spacing is \(1.0, 2.0\).*docs/limits.md"),
+        ({"spacing": 0}, "spacing is 0, expected a size above 0"),
+        ({"nsd": [-1]}, "nsd is -1, expected tolerances of 0 or more"),
+        ({"surface": "odd"}, "surface is 'odd', expected 'pixels' or 'lengths'"),
+        ({"classes": 3, "at": 0.5}, "at is not for label maps"),
+        ({"gt_map": "1=2"}, "gt_map is for label maps"),
+        ({"all_frames": True}, "all_frames is for sequences"),
+        ({"convention": "odd"}, "convention is 'odd', expected one of metrics-reloaded"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings, message):
+    with pytest.raises(ArgumentError, match=message):
+        Contours(**settings)
+
+
+def test_soft_maps_are_cut_at_a_score(tmp_path):
+    gt, pred = written(tmp_path, masks())
+    iio.imwrite(pred / "im0.png", np.rint(soft_map(0) * 255).astype(np.uint8))
+    result = evaluate(gt, pred, Contours(at=0.7), images=["im0"])
+    expected = count_contours(soft_map(0) > 0.7, np.rint(soft_map(0) * 255) >= 0.7 * 255).metrics()
+    assert result.per_image["im0"]["hd"] == expected["hd"]
+
+
+def test_a_soft_map_without_a_cut_names_the_option():
+    with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; cut a soft map at a score, at=0.5"):
+        count_contours(np.eye(4, dtype=bool), np.linspace(0, 1, 16).reshape(4, 4))
+
+
+def test_check_says_how_soft_maps_are_counted(tmp_path):
+    gt, pred = written(tmp_path, {"a": (soft_map(0) > 0.7, soft_map(0) > 0.7)})
+    iio.imwrite(pred / "a.png", np.rint(soft_map(0) * 255).astype(np.uint8))
+    (finding,) = check(gt, pred, "contours").findings
+    assert finding.fix == "cut them at a score: at=0.5"
+    assert not check(gt, pred, Contours(at=0.5)).findings
+
+
+def test_labels_that_are_no_classes_are_refused():
+    with pytest.raises(DataError, match="value 7 is neither a class nor void"):
+        count_contours([[0, 7]], [[0, 1]], classes=2)
+
+
+def test_the_field_of_view_leaves_pixels_out_of_both(tmp_path):
+    gt, pred = written(tmp_path, masks())
+    fields = {name: (np.arange(50) < 25) & np.ones((40, 1), bool) for name in masks()}
+    field, _ = written(tmp_path / "field", {name: (field, field) for name, field in fields.items()})
+    result = evaluate(gt, pred, "contours", field=field)
+    cut = {name: tuple(mask & fields[name] for mask in pair) for name, pair in masks().items()}
+    assert result.summary["hd95"] == evaluate(cut, protocol="contours").summary["hd95"]
+
+
+def test_results_are_resumed_and_the_same_with_workers(tmp_path):
+    gt, pred = written(tmp_path, masks())
+    first = evaluate(gt, pred, Contours(surface="lengths"), results=tmp_path / "r")
+    again = evaluate(gt, pred, Contours(surface="lengths"), results=tmp_path / "r")
+    with process_pool(2) as executor:
+        parallel = evaluate(gt, pred, Contours(surface="lengths"), executor=executor)
+    assert again.reused == 5
+    assert first.summary == again.summary == parallel.summary
+    assert all(first.counts[name] == parallel.counts[name] for name in first.counts)
+
+
+def test_the_command_prints_metrics(tmp_path, segbench):
+    gt, pred = written(tmp_path, masks())
+    found = json.loads(segbench("contours", gt, pred, "--convention", "medpy", "--nsd", "1,2", "--format", "json").out)
+    summary = evaluate(gt, pred, Contours(hd95="union", nsd=(1, 2))).summary
+    assert found["runs"][0]["summary"] == dict(summary)
+
+
+def test_titles_name_millimetres():
+    titles = [metric.title for metric in Contours(spacing=0.7, nsd=(1,)).metrics()]
+    assert "HD95 (mm)" in titles
+    assert "NSD@1 mm" in titles
+
+
+def test_states_show_which_contours_are_near(tmp_path):
+    truth, predicted = np.zeros((2, 9, 30), bool)
+    truth[2:7, 2:8] = predicted[2:7, 3:9] = True
+    predicted[4, 25] = True
+    gt, pred = written(tmp_path, {"a": (truth, predicted)})
+    export_overlays(evaluate(gt, pred, "contours"), tmp_path / "o")
+    states = iio.imread(next((tmp_path / "o").rglob("a.png")), mode="P")
+    assert states[4, 25] == State.FALSE
+    assert states[4, 8] == State.TRUE
+    assert states[4, 2] == State.PARTNER
+
+
+def test_plots_against_the_tolerance():
+    result = evaluate(masks(), protocol=Contours(nsd=(1, 2)))
+    found = result.table.tolerances
+    for tolerance in (1, 2):
+        assert found.nsd[found.at == tolerance] == pytest.approx(result.summary[f"nsd_{tolerance}"])
+    assert plot_nsd(result).get_ylabel() == "NSD"
+    assert plot_distances(result).get_xlabel() == "Tolerance (pixels)"
+
+
+def test_other_protocols_have_no_distances():
+    result = evaluate([([0, 1], [0.2, 0.9])])
+    with pytest.raises(ArgumentError, match="pixels has no distances of contours"):
+        plot_nsd(result)
