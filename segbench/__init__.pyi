@@ -29,7 +29,6 @@ from .core.scores import ScoreCounts as ScoreCounts
 from .core.summary import Summary as Summary
 from .core.table import Table as Table
 from .core.thresholds import Thresholds as Thresholds
-from .curves.areas import AreaExplanation as AreaExplanation
 from .curves.areas import auc_pr as auc_pr
 from .curves.areas import auc_roc as auc_roc
 from .curves.areas import average_precision as average_precision
@@ -57,7 +56,6 @@ from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
 from .loaders.repairs import Repairs as Repairs
 from .protocols.boundaries.counting import count_boundaries as count_boundaries
-from .protocols.boundaries.counting import count_boundary_maps as count_boundary_maps
 from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts
 from .protocols.boundaries.curve import BoundaryCurve as BoundaryCurve
 from .protocols.boundaries.curve import boundary_curve as boundary_curve

@@ -20,17 +20,13 @@ for the start, which scikit-learn puts at precision 1.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
-from segbench.core.html import table_html
-from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
-from segbench.core.text_table import TextTable
 from segbench.curves.points import Points, cumulate, hull_points
 
 AreaMethod = Literal["exact", "trapezoid", "linear"]
@@ -136,71 +132,7 @@ def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
     return kernels.area_share(sums[method](tp, fp), tp[-1]) if tp[-1] else math.nan
 
 
-@dataclass(frozen=True)
-class AreaExplanation:
-    """Average precision and the PR areas of the same counts; prints as a table with reasons.
-
-    Parameters
-    ----------
-    average_precision, exact, trapezoid, linear, achievable : float
-        The metrics; nan without positives.
-    levels, positives, negatives : int
-        Distinct scores, and totals of the ground truth.
-    widest_step : float
-        The largest share of the positives that has one score: between the ends of such a step, curves are interpolated.
-    """
-
-    average_precision: float
-    exact: float
-    trapezoid: float
-    linear: float
-    achievable: float
-    levels: int
-    positives: int
-    negatives: int
-    widest_step: float
-
-    def _repr_html_(self) -> str:
-        rows = [[name, number(value), why] for name, value, why in self.rows()]
-        return table_html(TextTable(["metric", "value", "why"], rows))
-
-    def rows(self) -> list[tuple[str, float, str]]:
-        """Give each metric with its name and the reason for its value."""
-        others = (
-            ("AUC-PR, trapezoid", self.trapezoid, "trapezoids over whole true positives approximate the same curve"),
-            (
-                "average precision",
-                self.average_precision,
-                "precision at the end of each step of equal scores, not along it",
-            ),
-            ("AUC-PR, linear", self.linear, "straight lines in PR space, which no classifier attains"),
-            (
-                "AUC-PR, achievable",
-                self.achievable,
-                "the convex hull, optimistic: its thresholds were tuned on the same data",
-            ),
-        )
-        exact = "the curve of Davis and Goadrich (false positives linear), integrated"
-        return [
-            ("AUC-PR, exact", self.exact, exact),
-            *((name, value, self._than_exact(value, reason)) for name, value, reason in others),
-        ]
-
-    def __str__(self) -> str:
-        """Print the metrics with four digits, one per line, and what the differences come from."""
-        lines = [f"{name:<18} {value:.4f}  {reason}" for name, value, reason in self.rows()]
-        lines.append(
-            f"{self.levels} distinct scores for {self.positives} positives and {self.negatives} negatives; the widest "
-            f"step takes {self.widest_step:.1%} of the positives at once. Differences grow with the steps and the skew."
-        )
-        return "\n".join(lines)
-
-    def _than_exact(self, value: float, reason: str) -> str:
-        off = value - self.exact
-        return f"{off:+.4f}: {reason}" if abs(off) >= _SAME else f"the same to four digits: {reason}"
-
-
-def explain_areas(counts: ScoreCounts | Pooled) -> AreaExplanation:
+def explain_areas(counts: ScoreCounts | Pooled) -> str:
     """Explain every metric that is called area under the PR curve, and why they differ.
 
     Parameters
@@ -209,8 +141,8 @@ def explain_areas(counts: ScoreCounts | Pooled) -> AreaExplanation:
 
     Returns
     -------
-    AreaExplanation
-        Print it.
+    str
+        A line for each metric, with its difference from the exact area and the reason, and what these come from.
 
     Examples
     --------
@@ -225,14 +157,23 @@ def explain_areas(counts: ScoreCounts | Pooled) -> AreaExplanation:
     counts = as_pooled(counts, ScoreCounts)
     points = cumulate(counts)
     positives = int(points[0][-1])
-    return AreaExplanation(
-        average_precision=average_precision(counts),
-        exact=auc_pr(counts),
-        trapezoid=auc_pr(counts, method="trapezoid"),
-        linear=auc_pr(counts, method="linear"),
-        achievable=pr_area(hull_points(points)),
-        levels=int(counts.scores.size),
-        positives=positives,
-        negatives=counts.total_negatives,
-        widest_step=int(np.max(counts.positives)) / positives if positives else float("nan"),
+    exact = pr_area(points)
+    trapezoid, linear = (pr_area(points, method=method) for method in ("trapezoid", "linear"))
+    precision, achievable = average_precision(counts), pr_area(hull_points(points))
+    others = (
+        ("AUC-PR, trapezoid", trapezoid, "trapezoids over whole true positives approximate the same curve"),
+        ("average precision", precision, "precision at the end of each step of equal scores, not along it"),
+        ("AUC-PR, linear", linear, "straight lines in PR space, which no classifier attains"),
+        ("AUC-PR, achievable", achievable, "the convex hull, optimistic: its thresholds were tuned on the same data"),
     )
+    lines = [f"{'AUC-PR, exact':<18} {exact:.4f}  the curve of Davis and Goadrich (false positives linear), integrated"]
+    for name, value, why in others:
+        off = value - exact
+        than = f"{off:+.4f}" if abs(off) >= _SAME else "the same to four digits"
+        lines.append(f"{name:<18} {value:.4f}  {than}: {why}")
+    widest = int(np.max(counts.positives)) / positives if positives else math.nan
+    lines.append(
+        f"{counts.scores.size} distinct scores for {positives} positives and {counts.total_negatives} negatives; the "
+        f"widest step takes {widest:.1%} of the positives at once. Differences grow with the steps and the skew."
+    )
+    return "\n".join(lines)

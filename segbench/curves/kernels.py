@@ -167,12 +167,6 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 
 @_compiled
-def add_precision(total: float, lost: float, gained: float, tp: float, fp: float) -> tuple[float, float]:
-    """Add the precision at a threshold once for each positive that it gains."""
-    return added(total, lost, gained * (tp / (tp + fp)))
-
-
-@_compiled
 def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
     """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
     total, lost = sums
@@ -180,7 +174,7 @@ def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> No
         now = float(tp[k])
         gained = now - float(tp[k - 1])
         if gained > 0.0:
-            total, lost = add_precision(total, lost, gained, now, float(fp[k]))
+            total, lost = added(total, lost, gained * (now / (now + float(fp[k]))))
     sums[0], sums[1] = total, lost
 
 
@@ -201,7 +195,7 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
         tp += positives[k]
         fp += negatives[k]
         if positives[k] > 0:
-            total, lost = add_precision(total, lost, float(positives[k]), float(tp), float(fp))
+            total, lost = added(total, lost, float(positives[k]) * (float(tp) / (float(tp) + float(fp))))
     return total, int(tp)
 
 

@@ -88,3 +88,9 @@ def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
                 f"{counts.thresholds.size} others; count all images at the same thresholds"
             )
         yield counts
+
+
+def precision_at(recalls: FloatArray, recall: FloatArray, precision: FloatArray) -> FloatArray:
+    """Read precision off at some recalls, straight between thresholds; nan outside those measured."""
+    reached, first = np.unique(recall, return_index=True)
+    return np.interp(recalls, reached, precision[first], left=np.nan, right=np.nan)

@@ -56,16 +56,7 @@ _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
 @dataclass(frozen=True)
 class LabelRule:
-    """Which ground-truth values are positive: a comparison such as ``>=128``, or a list such as ``1,3``.
-
-    Examples
-    --------
-    >>> LabelRule.parse(">= 128")
-    LabelRule(comparison='>=', values=(128.0,))
-    >>> import numpy as np
-    >>> LabelRule.parse("1,3").positive(np.array([0, 1, 2, 3], np.uint8))
-    array([False,  True, False,  True])
-    """
+    """Which ground-truth values are positive: a comparison such as ``>=128``, or a list such as ``1,3``."""
 
     comparison: str
     values: tuple[float, ...]

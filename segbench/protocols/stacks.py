@@ -54,20 +54,12 @@ class Stack:
             )
         if self.shape[1:] == shape or self.shape[:-1] == shape:
             maps = self.shape[0] if self.shape[1:] == shape else self.shape[-1]
-            raise ClassMapsError(self.file, what, self._of_other_classes(maps))
+            listed = classes_of_maps(self.truth, maps, self.argument)
+            raise ClassMapsError(self.file, what, f"name a class for each of the {maps} maps, in their order: {listed}")
         if 1 in (self.shape[0], self.shape[-1]):
             resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
             hint = f"save one map as (height, width), for {resize}"
         raise ClassMapsError(self.file, what, hint)
-
-    def _of_other_classes(self, maps: int) -> str:
-        """Say how to list the classes of a stack that has this many."""
-        listed = classes_of_maps(self.truth, maps, self.argument)
-        if tuple(self.labels) == (maps,):
-            in_python = f"classes='{maps}'" if self.argument == "classes" else f"labels=[{maps}]"
-            alone = setting(f"--classes {maps}", in_python)
-            return f"{alone} names label {maps} alone; for {maps} classes write {listed}"
-        return f"name a class for each of the {maps} maps, in their order: {listed}"
 
 
 def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:

@@ -13,28 +13,14 @@ if TYPE_CHECKING:
 
 
 class State(IntEnum):
-    """What a pixel is.
+    """What a pixel is."""
 
-    NOTHING
-        Negative, and predicted so; of boundaries: no boundary.
-    TRUE
-        Found: predicted, and rightly so.
-    FALSE
-        Predicted, but nothing is there.
-    MISSED
-        There, but not predicted.
-    IGNORED
-        Void, or outside the field of view.
-    PARTNER
-        Boundaries only: a ground-truth pixel that was found, a little way off.
-    """
-
-    NOTHING = 0
-    TRUE = 1
-    FALSE = 2
-    MISSED = 3
-    IGNORED = 4
-    PARTNER = 5
+    NOTHING = 0  # negative, and predicted so; of boundaries: no boundary
+    TRUE = 1  # found: predicted, and rightly so
+    FALSE = 2  # predicted, but nothing is there
+    MISSED = 3  # there, but not predicted
+    IGNORED = 4  # void, or outside the field of view
+    PARTNER = 5  # of boundaries: a ground-truth pixel that was found, a little way off
 
 
 OF_MASKS: Mapping[int, str] = MappingProxyType(

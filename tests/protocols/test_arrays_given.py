@@ -17,7 +17,6 @@ WHOLE = {
     "boundary truth": lambda a: segbench.count_boundaries(SCORES, a > 4),
     "boundary truths": lambda a: segbench.count_boundaries(SCORES, [LABELS, a > 4]),
     "boundary truths as a stack": lambda a: segbench.count_boundaries(SCORES, np.ma.stack([a, a]) > 4),
-    "boundary maps": lambda a: segbench.count_boundary_maps([a], LABELS),
     "matched prediction": lambda a: segbench.match_boundaries(a, LABELS, 1),
     "matched truth": lambda a: segbench.match_boundaries(LABELS, a, 1),
     "thin": segbench.thin,

@@ -9,7 +9,6 @@ from segbench import (
     PublishedCurve,
     Result,
     compare_results,
-    explain_areas,
 )
 from segbench.core.scores import ScoreCounts
 
@@ -59,13 +58,6 @@ def test_figures_intervals_and_comparison_are_tables():
     for shown in (results[0].summary, results[0].intervals(replicates=20), comparison):
         assert "table" in tags(shown)
     assert "&lt;img" in comparison._repr_html_()
-
-
-def test_why_areas_differ_is_a_table():
-    counts = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 1, 5])
-    shown = explain_areas(counts)
-    assert "table" in tags(shown)
-    assert "average precision" in shown._repr_html_()
 
 
 def test_printed_a_result_is_a_line_with_its_figure():

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.errors import ArgumentError
-from segbench.core.numbers import many
 from segbench.protocols.boundaries import thinning
 from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
@@ -67,12 +65,6 @@ def count_boundaries(
     DataError
         If sizes differ, or scores are NaN, infinite, or outside [0, 1] under a number of thresholds.
 
-    Notes
-    -----
-    Against the official benchmark (BSDS500, ``boundaryBench``), on 12 images with 99 thresholds: totals are equal;
-    ``matched_gt`` is higher by 0.05 %, because this matching is exact; ``matched_pred`` differs by up to 0.15 % an
-    image, because which of several best matchings is found is a rule here (see `match_boundaries`) and chance there.
-
     Examples
     --------
     >>> counts = count_boundaries([[0.0, 0.9, 0.0, 0.4]], [[0, 1, 0, 0]], thresholds=3, max_dist=0.0)
@@ -94,52 +86,16 @@ def count_boundary_maps(
     maps: Sequence[ArrayLike],
     ground_truths: ArrayLike | Sequence[ArrayLike],
     *,
-    thresholds: ArrayLike | None = None,
     max_dist: float | str = 0.0075,
     thin: bool = True,
 ) -> BoundaryCounts:
-    """Count as `count_boundaries`, with the map of every threshold given: ``segs`` and other nested results.
-
-    Parameters
-    ----------
-    maps : sequence of array, each of shape (H, W)
-        One boundary map per threshold, lowest threshold (most pixels) first; pixels other than 0 are on. Of label maps,
-        take `label_boundaries`. The maps need not be nested.
-    ground_truths : array of shape (H, W), or a sequence of them
-        As in `count_boundaries`.
-    thresholds : sequence of float, optional
-        What to call the thresholds, rising; 1, 2, ... where not given, as the official benchmark does.
-    max_dist : float or str
-        As in `count_boundaries`.
-    thin : bool
-        As in `count_boundaries`.
-
-    Returns
-    -------
-    BoundaryCounts
-        As in `count_boundaries`.
-
-    Raises
-    ------
-    ArgumentError
-        If an argument is out of range, or there is not one threshold a map.
-    DataError
-        If sizes differ.
-
-    Examples
-    --------
-    >>> count_boundary_maps([[[1, 0, 1]], [[1, 0, 0]]], [[1, 0, 0]]).total_pred
-    array([2, 1])
-    """
+    """Count as `count_boundaries`, with the map of every threshold given, lowest first; they need not be nested."""
     masks = [as_mask(part, f"prediction {k + 1}") for k, part in enumerate(maps)]
-    levels_at = as_thresholds(range(1, len(masks) + 1) if thresholds is None else thresholds)
-    if len(masks) != levels_at.size:
-        raise ArgumentError(f"expected one map for each of {many(levels_at.size, 'threshold')}, found {len(masks)}")
     truths = as_ground_truths(ground_truths)
     for k, mask in enumerate(masks):
         check_same_size(mask, truths[0], f"prediction {k + 1}")
     packed = [thinning.thin_levels(mask.astype(np.int32), 1)[0] if thin else pack(mask) for mask in masks]
-    return _count(np.stack(packed), truths, levels_at, max_dist)
+    return _count(np.stack(packed), truths, np.arange(1.0, len(masks) + 1), max_dist)
 
 
 def _count(

@@ -115,7 +115,7 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
         raise ArgumentError(f"{name}: the list is empty; give at least one map")
     for k, each in enumerate(read_maps):
         if each.shape != read_maps[0].shape:
-            found, expected = written_size(each.shape), written_size(read_maps[0].shape)
+            found, expected = _size(each.shape), _size(read_maps[0].shape)
             raise DataError(f"{name} {k}", f"{found}, but {name} 0 is {expected}")
     return read_maps
 
@@ -139,7 +139,7 @@ def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: 
     """Refuse a prediction of another size than the ground truth."""
     if prediction.shape == ground_truth.shape:
         return
-    found, expected = written_size(prediction.shape), written_size(ground_truth.shape)
+    found, expected = _size(prediction.shape), _size(ground_truth.shape)
     off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
     hint = "evaluate at the size of the ground truth, without resizing"
     if prediction.shape == ground_truth.shape[::-1]:
@@ -156,7 +156,7 @@ def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
     return plane
 
 
-def written_size(shape: tuple[int, ...]) -> str:
+def _size(shape: tuple[int, ...]) -> str:
     """Write the size of an image."""
     return f"{shape[0]} rows x {shape[1]} columns"
 

@@ -38,11 +38,7 @@ def part(function: Function) -> Function:
 
 
 def _without_counting(function: Function, *, forceinline: bool) -> Function:
-    options: dict[str, Any] = {"nogil": True, "forceinline": forceinline}
-    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    try:
-        # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
-        fast: Function = njit(**{**options, "_nrt": False})(function)
-    except KeyError:  # a Numba without that option
-        fast = njit(**options)(function)
-    return fast
+    # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
+    options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+    uncounted: Function = njit(nogil=True, forceinline=forceinline, **options)(function)
+    return uncounted

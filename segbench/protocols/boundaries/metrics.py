@@ -21,7 +21,7 @@ from segbench.core.series import Space
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, BoundaryCurve, boundary_curve, f_of, measured_curves, ratio
-from segbench.protocols.common_thresholds import in_order
+from segbench.protocols.common_thresholds import in_order, precision_at
 
 _AREA = (0.0, 1.01)
 _STEPS = "the official code adds 101 steps of .01, so a perfect curve has 1.01"
@@ -184,10 +184,9 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         heights = np.full((len(sums), at.size), np.nan)
         for row, counts in enumerate(sums[:, self._crisp.shape[1] : -8]):
             matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)
-            reached, first = np.unique(ratio(matched_gt, total_gt), return_index=True)
-            if reached.size > 1:
-                precision = ratio(matched_pred, total_pred)[first]
-                heights[row] = np.interp(at, reached, precision, left=np.nan, right=np.nan)
+            recall = ratio(matched_gt, total_gt)
+            if np.ptp(recall) > 0:
+                heights[row] = precision_at(at, recall, ratio(matched_pred, total_pred))
         return heights
 
     @cached_property

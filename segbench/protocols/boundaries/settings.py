@@ -53,14 +53,6 @@ _THINNED = "ground truth thinned"
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
 
 
-def _read_nms(text: str) -> tuple[float, ...]:
-    """Read radius, border and multiplier."""
-    values = read_numbers(text)
-    if len(values) != 3:
-        raise ValueError("is not radius,border,multiplier; write 1,5,1.01")
-    return values
-
-
 class _OfBoundaries(Protocol, Importable, Official):
     """What methods and annotators have in common."""
 
@@ -165,7 +157,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         metadata=option(
             "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
             metavar="R,B,M",
-            read=_read_nms,
+            read=read_numbers,
         ),
     )
     smoothing: int = 1
@@ -201,7 +193,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
-                raise ArgumentError(f"nms is {self.nms!r}, expected (radius, border, multiplier), as in (1, 5, 1.01)")
+                raise ArgumentError(f"{named('nms')} is {self.nms!r}, expected radius,border,multiplier as in 1,5,1.01")
             object.__setattr__(self, "nms", as_suppression(*suppression))
         if self.category is not None:
             object.__setattr__(self, "category", as_whole(self.category, named("category"), least=1))
@@ -335,10 +327,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         )
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
-        """Mark found, false and missed pixels at a threshold; see `boundary_states`.
-
-        Of label maps the threshold is the place of one of them, from 1.
-        """
+        """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
         from segbench.protocols.boundaries.inputs import as_scores
         from segbench.protocols.boundaries.label_maps import label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
@@ -461,7 +450,6 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
             count_boundary_maps(
                 [truth],
                 truths[:k] + truths[k + 1 :],
-                thresholds=[1.0],
                 max_dist=self.settings.max_dist,
                 thin=self.settings.thin,
             )

@@ -84,7 +84,10 @@ def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[An
         found: NDArray[Any] = _table(palette)[colours]
         unknown = found == _UNKNOWN
         if unknown.any():
-            raise _not_in_palette(file, colours[unknown])
+            listed = _listed(np.unique(colours[unknown]))
+            what = f"{np.count_nonzero(unknown)} pixels have colours that the palette lacks: {listed}"
+            hint = "add these colours to the palette; label maps must not be saved as JPEG, or interpolated"
+            raise DataError(file, what, hint)
         return found.astype(np.uint16)
     grey = (colours & np.uint32(255)).astype(np.uint8)
     if np.array_equal(grey * np.uint32(0x010101), colours):
@@ -92,13 +95,6 @@ def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[An
     shown = _listed(np.unique(colours))
     hint = f"say which colour is which label: {setting('--palette FILE', 'palette=FILE')} of r,g,b,label,name"
     raise DataError(file, f"is in colour ({shown}), expected labels", hint)
-
-
-def _not_in_palette(file: str, colours: NDArray[np.uint32]) -> DataError:
-    distinct = np.unique(colours)
-    what = f"{colours.size} pixels have colours that the palette lacks: {_listed(distinct)}"
-    hint = "add these colours to the palette; label maps must not be saved as JPEG or resized with interpolation"
-    return DataError(file, what, hint)
 
 
 def _listed(colours: NDArray[np.uint32]) -> str:

@@ -293,10 +293,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
-        """Decide which value of masks is positive: images that hold it alone are counted the other way round.
-
-        A rule is refused that leaves the whole set without positive, or without negative, pixels.
-        """
+        """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
         if self.positive is not None:
             if complete and not part:
                 LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)

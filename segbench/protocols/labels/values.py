@@ -20,13 +20,7 @@ _PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9
 
 @dataclass(frozen=True)
 class Remapping:
-    """Which label a value represents as stored; `others` for all values without an entry, None to keep these.
-
-    Examples
-    --------
-    >>> Remapping.parse("1-3=0-2,0=255")
-    Remapping(labels=mappingproxy({1: 0, 2: 1, 3: 2, 0: 255}), others=None)
-    """
+    """Which label a value represents as stored; `others` for all values without an entry, None to keep these."""
 
     labels: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     others: int | None = None

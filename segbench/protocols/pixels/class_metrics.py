@@ -96,7 +96,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     ) -> None:
         super().__init__(per_image)
         one = one or Pixels()
-        of_class_in_set = {} if of_set is None else dict(zip(of_set.names, of_set.counts, strict=True))
+        of_class_in_set = {} if of_set is None else of_set.parts
         self._classes = {
             name: one.table(of_class(per_image, name), of_set=of_class_in_set.get(name)) for name in names_in(per_image)
         }

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from segbench.protocols.pixels.class_metrics import ClassTable
 
 _LISTED_ONE_BY_ONE = 8
-_MOSTLY = 0.75
-_FEW_COLOURS = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,14 +136,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         }
 
     def place_of(self, tag: str) -> int | None:
-        """Find the class that a folder is called after, by its name or by the label its name ends in.
-
-        Examples
-        --------
-        >>> classes = Classes(labels=[7, 13], names=["road", "car"])
-        >>> classes.place_of("car"), classes.place_of("class_013"), classes.place_of("13"), classes.place_of("sky")
-        (1, 1, 1, None)
-        """
+        """Find the class that a folder is called after, by its name or by the label its name ends in."""
         name = unicodedata.normalize("NFC", tag)
         if name in self.class_names:
             return self.class_names.index(name)
@@ -217,22 +208,14 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
 
     def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Give the label map of an image, and the soft map of each class.
-
-        Raises
-        ------
-        DataError
-            If there are several annotators, the ground truth holds no labels, or predictions are not one map per class.
-        """
+        """Give the label map of an image, and the soft map of each class."""
         truth = _labels(sample.truth_file, only_truth(sample, "label map"))
         file = sample.predicted_file
-        known = (*self.labels, *self.void)
-        from segbench.protocols.predicted_labels import is_coloured
-
         one = sample.predictions[0]
         single = one.ndim == truth.ndim or is_one_map(one.shape, truth.shape)
         if len(self.labels) > 1 and len(sample.predictions) == 1 and single:
-            raise _not_per_class(file, one.squeeze(), known, len(self.labels), coloured=is_coloured(sample))
+            what = f"is one map, or a label map, expected one soft map per class: {len(self.labels)}"
+            raise ClassMapsError(file, what, f"save the scores of each class, before argmax: {_forms()}")
         return truth, self._one_a_class(file, sample.predictions, truth)
 
     def _one_a_class(self, file: str, predictions: tuple[NDArray[Any], ...], truth: NDArray[Any]) -> list[NDArray[Any]]:
@@ -280,25 +263,6 @@ def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:
             "save labels as integers, not colours",
         )
     return truth
-
-
-def _not_per_class(
-    file: str, one: NDArray[Any], known: tuple[int, ...], classes: int, *, coloured: bool
-) -> ClassMapsError:
-    """Say that there is one map for several classes, and whether it is a label map."""
-    import numpy as np
-
-    from segbench.protocols.predicted_labels import distinct, is_whole
-
-    values = distinct(one)
-    expected = f"expected one soft map per class: {classes}"
-    if coloured and values.size <= _FEW_COLOURS:
-        what = f"is in colour ({values.size} colours), like a label map; {expected}"
-    elif not coloured and is_whole(one) and np.isin(values, known).sum() >= _MOSTLY * values.size:
-        what = f"is a label map (one channel, values {values[0]:g}..{values[-1]:g}), {expected}"
-    else:
-        return ClassMapsError(file, f"is one map, {expected}", f"save {_forms()}")
-    return ClassMapsError(file, what, f"save the scores before argmax: {_forms()}")
 
 
 def _forms() -> str:

@@ -87,16 +87,15 @@ def distinct_by_class(
     the scores of the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result
     included.
     """
-    from segbench.protocols.pixels.kernels import count_runs, count_two, merge_negated, split_negated
+    from segbench.protocols.pixels.kernels import count_runs, merge_negated, split_negated
 
     kept = np.float32 if scores.dtype == np.float32 else np.float64
     limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
-    wanted = POSITIVE, NEGATIVE
-    size_first, size_second = count_two(classes, wanted)
+    size_first, size_second = (np.count_nonzero(classes == label) for label in (POSITIVE, NEGATIVE))
     negated_first = np.empty(size_first + 1, kept)
     values: NDArray[Any] = np.empty(size_first + size_second + 1, kept)
     negated_second = values[size_first:]
-    split_negated(classes, scores, wanted, negated_first, negated_second)
+    split_negated(classes, scores, negated_first, negated_second)
     for negated in (negated_first, negated_second):
         negated[-1] = np.inf
         negated.sort()  # NaN goes to the end

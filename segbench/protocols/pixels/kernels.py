@@ -31,37 +31,24 @@ def histogram(classes: NDArray[Any], levels: NDArray[Any], level_count: int) -> 
 
 
 @compiled()
-def count_two(classes: NDArray[Any], wanted: tuple[int, int]) -> tuple[int, int]:
-    """Count the pixels of two classes."""
-    first, second = wanted
-    in_first = in_second = 0
-    for pixel in classes:
-        in_first += pixel == first
-        in_second += pixel == second
-    return in_first, in_second
-
-
-@compiled()
 def split_negated(
     classes: NDArray[Any],
     scores: NDArray[Any],
-    wanted: tuple[int, int],
     into_first: NDArray[Any],
     into_second: NDArray[Any],
 ) -> None:
-    """Write the negated scores of two classes into two arrays, each with room for one entry more than its class.
+    """Write the negated scores of positives and of negatives into arrays with room for one entry more.
 
     Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
     the class would often be mispredicted.
     """
-    first, second = wanted
     i = j = np.uintp(0)
     for k in range(scores.size):
         negated = 0.0 - scores[k]
         into_first[i] = negated
         into_second[j] = negated
-        i += np.uintp(classes[k] == first)
-        j += np.uintp(classes[k] == second)
+        i += np.uintp(classes[k] == 1)
+        j += np.uintp(classes[k] == 0)
 
 
 @compiled()

@@ -293,16 +293,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         """Count the pixels of tensors on their device."""
         from segbench.protocols.pixels.tensors import count_tensors
 
-        return count_tensors(
-            labels,
-            scores,
-            valid,
-            labelled=self.labelled,
-            void=bool(self.void),
-            invert=self.invert,
-            quantize=self.quantize,
-            of=of,
-        )
+        return count_tensors(self, labels, scores, valid, of=of)
 
     def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: NDArray[np.float64]) -> Pictures:
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""

@@ -8,18 +8,15 @@ Tested on the CPU, where PyTorch runs the same calls; not run on a GPU so far.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.annotators import Labelled
 from segbench.protocols.pixels.counting import (
     IGNORED,
     POSITIVE,
@@ -41,14 +38,11 @@ def is_tensor(array: object) -> bool:
 
 
 def count_tensors(
+    settings: Any,  # noqa: ANN401  segbench.Pixels, which imports this
     labels: Tensor,
     scores: Tensor,
     valid: Tensor | None,
     *,
-    labelled: Callable[[Sample], tuple[list[Labelled], tuple[float, ...]]],
-    void: bool,
-    invert: bool,
-    quantize: Quantize | None,
     of: str,
 ) -> Counted:
     """Count the pixels of tensors that lie on one device, as `segbench.Pixels.count` counts arrays."""
@@ -62,9 +56,9 @@ def count_tensors(
         labels, scores = labels[valid], scores[valid]
     values, index = _label_values(torch, labels)
     among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
-    ((truth, not_void),), label_values = labelled(among)
+    ((truth, not_void),), label_values = settings.labelled(among)
     classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
-    if void:
+    if settings.void:
         counted = classes != IGNORED
         classes, scores = classes[counted], scores[counted]
     ignored = pixels - scores.numel()
@@ -72,16 +66,16 @@ def count_tensors(
     level_count = {torch.bool: 2, torch.uint8: 1 << 8, getattr(torch, "uint16", None): 1 << 16}.get(scores.dtype)
     if level_count:
         levels = scores.to(torch.int64)
-        if invert:
+        if settings.invert:
             levels = level_count - 1 - levels
         negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
         return Counted(counts_of_levels(negatives, positives, ignored), label_values)
     numbers = _as_floats(torch, f"scores{of}", scores)
-    if quantize and pixels > ignored:
+    if settings.quantize and pixels > ignored:
         refuse_outside(f"scores{of}", float(numbers.min()), float(numbers.max()))
-    numbers = (1 - numbers.to(torch.float64) if invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
-    if quantize:
-        full = 2**quantize - 1
+    numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
+    if settings.quantize:
+        full = 2**settings.quantize - 1
         levels = torch.round(numbers.to(torch.float64) * full).to(torch.int64)
         negatives, positives = _by_class(torch, levels, positive, full + 1).cpu().numpy()
         return Counted(counts_of_levels(negatives, positives, ignored), label_values)

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray, as_array, without_hidden
 from segbench.core.errors import ArgumentError, DataError
+from segbench.protocols.boundaries.inputs import check_same_size
 from segbench.protocols.label_rules import void_labels
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.inputs import (
     as_label_maps,
-    check_size,
     is_ucm2,
     ucm2_levels,
     without_masks,
@@ -78,11 +78,11 @@ def count_regions(
         predicted, unsegmented = without_masks(segmentations_or_ucm2, "segmentation")
     hierarchies, cuts = hierarchies_of(predicted, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
-        check_size(hierarchy.labels, truths[0], "prediction")
+        check_same_size(hierarchy.labels, truths[0], "prediction")
     void = void_labels(void, least=0)
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
-        check_size(inside, truths[0], "valid pixels")
+        check_same_size(inside, truths[0], "valid pixels")
     inside = without_hidden(inside, *unsegmented)
     # Best overlap of every predicted region, of all thresholds, with one of any annotator.
     overlaps = [np.zeros(int(hierarchy.offsets[-1] + hierarchy.number[-1])) for hierarchy in hierarchies]

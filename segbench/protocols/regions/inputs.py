@@ -16,7 +16,6 @@ from segbench.protocols.boundaries.inputs import (
     check_unit_range,
     of_one_size,
     parts_of,
-    written_size,
 )
 
 MOST_PIXELS = 2**30
@@ -77,14 +76,3 @@ def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArra
             "write the map at twice the resolution with 0 at odd places",
         )
     return levels, cuts
-
-
-def check_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str) -> None:
-    """Refuse a prediction of another size than the ground truth."""
-    if prediction.shape != ground_truth.shape:
-        height, width = ground_truth.shape
-        raise DataError(
-            name,
-            f"{written_size(prediction.shape)}, but the ground truth is {written_size(ground_truth.shape)}",
-            f"give label maps of that size, or a ucm2 of {written_size((2 * height + 1, 2 * width + 1))}",
-        )

@@ -47,12 +47,9 @@ class MaskRule(LabelRule):
 
         values = np.unique(ground_truth)
         highest = float(values[-1])
-        if values.size <= 2:
-            held = " and ".join(f"{value:g}" for value in values.tolist())
-            raise DataError(file, f"holds {held}, and the rule {self} finds nothing salient", _named(f">={highest:g}"))
-        if highest <= 1:
+        if values.size <= 2 or highest <= 1:
             what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
-            raise DataError(file, what, _named(">0.5"))
+            raise DataError(file, what, _named(f">={highest:g}" if values.size <= 2 else ">0.5"))
 
     def note(self, ground_truth: NDArray[Any], labels: NDArray[np.bool_]) -> tuple[str, ...]:
         """Say that a mask with other values than 0 has no salient pixel."""

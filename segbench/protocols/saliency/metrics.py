@@ -18,6 +18,7 @@ from segbench.core.numbers import number
 from segbench.core.series import Space
 from segbench.core.table import CountsTable
 from segbench.curves.curve import Drawn
+from segbench.protocols.common_thresholds import precision_at
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
@@ -131,8 +132,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         for row, values in enumerate(sums):
             if values[-1]:
                 precision, recall = (values[: 2 * LEVELS] / values[-1]).reshape(2, LEVELS)
-                reached, first = np.unique(recall, return_index=True)
-                heights[row] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
+                heights[row] = precision_at(at, recall, precision)
         return heights
 
 
@@ -175,13 +175,7 @@ class SaliencyCurve(Drawn):
     @property
     def columns(self) -> Mapping[str, FloatArray]:
         """Thresholds and every mean."""
-        return {
-            "threshold": self.thresholds,
-            "precision": self.precision,
-            "recall": self.recall,
-            "f": self.f,
-            "e": self.e,
-        }
+        return {"threshold": self.thresholds, **{name: getattr(self, name) for name in CURVES}}
 
     @property
     def caption(self) -> str:
