@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -34,7 +34,7 @@ from segbench.loaders.repairs import Repairs
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-IN_FLIGHT = 64
+_IN_FLIGHT = 64
 _IN_FLIGHT_A_WORKER = 4
 _LOST_IN_A_ROW = 16
 
@@ -45,13 +45,12 @@ def answers(
     batches: Iterable[Sequence[Item]],
     *,
     lost: Callable[[Item], Answer],
-    in_flight: int | None = None,
 ) -> Iterator[list[Answer]]:
     """Give ``function(batch)`` for each batch, in whatever order answers come."""
     if executor is None:
         yield from map(function, batches)
         return
-    bound = in_flight or workers_of(executor) * _IN_FLIGHT_A_WORKER or IN_FLIGHT
+    bound = workers_of(executor) * _IN_FLIGHT_A_WORKER or _IN_FLIGHT
     try:
         yield from _Spread(executor, carried(function), lost).answers(iter(batches), bound)
     except CancelledError as error:
@@ -188,7 +187,6 @@ def _worker_died(task: Task) -> Outcome:
     return Outcome(name, failure=f"{name}: {what}")
 
 
-@cache
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
     """Count a few images; what is wrong with one does not touch the others."""
     keep_freed_memory()
