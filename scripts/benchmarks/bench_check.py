@@ -23,7 +23,7 @@ from measuring import median_seconds
 from scipy.ndimage import gaussian_filter
 
 import segbench
-from segbench.checks.checking import quick_check
+from segbench.cli.benchmark import quick_check
 from segbench.loaders.pairing import Inputs, pair
 
 SHAPE = (321, 481)

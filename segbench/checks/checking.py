@@ -130,20 +130,15 @@ def check(
     return report
 
 
-def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs = Repairs()) -> list[Report]:
-    """Check as `check_methods` does, but decode a handful of images only, compare no files, and leave archives shut."""
-    return check_methods(pairings, protocol, repairs, sample=QUICK_SAMPLE, quick=True)
-
-
 def check_methods(
     pairings: Mapping[str, Pairing],
     protocol: Protocol,
     repairs: Repairs,
     *,
-    sample: int | None,
+    sample: int | None = QUICK_SAMPLE,
     quick: bool = False,
 ) -> list[Report]:
-    """Check several methods; each file's header is read once, whatever number of methods it serves."""
+    """Check several methods, where `quick` with archives shut and no files compared; each header is read once."""
     read = cast("Read", cache(_header_on_disk if quick else read_header))
     as_repairs(repairs, protocol.reads)
     return [

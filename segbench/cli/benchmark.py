@@ -176,11 +176,11 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
 
 def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
-    from segbench.checks.checking import quick_check as checked
+    from segbench.checks.checking import check_methods
     from segbench.loaders.source import masked
     from segbench.report.findings import refusal, warnings_of
 
-    reports = checked(pairings, protocol, repairs)
+    reports = check_methods(pairings, protocol, repairs, quick=True)
     refused = {report.method: pairings[report.method].inputs for report in reports if report.refused}
     if refused:
         places = {masked(str(inputs.prediction or inputs.pairs)) for inputs in refused.values()}

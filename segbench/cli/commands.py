@@ -27,7 +27,6 @@ _DEFAULT_VERB = "pixels"
 class _Verb(NamedTuple):
     """A fixed verb, which runs the class of its name in a module of this package."""
 
-    panel: str
     module: str
     help: str
     examples: tuple[str, ...]
@@ -35,14 +34,12 @@ class _Verb(NamedTuple):
 
 _VERBS = {
     "show": _Verb(
-        "Results",
         "results",
         "Print the metrics of a results file."
         "\n\nSeveral files are several data sets: methods are rows, and each set has its own columns.",
         (f"segbench show {_RESULTS}", f"segbench show {_RESULTS} --intervals 95 --format csv"),
     ),
     "compare": _Verb(
-        "Results",
         "results",
         "Say which method is best, and how sure that is."
         "\n\nMethods are compared on the same images, with intervals and p-values.",
@@ -53,55 +50,45 @@ _VERBS = {
         ),
     ),
     "plot": _Verb(
-        "Results",
         "pictures",
         "Draw all methods in a results file.",
         (f"segbench plot {_RESULTS} -o pr.pdf", f"segbench plot {_RESULTS} -o roc.png --kind roc --intervals 95"),
     ),
     "report": _Verb(
-        "Results",
         "pictures",
         "Write one page with tables, curves and pictures of the images."
         "\n\nIt is one HTML file for any browser, and needs no network.",
         (f"segbench report {_RESULTS} -o page.html", f"segbench report {_RESULTS} -o page.html --panels 2"),
     ),
     "overlay": _Verb(
-        "Results",
         "pictures",
         "Draw true, false and missed pixels on each image."
         "\n\nIt writes one PNG per image and method. Pictures of label maps show wrong pixels.",
         (f"segbench overlay {_RESULTS} -o overlays", f"segbench overlay {_RESULTS} -o overlays --image coins"),
     ),
     "export": _Verb(
-        "Results",
         "results",
         "Write results as the text files of the official benchmark.",
         (f"segbench export {_RESULTS} --bsds official",),
     ),
     "import": _Verb(
-        "Results",
         "results",
         "Read results of the official benchmarks.\n\nTables and plots then show them beside your own.",
         ("segbench export results.segbench --bsds official", "segbench import official -o imported.segbench"),
     ),
     "merge": _Verb(
-        "Results",
         "results",
         "Put the runs of several results files into one."
         "\n\nImages of one method that were counted in parts become one run.",
         (f"segbench merge {_RESULTS} other.segbench -o both.segbench",),
     ),
     "nms": _Verb(
-        "Tools",
         "tools",
         "Suppress all but the ridges of soft boundary maps.\n\nThe maps of networks are usually evaluated like this.",
         ("segbench nms datasets/demo/edges/predictions/gradient thin", "segbench nms soft.zip thin --bits 16"),
     ),
-    "presets": _Verb(
-        "Tools", "tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")
-    ),
+    "presets": _Verb("tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")),
     "verify": _Verb(
-        "Tools",
         "tools",
         "Recompute published numbers, and print what was expected and found."
         "\n\nExamples of papers and the demo's table are checked on the data that ship. The exit code is 1 if one "
@@ -109,7 +96,6 @@ _VERBS = {
         ("segbench verify", "segbench verify --format json"),
     ),
     "demo": _Verb(
-        "Tools",
         "tools",
         "Benchmark four methods on nine photographs that ship with segbench."
         "\n\nIt prints their metrics and draws their curves.",
@@ -153,7 +139,9 @@ def _commands() -> dict[str, Listed]:
     """List all commands: verbs of protocols, those of other packages first, and the others."""
     helps = {"run": _RUN.help or "", "check": _CHECK.help or ""}
     listed = {name: Listed("Benchmarks", text) for name, text in {**verbs(), **helps}.items()}
-    listed |= {name: Listed(verb.panel, verb.help) for name, verb in _VERBS.items()}
+    listed |= {
+        name: Listed("Tools" if verb.module == "tools" else "Results", verb.help) for name, verb in _VERBS.items()
+    }
     return {name: each._replace(text=each.text.partition("\n")[0]) for name, each in listed.items()}
 
 

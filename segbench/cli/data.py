@@ -153,15 +153,11 @@ class Data:
             raise ArgumentError("--pairs names all files; leave out the folders")
         from segbench.loaders.file_list import method_columns
         from segbench.loaders.pairing import Inputs
-        from segbench.loaders.presets import load_preset
 
         beside = Inputs(field=self.field, **self._patterns).beside_list()
         if beside:
-            message = f"--pairs names all files; leave out {', '.join(map(option_of, beside))}"
-            theirs = [name for name in beside if self.preset and name in load_preset(self.preset).options]
-            if theirs:
-                message += f" (the preset {self.preset} gives {', '.join(map(option_of, theirs))}; leave out --preset)"
-            raise ArgumentError(message)
+            or_preset = " and --preset" if self.preset else ""
+            raise ArgumentError(f"--pairs names all files; leave out {', '.join(map(option_of, beside))}{or_preset}")
         return method_columns(self.pairs)
 
     def repairs(self) -> Repairs:

@@ -1,7 +1,4 @@
-"""The command line as a program: streams that take any text, exit codes, and one line where something is wrong.
-
-What takes long to import is imported inside `main`, so that Ctrl-C is answered from the first moment on.
-"""
+"""The command line as a program; what takes long is imported in `main`, so that Ctrl-C is answered from the start."""
 
 from __future__ import annotations
 
@@ -16,10 +13,7 @@ _terminated: list[int] = []
 
 
 def main() -> None:
-    """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line.
-
-    ``compare --fail-if-worse`` has codes of its own.
-    """
+    """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
     try:
         _accept_any_text()
         _forget_no_columns()

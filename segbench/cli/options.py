@@ -1,7 +1,4 @@
-"""Options and arguments: each is a field of a dataclass, of a verb or of what verbs share, and Click reads them.
-
-Those of protocols are declared in the same way (`segbench.core.options`).
-"""
+"""Options and arguments: each is a field of a dataclass, as those of protocols (`segbench.core.options`) are."""
 
 from __future__ import annotations
 

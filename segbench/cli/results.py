@@ -122,9 +122,6 @@ class Compare(OneFile, Resampling, Rounded):
         metavar="PERCENT",
         shown="95",
     )
-    replicates: int | None = given(
-        "Set the number of resamples behind ranks and metrics that jump.", shown="2000", least=1
-    )
     class_name: str | None = given(
         "Compare by one class of runs with --classes, measured against all others, or by each of them: all.",
         flag="--class",

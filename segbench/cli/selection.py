@@ -139,9 +139,7 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
 
         return f"no run in {path} has classes{how_to_get_classes(results)}"
     names = dict.fromkeys(name for result in results for name in result.classes)
-    if not names:
-        return f"no image was counted in the runs with classes of {path}"
-    return f"no such class; those of {path} are {', '.join(names)}"
+    return f"no such class; those of {path} are {', '.join(names) or 'none'}"
 
 
 def chosen_methods(results: Sequence[Result], methods: str, path: Path) -> list[Result]:

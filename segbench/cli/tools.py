@@ -16,6 +16,7 @@ from segbench.cli.progress import Shown, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.numbers import many
+from segbench.core.text_table import aligned
 
 if TYPE_CHECKING:
     from segbench.loaders.decoded import Source
@@ -102,10 +103,7 @@ class Presets:
         if self.name is not None:
             click.echo(_described(load_preset(self.name)))
             return
-        known = presets()
-        width = max(map(len, known))
-        for preset in known.values():
-            click.echo(f"{preset.name:{width}}  {preset.title}")
+        click.echo(aligned([[preset.name, preset.title] for preset in presets().values()], "<<"))
         click.echo("to describe one: segbench presets NAME; to run one: segbench run NAME ROOT PRED", err=True)
 
 
@@ -118,8 +116,7 @@ def _described(preset: Preset) -> str:
     folder = f"ROOT/{preset.layout['ground_truth'][0]}"
     rows += [("the same as", f"segbench {preset.protocols[0]} {folder} PRED{_flags(preset)}")]
     rows += [("note", preset.note)] if preset.note else []
-    width = max(len(word) for word, _ in rows)
-    return "\n".join(f"{word:{width}}  {text}" for word, text in rows)
+    return aligned(rows, "<<")
 
 
 def _flags(preset: Preset) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,7 @@ def added(one: IntArray, other: IntArray, name: str) -> IntArray:
     return total
 
 
+@cache
 def keep_freed_memory() -> None:
     """Have glibc keep the memory of one image for the next, instead of having all its pages cleared and mapped again.
 

@@ -1,8 +1,4 @@
-"""What only some protocols can do: one small class each, from which a protocol that can do it derives, too.
-
-`Protocol.capability` gives it; where it gives None, whoever asked goes without. A class may be asked by `issubclass`
-before there are settings, as the command line does.
-"""
+"""What only some protocols can do: a small class each, for `Protocol.capability`, or `issubclass` before settings."""
 
 from __future__ import annotations
 

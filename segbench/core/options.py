@@ -1,10 +1,4 @@
-"""Fields of a protocol as options of the command line.
-
-A field with a help text in its metadata is an option: its name, type and default are those of the field. Nothing else
-has to change for it to appear in the help of the protocol's verb, in presets and in the commands of the report::
-
-    max_dist: float = field(default=0.0075, metadata=option("Set the tolerance as a fraction of the diagonal."))
-"""
+"""Fields of a protocol as options of the command line: each that has a help text in its metadata."""
 
 from __future__ import annotations
 
@@ -36,17 +30,7 @@ def option(
     `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
     in fields `of_predictions` may be compared: these change only what is predicted.
     """
-    return {
-        "help": help,
-        "flag": flag,
-        "metavar": metavar,
-        "panel": panel,
-        "read": read,
-        "write": write,
-        "also": also,
-        "default": default,
-        "of_predictions": of_predictions,
-    }
+    return locals()
 
 
 def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass

@@ -1,8 +1,4 @@
-"""Pooling the counts of many images in a bounded amount of memory.
-
-Pooled counts that would hold more than `SCORES_AT_ONCE` distinct scores are made score range by score range, from the
-highest down. Each range is exact, so the result does not depend on where ranges begin, nor on the order of images.
-"""
+"""Pooling the counts of many images in bounded memory, in ranges of scores, each of which is exact."""
 
 from __future__ import annotations
 

@@ -30,33 +30,15 @@ class Maps:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading(ABC):
-    """How the files of an image become arrays, and what may come beside them; `segbench.loaders.reading` has those.
+    """How the files of an image become arrays, and what may come beside them; `segbench.loaders.reading` has those."""
 
-    Parameters
-    ----------
-    name : str
-        What errors call what is read.
-    alone : bool
-        Whether annotators are compared with each other, without a prediction.
-    pixelwise : bool
-        Whether pixels need no image around them, so that arrays of any shape can be counted.
-    levels : bool
-        Whether whole numbers in predictions are levels of scores.
-    without_field : str
-        Why no pixels can be left out by a field of view; empty if they can.
-    without_negatives : str
-        What cannot be counted in an image without ground truth; empty if all its pixels can be negative.
-    expected : Expected
-        What files may hold whatever the settings of a protocol.
-    """
-
-    name: str
-    alone: bool = False
-    pixelwise: bool = False
-    levels: bool = True
-    without_field: str = ""
-    without_negatives: str = ""
-    expected: Expected = _ANYTHING
+    name: str  # what errors call what is read
+    alone: bool = False  # whether annotators are compared with each other, without a prediction
+    pixelwise: bool = False  # whether pixels need no image around them, so that arrays of any shape can be counted
+    levels: bool = True  # whether whole numbers in predictions are levels of scores
+    without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
+    without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
+    expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol
 
     @abstractmethod
     def truths(self, data: bytes, path: Any) -> Maps:  # noqa: ANN401  a `Source`

@@ -78,10 +78,14 @@ class ScoreCounts(Counts):
     of_predictions: bool = False
 
     def __post_init__(self) -> None:
-        scores = _as_scores(self.scores, "scores")
+        scores = as_array(self.scores, "scores")
+        if scores.dtype not in (np.float32, np.float64):
+            scores = as_floats(scores, "scores")
+        if scores.ndim != 1:
+            raise ArgumentError(f"scores has shape {scores.shape}, expected one dimension")
         if not np.all(scores[1:] < scores[:-1]) and not np.all(np.isnan(scores)):
             raise ArgumentError("scores must be strictly decreasing")
-        object.__setattr__(self, "scores", scores)
+        object.__setattr__(self, "scores", frozen(scores))
         for name in ("positives", "negatives"):
             counts = as_counts(getattr(self, name), name)
             if counts.shape != scores.shape:
@@ -311,15 +315,6 @@ class Pool:
         """Give the sum of all that was added."""
         self._sums, self._waiting, self._scores_waiting = [pooled([*self._sums, *self._waiting])], [], 0
         return self._sums[0]
-
-
-def _as_scores(values: ArrayLike, name: str) -> FloatArray:
-    scores = as_array(values, name)
-    if scores.dtype not in (np.float32, np.float64):
-        scores = as_floats(scores, name)
-    if scores.ndim != 1:
-        raise ArgumentError(f"{name} has shape {scores.shape}, expected one dimension")
-    return frozen(scores)
 
 
 def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:

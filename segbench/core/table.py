@@ -1,8 +1,6 @@
 """Counts of many images, ready to be weighted: the one place where counts become metrics.
 
-Each image is a row of numbers that add up. Metrics are computed from sums of rows: the sum of all is the benchmark
-itself, all but one image make an interval, images drawn with replacement a resample, and a single row measures that
-image alone.
+Each image is a row of numbers that add up: the sum of all is the benchmark itself, drawn with replacement a resample.
 """
 
 from __future__ import annotations
@@ -81,7 +79,9 @@ class Table(ABC):
 
     def sums(self, weights: FloatArray) -> Iterator[FloatArray]:
         """Add up rows by each row of weights, shape (R, images), some at a time."""
-        return weighted_sums(weights, self.rows)
+        step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
+        for start in range(0, len(weights), step):
+            yield multiplied(weights[start : start + step], self.rows)
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Measure every metric for every row of weights, shape (R, images): how often each image counts."""
@@ -245,14 +245,7 @@ class Columns:
         return np.hstack([as_dense(part) for part in self.parts], dtype=np.float64)
 
 
-def weighted_sums(weights: FloatArray, rows: Any) -> Iterator[FloatArray]:  # noqa: ANN401  an array, sparse, or columns
-    """Add up rows by each row of weights, some at a time."""
-    step = max(CELLS_AT_ONCE // max(rows.shape[1], 1), 1)
-    for start in range(0, len(weights), step):
-        yield multiplied(weights[start : start + step], rows)
-
-
-def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  as above
+def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  an array, sparse, or columns
     """Multiply matrices, on one core unless that takes long: other threads of a BLAS spin for a while afterwards."""
     if weights.size * rows.shape[1] > _LONG:
         return weights @ rows  # type: ignore[no-any-return]  # rows may be anything

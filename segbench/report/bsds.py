@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -52,9 +53,8 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
     for place, files in zip(folders, contents, strict=True):
         strays = sorted({path.name for path in place.glob(f"*{COUNTS}")} - files.keys())
         if strays:
-            raise DataError(
-                str(place), f"holds counts of other images ({', '.join(strays[:3])}, ...)", "give an empty folder"
-            )
+            what = f"holds counts of other images ({', '.join(strays[:3])}, ...)"
+            raise DataError(str(place), what, "give an empty folder")
     for place, files in zip(folders, contents, strict=True):
         for name, text in files.items():
             write_file(place / name, text.encode(), hint="give another folder", make_folder=True)
@@ -87,11 +87,8 @@ def file_names(names: Iterable[str]) -> list[str]:
     taken: set[str] = set()
     given = []
     for name in names:
-        plain = chosen = as_file_name(name)
-        number = 2
-        while chosen.casefold() in taken:
-            chosen = f"{plain}-{number}"
-            number += 1
-        taken.add(chosen.casefold())
-        given.append(chosen)
+        plain = as_file_name(name)
+        choices = itertools.chain([plain], (f"{plain}-{number}" for number in itertools.count(2)))
+        given.append(next(one for one in choices if one.casefold() not in taken))
+        taken.add(given[-1].casefold())
     return given

@@ -79,11 +79,6 @@ def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str]
     return [f"no interval ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
 
 
-def images_of(result: Result) -> str:
-    """Write the number of images; a dash where it is not known."""
-    return "-" if result.published or result.unnamed else str(len(result.counts))
-
-
 def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
     yield from (Remark(note, "run") for note in result.notes)

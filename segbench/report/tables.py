@@ -29,7 +29,7 @@ from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.protocols.registry import protocols_of, verb_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
-from segbench.report.remarks import few_names, images_of, remarks, undefined_metrics
+from segbench.report.remarks import few_names, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
@@ -231,7 +231,7 @@ def method_table(
 
     def texts(result: Result) -> dict[str, str]:
         return {
-            "images": str(len(result.counts)) if every else images_of(result),
+            "images": "-" if not every and (result.published or result.unnamed) else str(len(result.counts)),
             "failed": str(len(result.failed)),
             "signature": result.signature,
             "partial": partial_text(result.partial) if result.partial else "",

@@ -83,10 +83,6 @@ class Answer:
         """The metric."""
         return self.pairs.metric
 
-    @property
-    def _images(self) -> int:
-        return self.pairs.measured[0].images
-
     @cached_property
     def p_values(self) -> dict[tuple[str, str], float]:
         """Holm's p-value of each pair of methods, both ways round; nan where it has none."""
@@ -113,7 +109,7 @@ class Answer:
     def verdict(self) -> str:
         """One sentence: who leads, by how much and how surely; or who cannot be told apart."""
         first, second = self.standings[:2]
-        title, images = self.metric.name, many(self._images, "image")
+        title, images = self.metric.name, many(self.pairs.measured[0].images, "image")
         if math.isnan(first.estimate):
             return f"{title} is undefined for every method"
         if math.isnan(second.estimate):
@@ -141,7 +137,7 @@ class Answer:
             return ""
         pair = self.pairs.pair(*(self.methods.index(one.method) for one in (first, second)))
         images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
-        if not self._images < images < math.inf:
+        if not self.pairs.measured[0].images < images < math.inf:
             return ""
         ahead = number(abs(first.estimate - second.estimate))
         return f"a difference of {ahead} would need about {int(images)} images to be significant"
@@ -324,6 +320,5 @@ def _places(largest: float) -> int:
 
 def _listed(names: Sequence[str]) -> str:
     """Name two methods, and how many more there are."""
-    if len(names) <= _NAMED + 1:
-        return f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{first_names(names, _NAMED)}"
+    few = len(names) <= _NAMED + 1
+    return f"{', '.join(names[:-1])} and {names[-1]}" if few else first_names(names, _NAMED)

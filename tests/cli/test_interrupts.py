@@ -92,17 +92,17 @@ def test_sigterm_ends_workers_and_says_how_to_continue(folders, send, tmp_path):
 
 
 def test_a_results_file_that_was_not_written_keeps_nothing(segbench, folders, monkeypatch, tmp_path):
-    def stop(*_arguments):
+    def stop(*_arguments, **_settings):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("segbench.checks.checking.quick_check", stop)
+    monkeypatch.setattr("segbench.checks.checking.check_methods", stop)
     answer = segbench("pixels", *folders, "-o", tmp_path / "k.segbench")
     assert answer.code == 130
     assert f"stopped; {tmp_path}/k.segbench was not written yet; to start again:\n  segbench pixels" in answer.err
 
 
 def test_ends_any_command_with_130(segbench, folders, monkeypatch):
-    def stop(*_arguments):
+    def stop(*_arguments, **_settings):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(folders[0].parent)

@@ -64,7 +64,7 @@ def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
         assert (answer.code, f"leave out {option}" in " ".join(answer.err.split())) == (2, True)
     answer = segbench(verb, "--pairs", place, "--preset", "drive")
     assert answer.code == 2
-    assert "the preset drive gives --gt-pattern, --pred-pattern, --field-pattern" in " ".join(answer.err.split())
+    assert "leave out --gt-pattern, --pred-pattern, --field-pattern and --preset" in " ".join(answer.err.split())
     assert segbench(verb, "--pairs", place, "--preset", "duts").code == 0
 
 

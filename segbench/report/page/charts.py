@@ -26,7 +26,7 @@ from segbench.drawing.charts import Area, Chart, Dot, Mark
 from segbench.report.plots.classes import confusion_shares
 from segbench.report.plots.images import spread
 from segbench.report.plots.kinds import KINDS, kind_of
-from segbench.report.plots.methods import Method, classes_add_up
+from segbench.report.plots.methods import Method
 from segbench.report.tables import class_results
 
 WIDTH = 480
@@ -219,8 +219,7 @@ def _scatter(methods: Sequence[Method]) -> Figure | None:
 
 def _by_class(methods: Sequence[Method]) -> list[Figure]:
     """Draw a bar for each class and method, and confusion matrices."""
-    first = methods[0].result
-    names = [] if classes_add_up(first) else list(first.classes)
+    names = list(methods[0].result.classes)
     if not names:
         return []
     alike = [k for k, method in enumerate(methods) if list(method.result.classes) == names]

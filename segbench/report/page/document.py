@@ -209,7 +209,7 @@ def _section(
     text = table.text()
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     embedded, cuts = pictures.for_scripts()
-    classes = [] if classes_add_up(results[0]) else list(results[0].classes)
+    classes = list(results[0].classes)
     return {
         "protocol": rules.name,
         "lead": rules.title,
