@@ -34,7 +34,7 @@ from segbench.loaders.repairs import Repairs
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
-IN_FLIGHT = 64
+_IN_FLIGHT = 64
 _IN_FLIGHT_A_WORKER = 4
 _LOST_IN_A_ROW = 16
 
@@ -45,13 +45,12 @@ def answers(
     batches: Iterable[Sequence[Item]],
     *,
     lost: Callable[[Item], Answer],
-    in_flight: int | None = None,
 ) -> Iterator[list[Answer]]:
     """Give ``function(batch)`` for each batch, in whatever order answers come."""
     if executor is None:
         yield from map(function, batches)
         return
-    bound = in_flight or workers_of(executor) * _IN_FLIGHT_A_WORKER or IN_FLIGHT
+    bound = workers_of(executor) * _IN_FLIGHT_A_WORKER or _IN_FLIGHT
     try:
         yield from _Spread(executor, carried(function), lost).answers(iter(batches), bound)
     except CancelledError as error:

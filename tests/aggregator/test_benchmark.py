@@ -1,6 +1,5 @@
 import pickle
 import re
-from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_
 import segbench
 from segbench import DataError, FailedImages, Pixels, count_pixels, evaluate
 from segbench.aggregator.executors import answers
+from segbench.aggregator.pools import ThreadPool
 
 
 @pytest.fixture
@@ -177,10 +177,8 @@ class TestExecutors:
                 taken.append(item)
                 yield [item]
 
-        with ThreadPoolExecutor(2) as threads:
-            answered = answers(
-                threads, lambda batch: [item * 2 for item in batch], items(), lost=lambda item: item, in_flight=4
-            )
+        with ThreadPool(1) as threads:
+            answered = answers(threads, lambda batch: [item * 2 for item in batch], items(), lost=lambda item: item)
             first = next(answered)
             assert len(taken) <= 8
             assert sorted([first, *answered]) == [[item] for item in range(0, 100, 2)]
