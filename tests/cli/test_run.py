@@ -158,8 +158,7 @@ class TestWrongUse:
         [
             (["--intervals", "0.95"], "--intervals 0.95 is not a confidence level in percent; write 95"),
             (["-o", "r.csv"], "for other kinds of files see segbench show"),
-            (["-o", "r.HTML"], "segbench report FILE -o page.html"),
-            (["-o", "r.png"], "segbench plot FILE -o pr.png"),
+            (["-o", "r.HTML"], "name it r.segbench"),
             (["--fresh"], "name the file with -o"),
         ],
     )

@@ -102,7 +102,7 @@ def test_the_reduction_suggested_gives_labels_and_not_places(stack, reduced):
 
 
 def test_arrays_name_the_protocols_of_stacks():
-    with pytest.raises(ArgumentError, match=r"protocol=Labels\(classes=\.\.\.\)"):
+    with pytest.raises(ArgumentError, match=r"Labels\(classes=\.\.\.\)"):
         package.evaluate([(TRUTH, SCORES)])
     with pytest.raises(DataError, match=r"in their order: labels=range\(3\)"):
         package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[3]))
