@@ -106,7 +106,7 @@ def count_map(
         above = np.array([np.subtract([np.count_nonzero(on) for on in found], true), true])
     errors = (0.0, 0.0)
     if weighted and positives:
-        values = of_level[levels] if values is None else values
+        values = kernels.values_of(levels, of_level) if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
     return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
 

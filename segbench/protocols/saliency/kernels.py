@@ -14,6 +14,16 @@ _REACH = 3  # of the 7x7 Gaussian
 
 
 @compiled()
+def values_of(levels: NDArray[np.uint8], of_level: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the value of each pixel's level."""
+    values = np.empty(levels.shape)
+    for r in range(levels.shape[0]):
+        for c in range(levels.shape[1]):
+            values[r, c] = of_level[levels[r, c]]
+    return values
+
+
+@compiled()
 def centroid_sums(labels: NDArray[np.uint8]) -> tuple[int, int, int]:
     """Count the positives, and add up their rows and columns."""
     height, width = labels.shape
