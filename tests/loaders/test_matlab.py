@@ -234,6 +234,7 @@ def test_sparse_matrices_with_impossible_indices():
         (starts, struct.pack("<iiii", 0, 2, 1, 2)),
         (starts, struct.pack("<iiii", 0, 0, 1, 9)),
         (starts, struct.pack("<iiii", 1, 1, 1, 2)),
+        (starts, struct.pack("<iiii", 0, 308481, 0, 0)),
     ]:
         with pytest.raises(DataError, match="damaged or truncated"):
             read_mat(data.replace(old, new), HERE)
