@@ -188,6 +188,24 @@ class TestCompletion:
     def test_of_all_else_is_that_of_the_shell(self):
         assert completed("segbench pixels gt")[0] == ["file,gt"]
 
+    def test_is_installed_once(self, segbench, monkeypatch, tmp_path):
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("SHELL", "/bin/zsh")
+        script = segbench("--show-completion").out
+        for _ in range(2):
+            assert segbench("--install-completion").code == 0
+        file = tmp_path / ".local/share/segbench/complete.zsh"
+        assert file.read_text() in script
+        assert (tmp_path / ".zshrc").read_text().count(str(file)) == 1
+
+    def test_of_an_unknown_shell_is_refused(self, segbench, monkeypatch):
+        monkeypatch.setenv("SHELL", "/bin/csh")
+        answer = segbench("--show-completion")
+        assert (answer.code, answer.err) == (
+            2,
+            "segbench: no completion is known for the shell 'csh'; set SHELL to bash, zsh or fish\n",
+        )
+
 
 PLUGIN = '''
 from __future__ import annotations
