@@ -153,9 +153,14 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
     [
         (["show", "x", "--intervals"], "Option '--intervals' requires an argument.\n"),
         (["boundaries", "gt", "pred", "--no-thin=3"], "'--no-thin' does not take a value.\n"),
+        (["pixels", "gt", "pred", "--calibration", "64"], "--calibration takes no value; leave out '64'\n"),
+        (["pixels", "--invert", "true", "gt", "pred"], "--invert takes no value; leave out 'true'\n"),
+        (["pixels", "--invert", "false", "gt", "pred"], "--invert takes no value; leave out '--invert false'\n"),
+        (["show", "x", "--format", "tabel"], "'markdown', 'latex'. Did you mean 'table'?\n"),
+        (["plot", "x", "-o", "y.png", "--kind", "rco"], "Did you mean 'roc'?\n"),
     ],
 )
-def test_an_option_without_its_value(segbench, words, message):
+def test_a_value_that_an_option_lacks_or_does_not_take(segbench, words, message):
     answer = segbench(*words)
     assert answer.code == 2
     assert answer.err.endswith(message)
