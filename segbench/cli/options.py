@@ -78,8 +78,8 @@ class _Choice(click.Choice[str]):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             close = difflib.get_close_matches(str(value), self.choices, 1)
-            error.message += "".join(f" Did you mean {choice!r}?" for choice in close)
-            raise
+            hint = "".join(f" Did you mean {choice!r}?" for choice in close)
+            raise click.BadParameter(error.message + hint, ctx, param) from None
 
 
 class Group(NamedTuple):
