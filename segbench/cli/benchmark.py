@@ -161,7 +161,7 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
             human=run.human,
             crisp=run.crisp,
             repairs=repairs,
-            tuning=None if tuned is None else thresholds_of(tuned, list(pairings), protocol, repairs),
+            tuning=None if tuned is None else thresholds_of(tuned, pairings, protocol, repairs),
         )
     intervals = [] if level is None else [result.intervals(level=level) for result in results]
     print_run(results, run.form, per_class=run.per_class, intervals=intervals)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
 from segbench.cli.options import Argument, Option
+
+_A_VALUE = re.compile(r"false|no|off|0|(true|yes|on|[\d.,]+)", re.IGNORECASE)  # the group turns a flag on
 
 _ONE_FILE = (
     "; give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
@@ -36,6 +41,11 @@ class Command(click.Command):
         **extra: Any,  # noqa: ANN401  as Click declares it
     ) -> click.Context:
         """Read the command line, and say in plain words what of it cannot be read."""
+        flags = {name for each in self.params if getattr(each, "is_flag", False) for name in each.opts}
+        for flag, value in itertools.pairwise(args):  # which would be taken for another prediction
+            if flag in flags and (found := _A_VALUE.fullmatch(value)) and not Path(value).exists():
+                what = value if found[1] else f"{flag} {value}"
+                raise click.UsageError(f"{flag} takes no value; leave out {what!r}")
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import os
+import shlex
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -215,10 +217,54 @@ _CHECK = Group(
 )
 
 
+def _completion(context: click.Context) -> str:
+    """Give the script that completes commands and options in the shell."""
+    from click.shell_completion import get_completion_class
+
+    shell = Path(os.environ.get("SHELL", "")).stem
+    found = get_completion_class(shell)
+    if found is None:
+        raise ArgumentError(f"no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish")
+    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
+
+
+def _install_completion(context: click.Context) -> str:
+    """Save the script where the shell reads it."""
+    script = _completion(context)
+    shell = Path(os.environ["SHELL"]).stem
+    fish = Path.home() / ".config/fish/completions/segbench.fish"
+    file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(script)
+    if shell != "fish":
+        start = Path.home() / f".{shell}rc"
+        lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
+        known = start.read_text().splitlines() if start.exists() else []
+        with start.open("a") as stream:
+            stream.writelines(f"\n{line}\n" for line in lines if line not in known)
+    return f"written: {file}; open a new shell to use it"
+
+
+def _flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
+    """Make an option that is answered instead of a command."""
+
+    def callback(context: click.Context, _: click.Parameter, wanted: object) -> None:
+        if wanted and not context.resilient_parsing:
+            click.echo(answer(context))
+            context.exit()
+
+    return Option([name], is_flag=True, expose_value=False, is_eager=True, help=help, callback=callback)
+
+
 app = Group(
     "segbench",
     listed=_commands,
     find=_find,
+    params=[
+        _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
+        _flag("--install-completion", "Install completion for the current shell.", _install_completion),
+        _flag("--show-completion", "Show completion for the current shell, to copy or change it.", _completion),
+    ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[
         "segbench demo",
@@ -227,4 +273,3 @@ app = Group(
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-click.version_option(__version__, message="%(prog)s %(version)s", help="Print the version.", cls=Option)(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, field
 from pathlib import Path
@@ -66,6 +67,19 @@ class Argument(_Shown, click.Argument):
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
         """Give what the first line of the help says: NAME..., or [NAME]."""
         return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
+
+
+class _Choice(click.Choice[str]):
+    """A choice that names the nearest where none is meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  as Click declares it
+        """Give the choice that was typed."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            close = difflib.get_close_matches(str(value), self.choices, 1)
+            hint = "".join(f" Did you mean {choice!r}?" for choice in close)
+            raise click.BadParameter(error.message + hint, ctx, param) from None
 
 
 class Group(NamedTuple):
@@ -137,7 +151,7 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
     least, most = about.get("least"), about.get("most")
     settings: dict[str, Any] = {"required": each.default is MISSING, "metavar": about.get("metavar") or None}
     if choices:
-        settings["type"] = click.Choice(choices)
+        settings["type"] = _Choice(choices)
     elif kind in (int, float):
         settings["type"] = (click.IntRange if kind is int else click.FloatRange)(least, most)
         settings["type"].name = "whole number" if kind is int else "number"  # for errors

@@ -5,17 +5,18 @@ Imported only where one is called, because Numba is slow to load.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import config
 from numba.core.caching import FunctionCache
+from numba.core.compiler_lock import global_compiler_lock
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-vars(config)["DISABLE_JIT"] = 0  # which ``NUMBA_DISABLE_JIT`` sets: interpreted, integers would be of other widths
+_config: Any = config  # what it holds is set as Numba starts
 
 
 class _Cache(FunctionCache):
@@ -36,13 +37,32 @@ class _Cache(FunctionCache):
             return
 
 
+@contextmanager
+def _compiling() -> Iterator[None]:
+    """Let Numba compile where ``NUMBA_DISABLE_JIT`` turns that off: interpreted, integers would be of other widths."""
+    with global_compiler_lock:
+        before, _config.DISABLE_JIT = _config.DISABLE_JIT, 0
+        try:
+            yield
+        finally:
+            _config.DISABLE_JIT = before
+
+
+def dispatcher_of(function: Callable[..., Any], **options: Any) -> Any:  # noqa: ANN401  Numba's own
+    """Make what compiles a function when it is first called, whatever the environment says of others."""
+    with _compiling():
+        dispatcher: Any = njit(**options)(function)
+    dispatcher.compile = _compiling()(dispatcher.compile)
+    return dispatcher
+
+
 def compiled(**options: Any) -> Callable[[Function], Function]:  # noqa: ANN401  Numba's own
     """Compile a function when it is first called; it runs without the interpreter's lock."""
 
     def decorate(function: Function) -> Function:
         # Nothing calls the loops by a pointer, and the code for that takes a sixth of the time to compile.
         options.update(nogil=True, no_cfunc_wrapper=True)
-        dispatcher: Any = njit(**options)(function)
+        dispatcher = dispatcher_of(function, **options)
         with suppress(RuntimeError):  # neither beside the sources nor in the user's folder may be written
             dispatcher._cache = _Cache(function)  # type: ignore[no-untyped-call]  # noqa: SLF001  no other door
         compiled_function: Function = dispatcher

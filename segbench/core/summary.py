@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from segbench.core.errors import UnknownMetricError
 from segbench.core.html import table_html
 from segbench.core.numbers import number
-from segbench.core.text_table import TextTable, aligned
+from segbench.core.text_table import TextTable, aligned, data_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def finite(value: float) -> float | None:
@@ -77,6 +81,14 @@ class Summary(Mapping[str, float | int]):
 
     def _rows(self) -> list[list[str]]:
         return [[key, number(value), self.undefined.get(key, "")] for key, value in self.items()]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per metric: value, and the reason where it is undefined.
+
+        Takes pandas, which segbench does not install by itself.
+        """
+        rows = [{"value": value, "undefined": self.undefined.get(key, "")} for key, value in self.items()]
+        return data_frame(rows, "metric", list(self))
 
     @property
     def empty(self) -> bool:

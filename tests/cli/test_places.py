@@ -22,6 +22,7 @@ from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.listing import list_folder
 from segbench.loaders.pairing import Inputs
+from segbench.loaders.source import read_bounded
 from segbench.protocols import files
 
 
@@ -271,6 +272,16 @@ class TestAListFromAPipe:
         answer = segbench("pixels", "--format", "json", "--pairs", "a.csv")
         writer.join()
         assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["a", "inverse"]
+
+    @pytest.mark.usefixtures("listed")
+    def test_is_waited_for_where_it_takes_its_time(self, monkeypatch):
+        monkeypatch.setattr("segbench.loaders.source._PATIENCE", 0.05)
+        source, end = os.pipe()
+        writer = threading.Timer(0.3, lambda: (os.write(end, b"late"), os.close(end)))
+        writer.start()
+        assert read_bounded(f"/dev/fd/{source}", 10, "", "") == b"late"
+        writer.join()
+        os.close(source)
 
     def test_its_pictures_say_why_there_are_none(self, segbench, opened):
         opened(0, self.LIST)

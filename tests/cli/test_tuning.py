@@ -1,6 +1,8 @@
 import json
 
+import numpy as np
 import pytest
+from cases import write_folder
 from methods import write_methods
 
 from segbench import Pixels, evaluate, pr_curve, thresholds_from
@@ -46,6 +48,45 @@ def test_other_settings_are_refused(segbench, sets, tuned):
     answer = segbench("pixels", *sets[1], "--void", "3", "--tuning-results", tuned)
     assert answer.code == 2
     assert "with them: none" in answer.err
+
+
+def masks(tmp_path, truth):
+    inside = np.arange(12 * 17).reshape(12, 17) % 3 > 0
+    names = [path.name for path in truth.iterdir()]
+    return write_folder(tmp_path / "masks" / truth.parent.name, dict.fromkeys(names, inside * np.uint8(255)))
+
+
+@pytest.mark.parametrize(("there", "here"), [("without", "with"), ("with", "without")])
+def test_a_field_of_view_that_only_one_of_the_runs_has_is_refused(segbench, sets, tmp_path, there, here):
+    kept = tmp_path / "tune.segbench"
+    for word, (truth, found, _), options in (
+        (there, sets[0], ["-o", kept]),
+        (here, sets[1], ["--tuning-results", kept]),
+    ):
+        field = ["--field", masks(tmp_path, truth)] if word == "with" else []
+        answer = segbench("pixels", truth, found, *options, *field)
+    assert answer.code == 2
+    assert f"a was tuned {there} a field of view, and this run is {here} a field of view; give" in answer.err
+
+
+def test_thresholds_within_a_field_of_view(segbench, sets, tmp_path):
+    kept = tmp_path / "tune.segbench"
+    (tune_truth, tune_a, _), (truth, a, _) = sets
+    tune_field, field = masks(tmp_path, tune_truth), masks(tmp_path, truth)
+    segbench("pixels", tune_truth, tune_a, "--field", tune_field, "-o", kept)
+    answer = segbench("pixels", truth, a, "--field", field, "--tuning-results", kept, "--format", "json")
+    hull = thresholds_from(evaluate(tune_truth, tune_a, field=tune_field).pooled)
+    assert run_of(answer)["summary"]["auc_pr"] == pr_curve(evaluate(truth, a, field=field).pooled.at(hull)).area
+
+
+def test_some_images_of_a_set_may_tune_the_others(segbench, sets, tmp_path):
+    kept, (truth, a, _) = tmp_path / "tune.segbench", sets[0]
+    names = sorted(path.stem for path in truth.iterdir())
+    for at, images in enumerate((names[:2], names[2:])):
+        (tmp_path / f"{at}.txt").write_text("\n".join(images))
+    assert segbench("pixels", truth, a, "--images", tmp_path / "0.txt", "-o", kept).code == 0
+    answer = segbench("pixels", truth, a, "--images", tmp_path / "1.txt", "--tuning-results", kept)
+    assert (answer.code, "thresholds:tuning set of 2 images" in answer.out) == (0, True), answer
 
 
 def test_the_same_set_twice_is_said_to_be_optimistic(segbench, sets, tuned):

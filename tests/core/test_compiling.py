@@ -46,11 +46,16 @@ def test_a_full_disk_and_a_folder_of_others(monkeypatch, number):
     assert len(asked) == 2
 
 
-def estimates(**environment):
-    command = [sys.executable, "-W", "error", "-c", ESTIMATES]
+def printed(program=ESTIMATES, **environment):
+    command = [sys.executable, "-W", "error", "-c", program]
     answer = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=True)
     return answer.stdout
 
 
 def test_estimates_do_not_depend_on_whether_numba_is_told_to_compile():
-    assert estimates(NUMBA_DISABLE_JIT="1") == estimates()
+    assert printed(NUMBA_DISABLE_JIT="1") == printed()
+
+
+def test_what_others_compile_is_left_to_numba():
+    program = "import numba\nfrom segbench.core import sorting\nprint(type(numba.njit(lambda: 0)).__name__)"
+    assert printed(program, NUMBA_DISABLE_JIT="1") == "function\n"

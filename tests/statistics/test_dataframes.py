@@ -1,16 +1,24 @@
 """Tables for pandas."""
 
+import math
 import sys
 
 import pytest
 
-from segbench import ArgumentError, ScoreCounts, compare, intervals
+from segbench import ArgumentError, ScoreCounts, Summary, compare, intervals
 
 pd = pytest.importorskip("pandas")
 
 
 def images(hits):
     return {str(k): ScoreCounts([2, 1], [hits, 10 - hits], [k % 4, 20 - k % 4]) for k in range(12)}
+
+
+def test_a_summary_has_a_row_per_metric():
+    table = Summary({"ods_f": math.nan, "positives": 3}, undefined={"ods_f": "no positive pixels"}).to_dataframe()
+    assert (table.index.name, list(table.columns)) == ("metric", ["value", "undefined"])
+    assert table.loc["ods_f", "undefined"] == "no positive pixels"
+    assert table.loc["positives", "value"] == 3
 
 
 def test_intervals_have_a_row_per_metric():
@@ -31,7 +39,9 @@ def test_a_comparison_has_a_row_per_pair_and_metric():
     assert row["p_value"] <= row["p_holm"]
 
 
-@pytest.mark.parametrize("table", [intervals(images(8)), compare({"a": images(8), "b": images(7)})])
+@pytest.mark.parametrize(
+    "table", [Summary({"f": 0.5}), intervals(images(8)), compare({"a": images(8), "b": images(7)})]
+)
 def test_without_pandas_the_error_says_how_to_get_it(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ArgumentError, match="pip install pandas"):

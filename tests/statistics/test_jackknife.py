@@ -50,6 +50,28 @@ def test_own_intervals_are_those_of_the_rule(metric):
     assert found.freedom[metric] == pytest.approx(freedom, rel=1e-9)
 
 
+def labels_of_two_classes():
+    rng = np.random.default_rng(3)
+    truths = [rng.integers(0, 2, (12, 12)) for _ in range(9)]
+    return {
+        str(k): count_labels(truth, np.where(rng.random(truth.shape) < 0.6 + 0.03 * k, truth, 1 - truth), classes=2)
+        for k, truth in enumerate(truths)
+    }
+
+
+@pytest.mark.parametrize("metric", ["kappa", "mcc"])
+def test_intervals_of_other_ranges_are_those_of_t(metric):
+    found = segbench.intervals(labels_of_two_classes())
+    reach = scipy.stats.t.ppf(0.975, found.freedom[metric]) * found.standard_errors[metric]
+    expected = found.estimates[metric] - reach, found.estimates[metric] + reach
+    assert found[metric] == pytest.approx(expected, abs=1e-12)
+
+
+def test_intervals_of_other_ranges_end_where_these_do():
+    images = dict(list(labels_of_two_classes().items())[:2])
+    assert segbench.intervals(images, level=0.9999)["kappa"] == (-1, 1)
+
+
 @pytest.mark.parametrize("metric", ["ods_f", "auc_roc", "average_precision"])
 def test_differences_are_those_of_the_rule(metric):
     a, b = pixel_methods(11).values()

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 
-from segbench.core.compiling import compiled
+from segbench.core.compiling import compiled, dispatcher_of
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -40,5 +39,5 @@ def part(function: Function) -> Function:
 def _without_counting(function: Function, *, forceinline: bool) -> Function:
     # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-    uncounted: Function = njit(nogil=True, forceinline=forceinline, **options)(function)
+    uncounted: Function = dispatcher_of(function, nogil=True, forceinline=forceinline, **options)
     return uncounted
