@@ -26,7 +26,10 @@ class State(IntEnum):
     IGNORED
         Void, or outside the field of view.
     PARTNER
-        Boundaries only: a ground-truth pixel that was found, a little way off.
+        Boundaries: a ground-truth pixel that was found, a little way off. Contours: a predicted pixel within the
+        tolerance.
+    NEAR, FAR
+        Contours only: a predicted pixel within twice and five times the tolerance.
     """
 
     NOTHING = 0
@@ -35,6 +38,8 @@ class State(IntEnum):
     MISSED = 3
     IGNORED = 4
     PARTNER = 5
+    NEAR = 6
+    FAR = 7
 
 
 OF_MASKS: Mapping[int, str] = MappingProxyType(

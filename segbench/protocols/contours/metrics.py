@@ -15,6 +15,7 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
+from segbench.loaders.pairing import natural
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
@@ -222,7 +223,7 @@ class SequenceTable(CountsTable[ContourCounts]):
     @cached_property
     def _objects(self) -> dict[str, FloatArray]:
         """J and F of the frames of each object that count, shape (2, frames)."""
-        sequences = grouped((sequence_of(name), name) for name in sorted(self.per_image))
+        sequences = grouped((sequence_of(name), name) for name in sorted(self.per_image, key=natural))
         found: dict[str, FloatArray] = {}
         for sequence, names in sequences.items():
             first = self.per_image[names[0]]

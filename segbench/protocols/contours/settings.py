@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 
 _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "metrics-reloaded": {"surface": "pixels", "hd95": "larger"},
-        "medpy": {"surface": "pixels", "hd95": "union"},
-        "deepmind": {"surface": "lengths", "hd95": "larger"},
-        "davis": {"sequences": True},
+        "metrics-reloaded": {"surface": "pixels", "hd95": "larger", "sequences": False},
+        "medpy": {"surface": "pixels", "hd95": "union", "sequences": False},
+        "deepmind": {"surface": "lengths", "hd95": "larger", "sequences": False},
+        "davis": {"surface": "pixels", "hd95": "larger", "sequences": True},
     }
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
@@ -129,24 +129,16 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "predicted contour, near",
-            State.FALSE: "predicted contour, far",
-            State.PARTNER: "true contour, near",
-            State.MISSED: "true contour, far",
-            State.IGNORED: "left out",
-        }
-    )
-
     convention: Convention | None = field(
         default=None, metadata=option("Follow the conventions of a tool in all settings.", default="metrics-reloaded")
     )
-    surface: Surface = field(
-        default="pixels", metadata=option("Measure between pixels, or between elements with their lengths.")
+    surface: Surface | None = field(
+        default=None,
+        metadata=option("Measure between pixels, or between elements with their lengths.", default="pixels"),
     )
-    hd95: Percentile = field(
-        default="larger", metadata=option("Take the larger percentile of both directions, or that of their union.")
+    hd95: Percentile | None = field(
+        default=None,
+        metadata=option("Take the larger percentile of both directions, or that of their union.", default="larger"),
     )
     nsd: float | Sequence[float] = field(
         default=(2.0,),
@@ -246,34 +238,43 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
-        if self.convention is None:
-            return
-        if self.convention not in _OF_TOOLS:
-            tools = ", ".join(_OF_TOOLS)
-            raise ArgumentError(f"{named('convention')} is {self.convention!r}, expected one of {tools}")
-        defaults = {each.name: each.default for each in fields(self)}
-        for name, value in _OF_TOOLS[self.convention].items():
-            if getattr(self, name) not in (defaults[name], value):
+        if self.convention is not None and self.convention not in _OF_TOOLS:
+            raise ArgumentError(f"{named('convention')} is {self.convention!r}, expected one of {', '.join(_OF_TOOLS)}")
+        of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
+        for name, value in of_tool.items():
+            if getattr(self, name) in (None, False):
+                object.__setattr__(self, name, value)
+            elif self.convention is not None and getattr(self, name) != value:
                 other = given(name, getattr(self, name))
                 raise ArgumentError(f"{given('convention', self.convention)} and {other} differ; leave one out")
-            object.__setattr__(self, name, value)
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
-        of_masks = {"at": self.at is not None, "positive": self.positive is not None}
-        of_classes = {"names": self.names is not None, "gt_map": bool(self.gt_map), "pred_map": bool(self.pred_map)}
-        if self.classes is None:
-            wrong = [name for name, is_given in of_classes.items() if is_given]
-            reason = f"is for label maps; name their classes, {named('classes')}, or leave it out"
-        else:
-            wrong = [name for name, is_given in {**of_masks, "sequences": self.sequences}.items() if is_given]
-            reason = f"is not for label maps; leave it or {named('classes')} out"
-        if self.classes is None and self.sequences and self.positive is None and self.at is not None:
-            wrong, reason = ["at"], f"needs a single mask in each frame of sequences; give {named('positive')}, too"
-        if self.all_frames and not self.sequences:
-            wrong, reason = ["all_frames"], f"is for sequences; add {given('sequences', True)}, or leave it out"
-        if wrong:
-            raise ArgumentError(f"{named(wrong[0])} {reason}")
+        defaults: dict[str, Any] = {each.name: each.default for each in fields(self)}
+        defaults |= _OF_TOOLS["metrics-reloaded"]
+        objects = self.sequences and self.positive is None
+        for refused, names, reason in (
+            (
+                self.classes is None,
+                ("names", "gt_map", "pred_map"),
+                f"is for label maps; name their classes, {named('classes')}, or leave it out",
+            ),
+            (
+                self.classes is not None,
+                ("at", "positive", "sequences"),
+                f"is not for label maps; leave it or {named('classes')} out",
+            ),
+            (objects, ("at",), f"needs a single mask in each frame of sequences; give {named('positive')}, too"),
+            (not self.sequences, ("all_frames",), f"is for sequences; add {given('sequences', True)}, or leave it out"),
+            (
+                self.sequences,
+                ("surface", "hd95", "nsd", "spacing", "empty"),
+                "has no effect on sequences, of which J and F are measured; leave it out",
+            ),
+        ):
+            wrong = [name for name in names if getattr(self, name) != defaults[name]]
+            if refused and wrong:
+                raise ArgumentError(f"{named(wrong[0])} {reason}")
 
     @property
     def _kind(self) -> str:
@@ -288,7 +289,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         from segbench.protocols.contours.measures import Conventions
 
         nsd = cast("tuple[float, ...]", self.nsd)
-        return Conventions(hd95=self.hd95, empty=self.empty, spacing=self.spacing, nsd=nsd)
+        return Conventions(hd95=cast("Percentile", self.hd95), empty=self.empty, spacing=self.spacing, nsd=nsd)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on, and the tool that has the same conventions."""
@@ -305,8 +306,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             found["frames"] = "all" if self.all_frames else "inner"
         else:
             found |= {
-                "surface": self.surface,
-                "hd95": self.hd95,
+                "surface": str(self.surface),
+                "hd95": str(self.hd95),
                 "empty": self.empty,
                 "spacing": written((self.spacing,)),
                 "nsd": written(cast("tuple[float, ...]", self.nsd)),
@@ -383,11 +384,12 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
         """Refuse predicted objects that the first frame of a sequence does not number."""
+        from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of
 
         del excluded_by, part
         objects: dict[str, float] = {}
-        for name in sorted(name for name in facts if complete and facts[name]):
+        for name in sorted((name for name in facts if complete and facts[name]), key=natural):
             predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
             number = objects.setdefault(sequence_of(name), most)
             if predicted > number:
@@ -404,7 +406,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
         del say
         masks = np.eye(3, dtype=np.uint8)
-        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=self.surface)
+        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=str(self.surface))
 
     @property
     def expected(self) -> Expected:
@@ -420,15 +422,28 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         from segbench.protocols.contours.counting import count_masks
 
         places = self._places(sample)
-        counts = count_masks(*places, classes=self._kind, surface=self.surface)
+        counts = count_masks(*places, classes=self._kind, surface=str(self.surface))
         facts: Facts = ()
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
             facts = (float(held[0] + _OBJECTS_AT_MOST * held[1]),)  # facts are sets
         return Counted(counts, facts)
 
+    @property
+    def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
+        """What pictures distinguish: in steps of the first tolerance of NSD."""
+        near, unit = self._near * self.spacing, "px" if self.spacing == 1 else "mm"
+        return {
+            State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
+            State.NEAR: f"predicted, up to {2 * near:g} {unit} off",
+            State.FAR: f"predicted, up to {5 * near:g} {unit} off",
+            State.FALSE: "predicted, farther off",
+            State.TRUE: f"true contour, up to {near:g} {unit} off",
+            State.MISSED: "true, farther off",
+        }
+
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
-        """Mark the pixels of both contours, near the other or not: within the first tolerance of NSD, or 2 pixels."""
+        """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
         del threshold, counts
@@ -444,9 +459,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @property
     def _near(self) -> float:
-        """How far apart contours may be in pictures, in pixels."""
-        nsd = cast("tuple[float, ...]", self.nsd)
-        return nsd[0] / self.spacing if nsd else 2.0
+        """How far apart contours may be in pictures, in pixels: the first tolerance above 0, or 2 pixels."""
+        return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
 
     def _places(self, sample: Sample) -> Places:
         from segbench.protocols.contours.inputs import places_of_classes, places_of_mask, places_of_objects
