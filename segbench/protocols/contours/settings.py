@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, as_void, as_whole, check_flags, listed
+from segbench.core.arguments import as_real, check_flags, listed
 from segbench.core.capabilities import (
     Checked,
     FromCounts,
@@ -32,9 +32,8 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import classes_of, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.label_rules import LabelRule, Positive, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
 from segbench.protocols.labels.settings import Labels
-from segbench.protocols.labels.values import as_map_text
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -57,11 +56,9 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
+_LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
+_OPTIONS_OF_LABELS = {each.name: each.metadata for each in fields(Labels)}
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
-
-
-def _read_void(text: str) -> tuple[int, ...]:
-    return cast("tuple[int, ...]", read_void(text))
 
 
 def _read_number(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
@@ -101,8 +98,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         of them, and in sequences without `positive`; none otherwise.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
-    gt_map, pred_map : str or mapping of int to int
-        Labels that values as stored represent, as in `Labels`.
+    gt_map, pred_map, palette
+        Of label maps, as in `Labels`.
     sequences : bool
         Sub-folders are sequences and values are objects, as in DAVIS 2017: J, F, their recall and decay by object. With
         `positive` each frame is a single mask, as in DAVIS 2016.
@@ -175,35 +172,17 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
             metavar="VALUES",
             panel="Ground truth",
-            read=_read_void,
+            read=read_void,
             default="255; none for masks",
         ),
     )
     positive: Positive | None = field(
         default=None,
-        metadata=option(
-            "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-            default="all but 0",
-        ),
+        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
     )
-    gt_map: str | Mapping[int, int] = field(
-        default="",
-        metadata=option(
-            "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
-            metavar="VALUE=LABEL,..",
-            read=str,
-            panel="Ground truth",
-        ),
-    )
-    pred_map: str | Mapping[int, int] = field(
-        default="",
-        metadata=option(
-            "Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str, of_predictions=True
-        ),
-    )
+    gt_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["gt_map"])
+    pred_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["pred_map"])
+    palette: str | Mapping[tuple[int, int, int], int] = field(default="", metadata=_OPTIONS_OF_LABELS["palette"])
     sequences: bool = field(
         default=False, metadata=option("Take folders as sequences, and values as objects, as in DAVIS.")
     )
@@ -222,19 +201,15 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
             object.__setattr__(self, "reads", _SOFT_MAPS)
         if self.positive is not None:
-            LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
-        for name in ("gt_map", "pred_map"):
-            object.__setattr__(self, name, as_map_text(getattr(self, name), name))
         self._refuse_pairs()
-        if self.classes is not None:
-            rules = Labels(classes=self.classes, names=self.names, void=self.void)
-            for name in ("classes", "names", "void"):
+        if self._of_classes:
+            rules = self._labels
+            for name in _LABELS:
                 object.__setattr__(self, name, getattr(rules, name))
         else:
             void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
-            labels = as_void(void, "(255,)", lambda value: as_whole(value, named("void"), least=None))
-            object.__setattr__(self, "void", labels)
+            object.__setattr__(self, "void", void_labels(void))
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
@@ -255,14 +230,14 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         objects = self.sequences and self.positive is None
         for refused, names, reason in (
             (
-                self.classes is None,
+                not self._of_classes,
                 ("names", "gt_map", "pred_map"),
                 f"is for label maps; name their classes, {named('classes')}, or leave it out",
             ),
             (
-                self.classes is not None,
+                self._of_classes,
                 ("at", "positive", "sequences"),
-                f"is not for label maps; leave it or {named('classes')} out",
+                f"is not for label maps; leave it or {named('palette' if self.classes is None else 'classes')} out",
             ),
             (objects, ("at",), f"needs a single mask in each frame of sequences; give {named('positive')}, too"),
             (not self.sequences, ("all_frames",), f"is for sequences; add {given('sequences', True)}, or leave it out"),
@@ -275,6 +250,16 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             wrong = [name for name in names if getattr(self, name) != defaults[name]]
             if refused and wrong:
                 raise ArgumentError(f"{named(wrong[0])} {reason}")
+
+    @property
+    def _of_classes(self) -> bool:
+        """Whether label maps are compared."""
+        return self.classes is not None or self.palette != ""
+
+    @property
+    def _labels(self) -> Labels:
+        """How label maps are read."""
+        return Labels(**{name: getattr(self, name) for name in _LABELS})
 
     @property
     def _kind(self) -> str:
@@ -314,8 +299,10 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             }
         if self._kind == _MASKS:
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
-        texts = {"at": "" if self.at is None else written((self.at,)), "gt_map": self.gt_map, "pred_map": self.pred_map}
-        return found | {name: str(text) for name, text in texts.items() if text}
+        if self.at is not None:
+            found["at"] = written((self.at,))
+        read = self._labels.signature_fields() if self._of_classes else {}
+        return found | {name: read[name] for name in ("gt_map", "pred_map", "palette") if name in read}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Contours:
@@ -368,7 +355,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         if self.classes is None:
             return {}
         counts = dict(images)
-        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="")
+        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="", palette="")
         kept = {key: value for key, value in settings.items() if key != "classes"}
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
         return {
@@ -467,10 +454,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
         void = self.void or ()
         if self.classes is not None:
-            labels = cast("Sequence[int]", self.classes)
-            return places_of_classes(
-                sample, labels=labels, void=void, gt_map=str(self.gt_map), pred_map=str(self.pred_map)
-            )
+            maps = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
+            return places_of_classes(sample, labels=cast("Sequence[int]", self.classes), void=void, maps=maps)
         if self._kind == _OBJECTS:
             return places_of_objects(sample, void=void)
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)

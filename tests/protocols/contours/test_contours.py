@@ -111,6 +111,19 @@ def test_classes_are_averaged_after_images():
     assert result.summary["assd_images"] == pytest.approx(np.nanmean(np.nanmean(each, axis=1)))
 
 
+def test_colours_are_read_with_a_palette(tmp_path):
+    pairs = labels()
+    colours = {label: (label % 3 * 80, label // 2, 9) for label in (0, 1, 2, 255)}
+    palette = {colour: label for label, colour in colours.items()}
+    table = np.zeros((256, 3), np.uint8)
+    table[list(colours)] = list(colours.values())
+    painted = {name: (table[truth], table[predicted]) for name, (truth, predicted) in pairs.items()}
+    gt, pred = written(tmp_path, painted)
+    found = evaluate(gt, pred, Contours(palette=palette, classes=3))
+    assert found.summary == evaluate(pairs, protocol=Contours(classes=3)).summary
+    assert "palette:" in found.signature
+
+
 def test_each_class_is_a_result_of_its_own():
     pairs = labels()
     result = evaluate(pairs, protocol=Contours(classes="sky=0,road=1,car=2"))
