@@ -30,7 +30,7 @@ from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import classes_of, read_classes, written_classes
+from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
 from segbench.protocols.labels.settings import Labels
@@ -154,17 +154,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
         ),
     )
-    classes: int | Sequence[int] | str | None = field(
-        default=None,
-        metadata=option(
-            "Compare label maps of these classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
-            metavar="CLASSES",
-            read=classes_of,
-            write=written_classes,
-            also=("names",),
-            panel="Ground truth",
-        ),
-    )
+    classes: int | Sequence[int] | str | None = field(default=None, metadata=_OPTIONS_OF_LABELS["classes"])
     names: Sequence[str] | None = None
     void: Sequence[int] | None = field(
         default=None,
@@ -228,24 +218,18 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         defaults: dict[str, Any] = {each.name: each.default for each in fields(self)}
         defaults |= _OF_TOOLS["metrics-reloaded"]
         objects = self.sequences and self.positive is None
+        decides = named("palette" if self.classes is None else "classes")
+        of_labels = f"is for label maps; name their classes, {named('classes')}, or leave it out"
+        of_masks = f"is not for label maps; leave it or {decides} out"
+        one_mask = f"needs a single mask in each frame of sequences; give {named('positive')}, too"
+        of_sequences = f"is for sequences; add {given('sequences', True)}, or leave it out"
+        no_effect = "has no effect on sequences, of which J and F are measured; leave it out"
         for refused, names, reason in (
-            (
-                not self._of_classes,
-                ("names", "gt_map", "pred_map"),
-                f"is for label maps; name their classes, {named('classes')}, or leave it out",
-            ),
-            (
-                self._of_classes,
-                ("at", "positive", "sequences"),
-                f"is not for label maps; leave it or {named('palette' if self.classes is None else 'classes')} out",
-            ),
-            (objects, ("at",), f"needs a single mask in each frame of sequences; give {named('positive')}, too"),
-            (not self.sequences, ("all_frames",), f"is for sequences; add {given('sequences', True)}, or leave it out"),
-            (
-                self.sequences,
-                ("surface", "hd95", "nsd", "spacing", "empty"),
-                "has no effect on sequences, of which J and F are measured; leave it out",
-            ),
+            (not self._of_classes, ("names", "gt_map", "pred_map"), of_labels),
+            (self._of_classes, ("at", "positive", "sequences"), of_masks),
+            (objects, ("at",), one_mask),
+            (not self.sequences, ("all_frames",), of_sequences),
+            (self.sequences, ("surface", "hd95", "nsd", "spacing", "empty"), no_effect),
         ):
             wrong = [name for name in names if getattr(self, name) != defaults[name]]
             if refused and wrong:
@@ -535,11 +519,9 @@ def count_contours(
         surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
         pred_map=pred_map,
     )  # fmt: skip
-    (truth, hidden), (predicted, unpredicted) = (
-        split_mask(ground_truth, "ground_truth"),
-        split_mask(prediction, "prediction"),
-    )
-    truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
+    given_truth, hidden = split_mask(ground_truth, "ground_truth")
+    given_prediction, unpredicted = split_mask(prediction, "prediction")
+    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
     if truth.ndim != 2 or not truth.size:
         hint = f"; {no_volumes()}" * (truth.ndim > 2)
         raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W){hint}")
