@@ -23,6 +23,8 @@ ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"
 # Found by measuring (scripts/checks/state_colours.py): three levels of luminance, each seen on white and on dark.
 MATCHED, FALSE_POSITIVE, MISS = "#0080d8", "#b00800", "#e89820"
+# Between sky blue and red, in equal steps of luminance.
+NEAR, FAR = "#909060", "#d80090"
 MATCHED_TRUTH, ELSEWHERE, LINK = COLOURS[5], COLOURS[2], COLOURS[6]
 
 

@@ -22,7 +22,7 @@ from segbench.core.interface import given, named, setting
 from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
-from segbench.drawing.palette import FALSE_POSITIVE, GUIDE, MATCHED, MATCHED_TRUTH, MISS, class_colours
+from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.protocols.states import State
@@ -38,6 +38,8 @@ _NAMED = {
     State.MISSED: (MISS, "orange"),
     State.IGNORED: (GUIDE, "grey"),
     State.PARTNER: (MATCHED_TRUTH, "sky blue"),
+    State.NEAR: (NEAR, "olive"),
+    State.FAR: (FAR, "magenta"),
 }
 COLOURS = {state: colour for state, (colour, _) in _NAMED.items()}
 _GAP = 8  # between pictures that are side by side
@@ -106,7 +108,8 @@ def export_overlays(
     another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
     `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
     `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
-    are in colour: labels outside the classes are white, void is grey.
+    are in colour: labels outside the classes are white, void is grey. Contours: steps of distance, from sky blue over
+    olive and magenta to red; true contours are blue and orange.
     """
     results = as_results(results)
     if Path(folder).is_file():

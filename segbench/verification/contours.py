@@ -30,11 +30,10 @@ def _drawing(
     drawing: Mapping[str, Any], which: str, _executor: Executor | None, _progress: Progress
 ) -> Iterator[Check]:
     masks = [np.array([[letter == "#" for letter in row] for row in drawing[name]]) for name in ("truth", "predicted")]
-    known = {key: read_expectation(text) for key, text in drawing[which].items()}
+    wanted, allowed = _expectations(drawing[which])
     found = count_contours(*(mask ^ (which == "background") for mask in masks)).metrics(
-        nsd=[float(key[4:]) for key in known]
+        nsd=[float(key[4:]) for key in wanted]
     )
-    wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
     yield from compare(wanted, found, allowed, drawing["source"])
 
 
@@ -42,6 +41,11 @@ def _tool(tool: Mapping[str, Any], _executor: Executor | None, _progress: Progre
     folder = shipped("demo") / "objects"
     protocol = Contours(at=0.5, **tool["settings"])
     result = counted(folder / "ground_truth", folder / "predictions/random_walker", protocol)
-    known = {key: read_expectation(text) for key, text in tool["metrics"].items()}
-    wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
+    wanted, allowed = _expectations(tool["metrics"])
     yield from compare(wanted, result.summary, allowed, tool["name"])
+
+
+def _expectations(texts: Mapping[str, str]) -> tuple[dict[str, float], dict[str, float]]:
+    """Give the values that are written, and how near others must come."""
+    known = {key: read_expectation(text) for key, text in texts.items()}
+    return {key: pair[0] for key, pair in known.items()}, {key: pair[1] for key, pair in known.items()}

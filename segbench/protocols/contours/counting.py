@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray, keep_freed_memory
-from segbench.protocols.contours.choices import Surface
 from segbench.protocols.contours.counts import ContourCounts
 
 _KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
@@ -18,7 +17,7 @@ _KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
 
 
 def count_masks(
-    truth: NDArray[Any], predicted: NDArray[Any], number: int, *, classes: str, surface: Surface
+    truth: NDArray[Any], predicted: NDArray[Any], number: int, *, classes: str, surface: str
 ) -> ContourCounts:
     """Count an image of `number` masks: maps of their places from 0, anything above for none."""
     from segbench.protocols.contours import kernels
@@ -76,7 +75,7 @@ def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, in
     return places[0].size, places[1].size, near[0], near[1]
 
 
-def _distances(masks: Sequence[NDArray[np.uint8]], surface: Surface) -> list[IntArray]:
+def _distances(masks: Sequence[NDArray[np.uint8]], surface: str) -> list[IntArray]:
     """Give squared distances, units and halves in rows: from the first mask to the second, and back."""
     from segbench.protocols.contours import kernels
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -176,23 +177,12 @@ class ContourCounts(Counts):
     def sum(cls, counts: Iterable[ContourCounts]) -> ContourCounts:
         """Pool any number of counts of the same classes, at least one."""
         total: ContourCounts | None = None
-        for some in _batches(counts):
+        rest = iter(counts)
+        for some in iter(lambda: list(islice(rest, 64)), []):  # so that those of very many images are not held together
             total = _pooled(some if total is None else [total, *some])
         if total is None:
             raise ArgumentError("there are no counts to add up; count an image first")
         return total
-
-
-def _batches(counts: Iterable[ContourCounts]) -> Iterator[list[ContourCounts]]:
-    """Give counts some at a time, so that those of very many images need not be held together."""
-    some: list[ContourCounts] = []
-    for one in counts:
-        some.append(one)
-        if len(some) == 64:
-            yield some
-            some = []
-    if some:
-        yield some
 
 
 def _pooled(counts: Sequence[ContourCounts]) -> ContourCounts:

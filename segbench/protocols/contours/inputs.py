@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,17 +52,15 @@ def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[
     return Places.of(~zero_or_one(mask), ~zero_or_one(found), left_out, 1)
 
 
-def places_of_classes(
-    sample: Sample, *, labels: Sequence[int], void: Sequence[int], gt_map: str, pred_map: str
-) -> Places:
+def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[int], maps: Mapping[str, str]) -> Places:
     """Read label maps, as `segbench.Labels` does."""
-    maps = label_maps(sample, labels=labels, palette="", gt_map=gt_map, pred_map=pred_map)
-    count_maps(maps, labels=labels, void=void, valid=sample.field)  # which refuses labels that are no classes
+    both = label_maps(sample, labels=labels, **maps)
+    count_maps(both, labels=labels, void=void, valid=sample.field)  # which refuses labels that are no classes
     number = len(labels)
     known = {label: place for place, label in enumerate(labels)}
-    shape = maps.truth.labels.shape
+    shape = both.truth.labels.shape
     found = []
-    for each in maps:
+    for each in both:
         coded = each.coded
         table = each.mapping.table(coded.values, known | dict.fromkeys(void, number + 1), number).astype(np.uint16)
         found.append(table[coded.codes].reshape(shape))

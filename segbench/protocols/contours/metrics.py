@@ -15,6 +15,7 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
+from segbench.loaders.pairing import natural
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
@@ -95,10 +96,20 @@ def _metric(key: str, conventions: Conventions) -> Metric:
     return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=_NOTES.get(key, ""))
 
 
-class ContourTable(CountsTable[ContourCounts]):
-    """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
+class _Means(CountsTable[ContourCounts]):
+    """Metrics that are means."""
 
     counts = ContourCounts
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, with each sum rounded once."""
+        row: FloatArray = self.score(column_sums(self.rows))[0]
+        return row
+
+
+class ContourTable(_Means):
+    """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
 
     def __init__(
         self, classes: str, conventions: Conventions, metrics: Sequence[Metric], per_image: Mapping[str, ContourCounts]
@@ -134,12 +145,6 @@ class ContourTable(CountsTable[ContourCounts]):
             means = np.divide(values.sum(axis=1), defined, out=np.zeros(defined.shape), where=defined > 0)
             parts += [means, defined > 0]
         return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
-
-    @cached_property
-    def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself, with each sum rounded once."""
-        row: FloatArray = self.score(column_sums(self.rows))[0]
-        return row
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`."""
@@ -206,13 +211,12 @@ class ContourTable(CountsTable[ContourCounts]):
         return tolerances_of(self.ordered, self.conventions, max(len(self.class_names), 1))
 
 
-class SequenceTable(CountsTable[ContourCounts]):
+class SequenceTable(_Means):
     """Objects of sequences: each row is an object, whose frames are averaged.
 
     The folder of a frame is its sequence. Objects are those that the ground truth of the first frame numbers.
     """
 
-    counts = ContourCounts
     metrics = SEQUENCES
 
     def __init__(self, per_image: Mapping[str, ContourCounts], *, all_frames: bool) -> None:
@@ -222,7 +226,7 @@ class SequenceTable(CountsTable[ContourCounts]):
     @cached_property
     def _objects(self) -> dict[str, FloatArray]:
         """J and F of the frames of each object that count, shape (2, frames)."""
-        sequences = grouped((sequence_of(name), name) for name in sorted(self.per_image))
+        sequences = grouped((sequence_of(name), name) for name in sorted(self.per_image, key=natural))
         found: dict[str, FloatArray] = {}
         for sequence, names in sequences.items():
             first = self.per_image[names[0]]
@@ -251,12 +255,6 @@ class SequenceTable(CountsTable[ContourCounts]):
             for of_object in self._objects.values()
         ]
         return np.hstack([np.array(rows, np.float64).reshape(-1, 6), np.ones((len(rows), 1))])
-
-    @cached_property
-    def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself, with each sum rounded once."""
-        row: FloatArray = self.score(column_sums(self.rows))[0]
-        return row
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`."""

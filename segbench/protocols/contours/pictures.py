@@ -1,4 +1,4 @@
-"""Pictures of contours: which of their pixels are near the other contour, and how far off the others are."""
+"""Pictures of contours: how far predicted pixels are off, in steps, and which true ones were found."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ from segbench.protocols.contours import kernels
 from segbench.protocols.contours.inputs import Places
 from segbench.protocols.states import State
 
+STEPS = (1, 2, 5)
+"""Predicted pixels are coloured by the first of these times the tolerance that they are within."""
+
+_PREDICTED = (State.PARTNER, State.NEAR, State.FAR, State.FALSE)
+_TRUE = (State.TRUE, State.MISSED)
+
 
 def contour_states(places: Places, near: float) -> tuple[NDArray[np.uint8], FloatArray]:
     """Give the states of the pixels of contours, and how far predicted ones are off; infinite where none is true."""
@@ -24,15 +30,13 @@ def contour_states(places: Places, near: float) -> tuple[NDArray[np.uint8], Floa
         truth, predicted = (
             kernels.inner_boundary((part == place).view(np.uint8)) for part in (places.truth, places.predicted)
         )
-        for one, other, far, close in (
-            (truth, predicted, State.MISSED, State.PARTNER),
-            (predicted, truth, State.FALSE, State.TRUE),
-        ):
+        for one, other, by_step in ((truth, predicted, _TRUE), (predicted, truth, _PREDICTED)):
             on = kernels.places_of(one)
             distances = np.full(on.size, np.inf)
             if other.any() and on.size:
                 distances = np.sqrt(kernels.squared_distances(on, kernels.along_columns(other)))
-            states.flat[on] = np.where(distances <= near, close, far)
+            limits = near * np.array(STEPS[: len(by_step) - 1]) * (1 + 1e-12)  # as NSD has it
+            states.flat[on] = np.array(by_step)[np.searchsorted(limits, distances)]
             if one is predicted:
                 off.flat[on] = distances
     return states, off

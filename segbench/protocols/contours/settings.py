@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, as_void, as_whole, check_flags, listed
+from segbench.core.arguments import as_real, check_flags, listed
 from segbench.core.capabilities import (
     Checked,
     FromCounts,
@@ -30,11 +30,10 @@ from segbench.core.options import option, read_numbers, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import classes_of, read_classes, written_classes
+from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.label_rules import LabelRule, Positive, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
 from segbench.protocols.labels.settings import Labels
-from segbench.protocols.labels.values import as_map_text
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -49,19 +48,17 @@ if TYPE_CHECKING:
 
 _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "metrics-reloaded": {"surface": "pixels", "hd95": "larger"},
-        "medpy": {"surface": "pixels", "hd95": "union"},
-        "deepmind": {"surface": "lengths", "hd95": "larger"},
-        "davis": {"sequences": True},
+        "metrics-reloaded": {"surface": "pixels", "hd95": "larger", "sequences": False},
+        "medpy": {"surface": "pixels", "hd95": "union", "sequences": False},
+        "deepmind": {"surface": "lengths", "hd95": "larger", "sequences": False},
+        "davis": {"surface": "pixels", "hd95": "larger", "sequences": True},
     }
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
+_LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
+_OPTIONS_OF_LABELS = {each.name: each.metadata for each in fields(Labels)}
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
-
-
-def _read_void(text: str) -> tuple[int, ...]:
-    return cast("tuple[int, ...]", read_void(text))
 
 
 def _read_number(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
@@ -101,8 +98,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         of them, and in sequences without `positive`; none otherwise.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
-    gt_map, pred_map : str or mapping of int to int
-        Labels that values as stored represent, as in `Labels`.
+    gt_map, pred_map, palette
+        Of label maps, as in `Labels`.
     sequences : bool
         Sub-folders are sequences and values are objects, as in DAVIS 2017: J, F, their recall and decay by object. With
         `positive` each frame is a single mask, as in DAVIS 2016.
@@ -129,24 +126,16 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "predicted contour, near",
-            State.FALSE: "predicted contour, far",
-            State.PARTNER: "true contour, near",
-            State.MISSED: "true contour, far",
-            State.IGNORED: "left out",
-        }
-    )
-
     convention: Convention | None = field(
         default=None, metadata=option("Follow the conventions of a tool in all settings.", default="metrics-reloaded")
     )
-    surface: Surface = field(
-        default="pixels", metadata=option("Measure between pixels, or between elements with their lengths.")
+    surface: Surface | None = field(
+        default=None,
+        metadata=option("Measure between pixels, or between elements with their lengths.", default="pixels"),
     )
-    hd95: Percentile = field(
-        default="larger", metadata=option("Take the larger percentile of both directions, or that of their union.")
+    hd95: Percentile | None = field(
+        default=None,
+        metadata=option("Take the larger percentile of both directions, or that of their union.", default="larger"),
     )
     nsd: float | Sequence[float] = field(
         default=(2.0,),
@@ -165,17 +154,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
         ),
     )
-    classes: int | Sequence[int] | str | None = field(
-        default=None,
-        metadata=option(
-            "Compare label maps of these classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
-            metavar="CLASSES",
-            read=classes_of,
-            write=written_classes,
-            also=("names",),
-            panel="Ground truth",
-        ),
-    )
+    classes: int | Sequence[int] | str | None = field(default=None, metadata=_OPTIONS_OF_LABELS["classes"])
     names: Sequence[str] | None = None
     void: Sequence[int] | None = field(
         default=None,
@@ -183,35 +162,17 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
             metavar="VALUES",
             panel="Ground truth",
-            read=_read_void,
+            read=read_void,
             default="255; none for masks",
         ),
     )
     positive: Positive | None = field(
         default=None,
-        metadata=option(
-            "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-            default="all but 0",
-        ),
+        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
     )
-    gt_map: str | Mapping[int, int] = field(
-        default="",
-        metadata=option(
-            "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
-            metavar="VALUE=LABEL,..",
-            read=str,
-            panel="Ground truth",
-        ),
-    )
-    pred_map: str | Mapping[int, int] = field(
-        default="",
-        metadata=option(
-            "Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str, of_predictions=True
-        ),
-    )
+    gt_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["gt_map"])
+    pred_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["pred_map"])
+    palette: str | Mapping[tuple[int, int, int], int] = field(default="", metadata=_OPTIONS_OF_LABELS["palette"])
     sequences: bool = field(
         default=False, metadata=option("Take folders as sequences, and values as objects, as in DAVIS.")
     )
@@ -230,50 +191,59 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
             object.__setattr__(self, "reads", _SOFT_MAPS)
         if self.positive is not None:
-            LabelRule.parse(self.positive)
             object.__setattr__(self, "positive", rule_text(self.positive))
-        for name in ("gt_map", "pred_map"):
-            object.__setattr__(self, name, as_map_text(getattr(self, name), name))
         self._refuse_pairs()
-        if self.classes is not None:
-            rules = Labels(classes=self.classes, names=self.names, void=self.void)
-            for name in ("classes", "names", "void"):
+        if self._of_classes:
+            rules = self._labels
+            for name in _LABELS:
                 object.__setattr__(self, name, getattr(rules, name))
         else:
             void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
-            labels = as_void(void, "(255,)", lambda value: as_whole(value, named("void"), least=None))
-            object.__setattr__(self, "void", labels)
+            object.__setattr__(self, "void", void_labels(void))
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
-        if self.convention is None:
-            return
-        if self.convention not in _OF_TOOLS:
-            tools = ", ".join(_OF_TOOLS)
-            raise ArgumentError(f"{named('convention')} is {self.convention!r}, expected one of {tools}")
-        defaults = {each.name: each.default for each in fields(self)}
-        for name, value in _OF_TOOLS[self.convention].items():
-            if getattr(self, name) not in (defaults[name], value):
+        if self.convention is not None and self.convention not in _OF_TOOLS:
+            raise ArgumentError(f"{named('convention')} is {self.convention!r}, expected one of {', '.join(_OF_TOOLS)}")
+        of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
+        for name, value in of_tool.items():
+            if getattr(self, name) in (None, False):
+                object.__setattr__(self, name, value)
+            elif self.convention is not None and getattr(self, name) != value:
                 other = given(name, getattr(self, name))
                 raise ArgumentError(f"{given('convention', self.convention)} and {other} differ; leave one out")
-            object.__setattr__(self, name, value)
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
-        of_masks = {"at": self.at is not None, "positive": self.positive is not None}
-        of_classes = {"names": self.names is not None, "gt_map": bool(self.gt_map), "pred_map": bool(self.pred_map)}
-        if self.classes is None:
-            wrong = [name for name, is_given in of_classes.items() if is_given]
-            reason = f"is for label maps; name their classes, {named('classes')}, or leave it out"
-        else:
-            wrong = [name for name, is_given in {**of_masks, "sequences": self.sequences}.items() if is_given]
-            reason = f"is not for label maps; leave it or {named('classes')} out"
-        if self.classes is None and self.sequences and self.positive is None and self.at is not None:
-            wrong, reason = ["at"], f"needs a single mask in each frame of sequences; give {named('positive')}, too"
-        if self.all_frames and not self.sequences:
-            wrong, reason = ["all_frames"], f"is for sequences; add {given('sequences', True)}, or leave it out"
-        if wrong:
-            raise ArgumentError(f"{named(wrong[0])} {reason}")
+        defaults: dict[str, Any] = {each.name: each.default for each in fields(self)}
+        defaults |= _OF_TOOLS["metrics-reloaded"]
+        objects = self.sequences and self.positive is None
+        decides = named("palette" if self.classes is None else "classes")
+        of_labels = f"is for label maps; name their classes, {named('classes')}, or leave it out"
+        of_masks = f"is not for label maps; leave it or {decides} out"
+        one_mask = f"needs a single mask in each frame of sequences; give {named('positive')}, too"
+        of_sequences = f"is for sequences; add {given('sequences', True)}, or leave it out"
+        no_effect = "has no effect on sequences, of which J and F are measured; leave it out"
+        for refused, names, reason in (
+            (not self._of_classes, ("names", "gt_map", "pred_map"), of_labels),
+            (self._of_classes, ("at", "positive", "sequences"), of_masks),
+            (objects, ("at",), one_mask),
+            (not self.sequences, ("all_frames",), of_sequences),
+            (self.sequences, ("surface", "hd95", "nsd", "spacing", "empty"), no_effect),
+        ):
+            wrong = [name for name in names if getattr(self, name) != defaults[name]]
+            if refused and wrong:
+                raise ArgumentError(f"{named(wrong[0])} {reason}")
+
+    @property
+    def _of_classes(self) -> bool:
+        """Whether label maps are compared."""
+        return self.classes is not None or self.palette != ""
+
+    @property
+    def _labels(self) -> Labels:
+        """How label maps are read."""
+        return Labels(**{name: getattr(self, name) for name in _LABELS})
 
     @property
     def _kind(self) -> str:
@@ -288,7 +258,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         from segbench.protocols.contours.measures import Conventions
 
         nsd = cast("tuple[float, ...]", self.nsd)
-        return Conventions(hd95=self.hd95, empty=self.empty, spacing=self.spacing, nsd=nsd)
+        return Conventions(hd95=cast("Percentile", self.hd95), empty=self.empty, spacing=self.spacing, nsd=nsd)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on, and the tool that has the same conventions."""
@@ -305,16 +275,18 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             found["frames"] = "all" if self.all_frames else "inner"
         else:
             found |= {
-                "surface": self.surface,
-                "hd95": self.hd95,
+                "surface": str(self.surface),
+                "hd95": str(self.hd95),
                 "empty": self.empty,
                 "spacing": written((self.spacing,)),
                 "nsd": written(cast("tuple[float, ...]", self.nsd)),
             }
         if self._kind == _MASKS:
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
-        texts = {"at": "" if self.at is None else written((self.at,)), "gt_map": self.gt_map, "pred_map": self.pred_map}
-        return found | {name: str(text) for name, text in texts.items() if text}
+        if self.at is not None:
+            found["at"] = written((self.at,))
+        read = self._labels.signature_fields() if self._of_classes else {}
+        return found | {name: read[name] for name in ("gt_map", "pred_map", "palette") if name in read}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Contours:
@@ -367,7 +339,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         if self.classes is None:
             return {}
         counts = dict(images)
-        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="")
+        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="", palette="")
         kept = {key: value for key, value in settings.items() if key != "classes"}
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
         return {
@@ -383,11 +355,12 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
         """Refuse predicted objects that the first frame of a sequence does not number."""
+        from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of
 
         del excluded_by, part
         objects: dict[str, float] = {}
-        for name in sorted(name for name in facts if complete and facts[name]):
+        for name in sorted((name for name in facts if complete and facts[name]), key=natural):
             predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
             number = objects.setdefault(sequence_of(name), most)
             if predicted > number:
@@ -404,7 +377,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
         del say
         masks = np.eye(3, dtype=np.uint8)
-        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=self.surface)
+        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=str(self.surface))
 
     @property
     def expected(self) -> Expected:
@@ -420,15 +393,28 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         from segbench.protocols.contours.counting import count_masks
 
         places = self._places(sample)
-        counts = count_masks(*places, classes=self._kind, surface=self.surface)
+        counts = count_masks(*places, classes=self._kind, surface=str(self.surface))
         facts: Facts = ()
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
             facts = (float(held[0] + _OBJECTS_AT_MOST * held[1]),)  # facts are sets
         return Counted(counts, facts)
 
+    @property
+    def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
+        """What pictures distinguish: in steps of the first tolerance of NSD."""
+        near, unit = self._near * self.spacing, "px" if self.spacing == 1 else "mm"
+        return {
+            State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
+            State.NEAR: f"predicted, up to {2 * near:g} {unit} off",
+            State.FAR: f"predicted, up to {5 * near:g} {unit} off",
+            State.FALSE: "predicted, farther off",
+            State.TRUE: f"true contour, up to {near:g} {unit} off",
+            State.MISSED: "true, farther off",
+        }
+
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
-        """Mark the pixels of both contours, near the other or not: within the first tolerance of NSD, or 2 pixels."""
+        """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
         del threshold, counts
@@ -444,19 +430,16 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @property
     def _near(self) -> float:
-        """How far apart contours may be in pictures, in pixels."""
-        nsd = cast("tuple[float, ...]", self.nsd)
-        return nsd[0] / self.spacing if nsd else 2.0
+        """How far apart contours may be in pictures, in pixels: the first tolerance above 0, or 2 pixels."""
+        return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
 
     def _places(self, sample: Sample) -> Places:
         from segbench.protocols.contours.inputs import places_of_classes, places_of_mask, places_of_objects
 
         void = self.void or ()
         if self.classes is not None:
-            labels = cast("Sequence[int]", self.classes)
-            return places_of_classes(
-                sample, labels=labels, void=void, gt_map=str(self.gt_map), pred_map=str(self.pred_map)
-            )
+            maps = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
+            return places_of_classes(sample, labels=cast("Sequence[int]", self.classes), void=void, maps=maps)
         if self._kind == _OBJECTS:
             return places_of_objects(sample, void=void)
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
@@ -536,11 +519,9 @@ def count_contours(
         surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
         pred_map=pred_map,
     )  # fmt: skip
-    (truth, hidden), (predicted, unpredicted) = (
-        split_mask(ground_truth, "ground_truth"),
-        split_mask(prediction, "prediction"),
-    )
-    truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
+    given_truth, hidden = split_mask(ground_truth, "ground_truth")
+    given_prediction, unpredicted = split_mask(prediction, "prediction")
+    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
     if truth.ndim != 2 or not truth.size:
         hint = f"; {no_volumes()}" * (truth.ndim > 2)
         raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W){hint}")

@@ -48,7 +48,8 @@ THUMBNAIL = 300
 IGNORED_LABEL = 2
 """The label of pixels left out, in `Pictures.truth` of soft maps."""
 
-_FIRST_SEEN = (State.NOTHING, State.IGNORED, State.PARTNER, State.TRUE, State.MISSED, State.FALSE)
+_FOUND = (State.PARTNER, State.TRUE, State.NEAR, State.FAR)
+_FIRST_SEEN = (State.NOTHING, State.IGNORED, *_FOUND, State.MISSED, State.FALSE)
 _RANKS = np.array([_FIRST_SEEN.index(state) for state in State])
 """Which pixel of a block is shown: an error if there is one, then what was found."""
 

@@ -1,6 +1,6 @@
 "use strict";
 // What became of each pixel of an image by a method, at one of its thresholds: as arrays, and in colours.
-const STATES = ["nothing", "true", "false", "missed", "ignored", "partner"];
+const STATES = ["nothing", "true", "false", "missed", "ignored", "partner", "near", "far"];
 const whole = (count) => count.toLocaleString("en");
 
 function counted(method, at) {

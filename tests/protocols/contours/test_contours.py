@@ -111,6 +111,19 @@ def test_classes_are_averaged_after_images():
     assert result.summary["assd_images"] == pytest.approx(np.nanmean(np.nanmean(each, axis=1)))
 
 
+def test_colours_are_read_with_a_palette(tmp_path):
+    pairs = labels()
+    colours = {label: (label % 3 * 80, label // 2, 9) for label in (0, 1, 2, 255)}
+    palette = {colour: label for label, colour in colours.items()}
+    table = np.zeros((256, 3), np.uint8)
+    table[list(colours)] = list(colours.values())
+    painted = {name: (table[truth], table[predicted]) for name, (truth, predicted) in pairs.items()}
+    gt, pred = written(tmp_path, painted)
+    found = evaluate(gt, pred, Contours(palette=palette, classes=3))
+    assert found.summary == evaluate(pairs, protocol=Contours(classes=3)).summary
+    assert "palette:" in found.signature
+
+
 def test_each_class_is_a_result_of_its_own():
     pairs = labels()
     result = evaluate(pairs, protocol=Contours(classes="sky=0,road=1,car=2"))
@@ -141,6 +154,14 @@ def test_sequences_are_measured_object_by_object():
         decays.append(np.mean(j[ids[0] : ids[1] + 1]) - np.mean(j[ids[3] : ids[4] + 1]))
     assert result.summary["j_decay"] == pytest.approx(np.mean(decays))
     assert [result.summary["objects"], result.summary["sequences"]] == [3, 2]
+
+
+def test_frames_are_in_the_order_of_their_numbers():
+    padded = {f"a/{k:05}": pair for k, (name, pair) in enumerate(frames().items()) if name.startswith("bear")}
+    padded |= {f"a/{k:05}": padded[f"a/{k % 8:05}"] for k in range(8, 13)}
+    plain = {f"a/{int(name[2:])}": pair for name, pair in reversed(padded.items())}
+    davis = Contours(convention="davis")
+    assert evaluate(plain, protocol=davis).summary == evaluate(padded, protocol=davis).summary
 
 
 def test_all_frames_are_a_setting():
@@ -195,9 +216,10 @@ def test_medpy_has_its_version_in_the_signature():
     assert Contours(convention="medpy").signature_fields()["convention"] == "medpy>=0.5.2"
 
 
-def test_a_convention_and_another_setting_are_refused():
-    with pytest.raises(ArgumentError, match=r"convention='medpy' and surface='lengths' differ"):
-        Contours(convention="medpy", surface="lengths")
+@pytest.mark.parametrize("settings", [{"surface": "lengths"}, {"hd95": "larger"}, {"sequences": True}])
+def test_a_convention_and_another_setting_are_refused(settings):
+    with pytest.raises(ArgumentError, match=rf"convention='medpy' and {next(iter(settings))}=.* differ"):
+        Contours(convention="medpy", **settings)
 
 
 def test_a_signature_gives_the_protocol_back():
@@ -237,6 +259,8 @@ def test_options_are_written_as_they_are_read(protocol):
         ({"classes": 3, "at": 0.5}, "at is not for label maps"),
         ({"gt_map": "1=2"}, "gt_map is for label maps"),
         ({"all_frames": True}, "all_frames is for sequences"),
+        ({"convention": "davis", "nsd": 1}, "nsd has no effect on sequences"),
+        ({"sequences": True, "spacing": 2}, "spacing has no effect on sequences"),
         ({"convention": "odd"}, "convention is 'odd', expected one of metrics-reloaded"),
     ],
 )
@@ -304,16 +328,21 @@ def test_titles_name_millimetres():
     assert "NSD@1 mm" in titles
 
 
-def test_states_show_which_contours_are_near(tmp_path):
+def test_states_show_how_far_contours_are_off(tmp_path):
     truth, predicted = np.zeros((2, 9, 30), bool)
-    truth[2:7, 2:8] = predicted[2:7, 3:9] = True
-    predicted[4, 25] = True
+    truth[:, 4] = True
+    predicted[4, [2, 7, 9, 14, 15]] = True
     gt, pred = written(tmp_path, {"a": (truth, predicted)})
-    export_overlays(evaluate(gt, pred, "contours"), tmp_path / "o")
+    export_overlays(evaluate(gt, pred, Contours(nsd=(0, 2))), tmp_path / "o")
     states = iio.imread(next((tmp_path / "o").rglob("a.png")), mode="P")
-    assert states[4, 25] == State.FALSE
-    assert states[4, 8] == State.TRUE
-    assert states[4, 2] == State.PARTNER
+    assert states[4, [2, 7, 9, 14, 15]].tolist() == [State.PARTNER, State.NEAR, State.FAR, State.FAR, State.FALSE]
+    assert states[[4, 8], 4].tolist() == [State.TRUE, State.MISSED]
+
+
+def test_the_legend_has_the_distances():
+    called = Contours(nsd=1.4, spacing=0.7).states_called
+    assert called[State.NEAR] == "predicted, up to 2.8 mm off"
+    assert Contours(sequences=True).states_called[State.FAR] == "predicted, up to 10 px off"
 
 
 def test_plots_against_the_tolerance():
