@@ -15,40 +15,14 @@ if TYPE_CHECKING:
 class State(IntEnum):
     """What a pixel is."""
 
-<<<<<<< HEAD
     NOTHING = 0  # negative, and predicted so; of boundaries: no boundary
     TRUE = 1  # found: predicted, and rightly so
     FALSE = 2  # predicted, but nothing is there
     MISSED = 3  # there, but not predicted
     IGNORED = 4  # void, or outside the field of view
-    PARTNER = 5  # of boundaries: a ground-truth pixel that was found, a little way off
-=======
-    NOTHING
-        Negative, and predicted so; of boundaries: no boundary.
-    TRUE
-        Found: predicted, and rightly so.
-    FALSE
-        Predicted, but nothing is there.
-    MISSED
-        There, but not predicted.
-    IGNORED
-        Void, or outside the field of view.
-    PARTNER
-        Boundaries: a ground-truth pixel that was found, a little way off. Contours: a predicted pixel within the
-        tolerance.
-    NEAR, FAR
-        Contours only: a predicted pixel within twice and five times the tolerance.
-    """
-
-    NOTHING = 0
-    TRUE = 1
-    FALSE = 2
-    MISSED = 3
-    IGNORED = 4
-    PARTNER = 5
-    NEAR = 6
-    FAR = 7
->>>>>>> cont2
+    PARTNER = 5  # boundaries: ground truth that was found, a little way off; contours: predicted within the tolerance
+    NEAR = 6  # contours: predicted within twice the tolerance
+    FAR = 7  # contours: predicted within five times the tolerance
 
 
 OF_MASKS: Mapping[int, str] = MappingProxyType(
