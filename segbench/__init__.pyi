@@ -60,6 +60,9 @@ from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
 from .loaders.repairs import Repairs as Repairs
+from .protocols.anomalies.counting import count_anomalies as count_anomalies
+from .protocols.anomalies.counts import AnomalyCounts as AnomalyCounts
+from .protocols.anomalies.settings import Anomalies as Anomalies
 from .protocols.boundaries.counting import count_boundaries as count_boundaries
 from .protocols.boundaries.counting import count_boundary_maps as count_boundary_maps
 from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts
