@@ -98,6 +98,8 @@ from .report.bsds import export_bsds as export_bsds
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
+from .report.plots.anomalies import plot_pimo as plot_pimo
+from .report.plots.anomalies import plot_pro as plot_pro
 from .report.plots.classes import plot_classes as plot_classes
 from .report.plots.classes import plot_confusion as plot_confusion
 from .report.plots.comparison import plot_comparison as plot_comparison

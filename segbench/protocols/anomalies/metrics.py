@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, shares
+from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import Series, Space
+from segbench.core.series import Line, Space
 from segbench.core.table import Columns, CountsTable, Reducing
+from segbench.curves.curve import Curve, Drawn
 from segbench.protocols.anomalies import curves
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import LIMITS, Pimo, Pro, measured_pimo, measured_pro, pro_corners
@@ -307,9 +311,9 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return AnomalyCounts.sum([no_pixels, *(curves.highest(one, lowest) for one in self.ordered)])
 
     @property
-    def drawn(self) -> Series:
-        """The ROC and PR curve of pixels, at the points that plots draw."""
-        return self.pixels.drawn
+    def drawn(self) -> AnomalyCurve:
+        """The curves, at the points that plots draw."""
+        return AnomalyCurve(self.pixels.drawn, self.pro, self._pimo_line)
 
     @property
     def chosen_points(self) -> str:
@@ -317,13 +321,70 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return self.pixels.chosen_points
 
     @property
-    def curve(self) -> Series:
-        """The ROC and PR curve of pixels."""
-        return self.pixels.curve
+    def curve(self) -> AnomalyCurve:
+        """The ROC and PR curve of pixels, with those of PRO and PIMO."""
+        return AnomalyCurve(self.pixels.curve, self.pro, self._pimo_line)
+
+    @property
+    def _pimo_line(self) -> Line:
+        """Shared FPR, and the mean recall of anomalous images there; nothing where AUPIMO is undefined."""
+        if self.pimo.reason or not self._facts.anomalous.any():
+            return np.empty(0), np.empty(0)
+        at = self._layout
+        return np.cumsum(at.rates.sum(axis=0)) / self._facts.normal.sum(), at.recalls.mean(axis=0)
 
     def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
         """Read the curve of pixels off at some places, see `Table`."""
         return self.pixels.heights(space, at, sums[:, : self.pixels.rows.shape[1]])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnomalyCurve(Drawn):
+    """The curves of anomaly maps: ROC and precision-recall of pixels, PRO, and the mean PIMO curve.
+
+    Parameters
+    ----------
+    pixels : Curve
+        ROC and precision-recall.
+    pro : Pro
+        The PRO curve, of very many scores at a choice of its points.
+    pimo : tuple of array
+        Shared FPR, and the mean recall of anomalous images.
+    """
+
+    measure: ClassVar[str] = "f"
+    steps: ClassVar[bool] = True
+    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "ods_f"})
+
+    pixels: Curve
+    pro: Pro
+    pimo: Line
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Rising thresholds, counts and rates of pixels."""
+        columns = self.pixels.columns
+        known = np.isfinite(columns["threshold"])
+        return {name: values[known][::-1] for name, values in columns.items()}
+
+    @property
+    def caption(self) -> str:
+        """AUPRO."""
+        return f"AUPRO@30% {number(self.pro.areas[0])}"
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """Precision-recall and ROC, of pixels."""
+        return ("pr", "roc")
+
+    @property
+    def prevalence(self) -> float:
+        """The share of anomalous pixels."""
+        return self.pixels.prevalence
+
+    def line(self, space: Space) -> Line:
+        """Give the points to draw of pixels."""
+        return self.pixels.line(space)
 
 
 def pimo_values(areas: FloatArray, times: FloatArray) -> tuple[float, float, float]:

@@ -25,6 +25,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "confusion": ("classes", "confusion matrix of one method"),
     "classes": ("classes", "IoU per class"),
     "reliability": ("curves", "share of positives against the score"),
+    "pro": ("anomalies", "per-region overlap of anomaly maps"),
+    "pimo": ("anomalies", "mean per-image overlap of anomaly maps"),
 }
 
 
