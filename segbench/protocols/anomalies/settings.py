@@ -214,7 +214,7 @@ class Anomalies(Protocol, Verb, Checked, MeasuredBySet, Prepared, Pictured):
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        scores = ExpectedScores(unit_range=self.quantize is not None)
+        scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
         return Expected(rule=LabelRule.parse(self.positive), void=self.void, one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:

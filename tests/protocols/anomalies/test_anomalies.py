@@ -301,6 +301,10 @@ class TestFiles:
         with pytest.raises(ArgumentError, match="holds the line 'b,high'; expected a line per image"):
             Anomalies(image_scores=folders / "scores.csv")
 
+    def test_scores_of_any_range_are_no_finding(self, folders):
+        report = segbench.check(folders / "gt", folders / "pred", Anomalies(), negatives="*")
+        assert "range" not in {finding.code for finding in report.findings}
+
     def test_processes_give_the_same_to_the_last_bit(self, folders):
         with segbench.process_pool(2) as executor:
             parallel = segbench.evaluate(
