@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import Quantize, as_quantize
 from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import are_levels, as_shares, quantized, scores_of
+from segbench.core.levels import are_levels, as_shares, quantized
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.label_rules import LabelRule, Positive
 from segbench.protocols.pixels.counting import refuse_nan, refuse_not_finite, refuse_unfit_to_round
@@ -82,8 +82,8 @@ def count_anomalies(
 
 def soft_map(
     name: str, prediction: NDArray[Any], valid: NDArray[np.bool_] | None, quantize: Quantize | None
-) -> NDArray[Any]:
-    """Give the scores of a map as floats, rounded to levels where wanted."""
+) -> tuple[NDArray[Any], float]:
+    """Give the scores of a map as floats and 0, or levels, to which floats are rounded if wanted, and the highest."""
     if prediction.dtype.kind not in "biuf":
         raise DataError(
             name, f"scores are of type {prediction.dtype}, expected numbers", "save the map as an image or NPY"
@@ -93,8 +93,9 @@ def soft_map(
         refuse_unfit_to_round(name, scores, [valid])
         scores = quantized(scores, quantize)
     if are_levels(scores.dtype):
-        return scores_of(scores)
-    return scores.astype(np.float32 if scores.dtype.itemsize <= 4 else np.float64, copy=False)
+        hard = scores.dtype == np.bool_
+        return (scores.view(np.uint8), 1.0) if hard else (scores, float(np.iinfo(scores.dtype).max))
+    return scores.astype(np.float32 if scores.dtype.itemsize <= 4 else np.float64, copy=False), 0.0
 
 
 def count_map(
@@ -109,7 +110,7 @@ def count_map(
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.anomalies.kernels import component_sizes
 
-    scores = soft_map(name, prediction, valid, quantize)
+    scores, full = soft_map(name, prediction, valid, quantize)
     mask = np.ascontiguousarray(anomalous if valid is None else anomalous & valid)
     any_anomalous = bool(mask.any())
     if any_anomalous or valid is not None:
@@ -126,6 +127,8 @@ def count_map(
     counted = of_normal.size + of_found.size
     falling, pixels = _runs(name, of_normal)
     found = _runs_by_size(name, of_found, sizes)
+    if full:
+        falling, found = falling / np.float64(full), found._replace(scores=found.scores / np.float64(full))
     own = np.array([_image_score(image_score, falling, pixels, found)] if counted else [])
     return AnomalyCounts(
         falling,
@@ -148,6 +151,10 @@ def _runs(name: str, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give distinct falling scores, and how many pixels have each."""
     from segbench.protocols.anomalies import kernels
 
+    if scores.dtype.kind == "u":
+        of_levels = np.bincount(scores)
+        held = np.flatnonzero(of_levels)[::-1]
+        return held.astype(scores.dtype), of_levels[held].astype(np.int32)
     if scores.dtype == np.float32:
         keys = np.empty(scores.size, np.uint32)
         if not kernels.falling_keys(np.ascontiguousarray(scores).view(np.uint32), keys):
@@ -167,7 +174,7 @@ def _runs_by_size(name: str, scores: NDArray[Any], sizes: NDArray[np.int32]) -> 
     """Give falling scores and sizes of components, each pair once, and how many pixels have both."""
     if not np.isfinite(scores).all():
         _refuse(name, scores)
-    order = np.lexsort((sizes, -scores))
+    order = np.lexsort((sizes, np.negative(scores, dtype=np.float64)))
     scores, sizes = scores[order] + scores.dtype.type(0), sizes[order]
     fresh = np.append(True, (scores[1:] != scores[:-1]) | (sizes[1:] != sizes[:-1]))[: scores.size]
     starts = np.flatnonzero(fresh)

@@ -242,8 +242,8 @@ class Anomalies(Protocol, Verb, Checked, MeasuredBySet, Prepared, Pictured):
 
         del counts
         anomalous, valid = self._labels(sample)
-        scores = soft_map(sample.predicted_file, sample.predictions[0], valid, self.quantize)
-        predicted = scores >= float(rounded(threshold, self.quantize))
+        scores, full = soft_map(sample.predicted_file, sample.predictions[0], valid, self.quantize)
+        predicted = scores / np.float64(full or 1) >= float(rounded(threshold, self.quantize))
         counted = anomalous if valid is None else anomalous & valid
         components, _ = label(counted, np.ones((3, 3)))
         found = np.isin(components, np.unique(components[counted & predicted]))

@@ -242,6 +242,12 @@ class TestCounts:
         masks, maps = larger_set()
         assert summary(masks, maps)["aupro"] == summary(masks, np.exp(maps.astype(np.float64)) * 1e6)["aupro"]
 
+    @pytest.mark.parametrize(("dtype", "full"), [(bool, 1), (np.uint8, 255), (np.uint16, 65535)])
+    def test_integers_are_levels(self, dtype, full):
+        levels = np.array([[1, 0], [1, 0]], dtype)
+        mask = [[1, 0], [0, 0]]
+        assert count_anomalies(mask, levels) == count_anomalies(mask, levels / np.float64(full))
+
     def test_rounding_is_that_of_levels(self):
         rng = np.random.default_rng(1)
         scores, mask = rng.random((9, 9)), rng.random((9, 9)) < 0.2
@@ -303,7 +309,7 @@ class TestFiles:
 
     def test_scores_of_any_range_are_no_finding(self, folders):
         report = segbench.check(folders / "gt", folders / "pred", Anomalies(), negatives="*")
-        assert "range" not in {finding.code for finding in report.findings}
+        assert "range" not in {finding.key for finding in report.findings}
 
     def test_processes_give_the_same_to_the_last_bit(self, folders):
         with segbench.process_pool(2) as executor:
