@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -113,13 +114,19 @@ class AnomalyCounts(Counts):
     @cached_property
     def pixels(self) -> ScoreCounts:
         """Anomalous and normal pixels by score, as the pixel protocol counts them."""
-        normal, anomalous = (
-            _distinct(*part) for part in ((self.scores, self.normal), (self.found_scores, self.anomalous))
-        )
+        return replace(self.pixels_between(-math.inf, math.inf), ignored=self.ignored)
+
+    def pixels_between(self, lowest: float, below: float) -> ScoreCounts:
+        """Give those with scores from `lowest` up to, not including, `below`, without ignored ones."""
+        found = []
+        for scores, pixels in ((self.scores, self.normal), (self.found_scores, self.anomalous)):
+            some = falling_between(scores, lowest, below)
+            found.append(_distinct(scores[some], pixels[some]))
+        (scores, normal), (found_scores, anomalous) = found
         return ScoreCounts.sum(
             (
-                ScoreCounts(normal[0], np.zeros_like(normal[1]), normal[1], self.ignored, of_predictions=True),
-                ScoreCounts(anomalous[0], anomalous[1], np.zeros_like(anomalous[1]), of_predictions=True),
+                ScoreCounts(scores, np.zeros_like(normal), normal, of_predictions=True),
+                ScoreCounts(found_scores, anomalous, np.zeros_like(anomalous), of_predictions=True),
             )
         )
 
@@ -165,6 +172,12 @@ def _numbers(pixels: IntArray, sizes: IntArray, what: str, of: str) -> dict[int,
         if total % size:
             raise ArgumentError(f"{total} {what} do not fill {of} of {size} pixels")
     return {size: total // size for size, total in totals.items()}
+
+
+def falling_between(scores: FloatArray, lowest: float, below: float) -> slice:
+    """Give where falling scores lie from `lowest` up to, not including, `below`."""
+    start, stop = scores.size - np.searchsorted(scores[::-1], (below, lowest))
+    return slice(int(start), int(stop))
 
 
 def _distinct(scores: FloatArray, pixels: IntArray) -> tuple[FloatArray, IntArray]:

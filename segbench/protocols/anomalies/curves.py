@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.protocols.anomalies.counts import AnomalyCounts
+from segbench.protocols.anomalies.counts import AnomalyCounts, falling_between
 
 SCORES_AT_ONCE = 2**24
 """Distinct scores of anomalous pixels held at a time, at 40 bytes each."""
@@ -49,24 +49,17 @@ def pro_segments(images: Images, at_once: int = SCORES_AT_ONCE) -> Iterator[ProS
     from segbench.protocols.anomalies.kernels import add_between, add_found
 
     for lowest, below in _ranges(images, at_once):
-        scores = _distinct(_between(images[name].found_scores, lowest, below)[1] for name in sorted(images))
+        every = (images[name].found_scores for name in sorted(images))
+        scores = _distinct(some[falling_between(some, lowest, below)] for some in every)
         above, equal = np.zeros(scores.size + 1, np.int64), np.zeros(scores.size, np.int64)
         found = np.zeros(scores.size)
         for name in sorted(images):
             counts = images[name]
-            some, at = _between(counts.scores, lowest, below)
-            add_between(at, counts.normal[some], scores, above, equal)
-            some, at = _between(counts.found_scores, lowest, below)
-            add_found(at, counts.anomalous[some], counts.component_sizes[some], scores, found)
+            some = falling_between(counts.scores, lowest, below)
+            add_between(counts.scores[some], counts.normal[some], scores, above, equal)
+            some = falling_between(counts.found_scores, lowest, below)
+            add_found(counts.found_scores[some], counts.anomalous[some], counts.component_sizes[some], scores, found)
         yield ProSegment(scores, above, equal, found)
-
-
-def _between(scores: FloatArray, lowest: float, below: float) -> tuple[slice, FloatArray]:
-    """Give where falling scores lie from `lowest` up to, not including, `below`, and these."""
-    if lowest == -math.inf and below == math.inf:
-        return slice(None), scores
-    start, stop = scores.size - np.searchsorted(scores[::-1], (below, lowest))
-    return slice(int(start), int(stop)), scores[start:stop]
 
 
 def _distinct(parts: Iterator[FloatArray]) -> FloatArray:

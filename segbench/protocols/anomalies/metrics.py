@@ -79,6 +79,10 @@ class _Pixels(Mapping[str, ScoreCounts]):
     def __getitem__(self, name: str) -> ScoreCounts:
         return self._images[name].pixels
 
+    def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        """Give an image's counts of some scores, see `segbench.core.pooling.Ranged`."""
+        return self._images[name].pixels_between(lowest, below)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._images)
 

@@ -238,6 +238,11 @@ class TestCounts:
         assert_allclose(measured_pro(whole).areas, measured_pro(parts).areas, rtol=1e-12)
         assert_allclose(measured_pimo(whole).rates, measured_pimo(parts).rates, rtol=1e-12)
 
+    def test_pooling_range_by_range_changes_no_bit(self, monkeypatch):
+        whole = summary(*larger_set())
+        monkeypatch.setattr("segbench.core.pooling.SCORES_AT_ONCE", 500)
+        assert str(summary(*larger_set())) == str(whole)
+
     def test_scores_of_any_range_keep_ranks(self):
         masks, maps = larger_set()
         assert summary(masks, maps)["aupro"] == summary(masks, np.exp(maps.astype(np.float64)) * 1e6)["aupro"]
