@@ -2,7 +2,7 @@
 
 Points of the PRO curve lie at the scores of anomalous pixels, between which it is level: normal pixels are only counted
 between these. They are held for some of the scores at a time, the highest first (`SCORES_AT_ONCE`), and images are
-seen once for each such range. AUPIMO needs the highest scores of normal images only.
+seen again for each such range. AUPIMO needs the highest scores of normal images only.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ProSegment:
 
 
 def pro_segments(images: Images, at_once: int = SCORES_AT_ONCE) -> Iterator[ProSegment]:
-    """Give the PRO curve range by range, the highest scores first; each sees every image once."""
+    """Give the PRO curve range by range, the highest scores first; each sees every image twice."""
     from segbench.protocols.anomalies.kernels import add_between, add_found
 
     for lowest, below in _ranges(images, at_once):

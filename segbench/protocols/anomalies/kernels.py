@@ -13,6 +13,7 @@ from segbench.core.compiling import compiled
 _compiled = compiled(error_model="numpy")
 
 _DIGIT, _DIGITS = 11, 2**11
+_NOTHING = 1e-15  # of a rate: one pixel of 10**15
 
 
 @_compiled
@@ -174,7 +175,8 @@ def pimo_weights(rates: FloatArray, low: float, high: float, weights: FloatArray
     slack = 1.0 + 1e-12
     for k in range(rates.size):
         rate = rates[k]
-        if rate <= 0.0 or (before >= 0 and rate <= rates[before]):
+        # What is left of sums from which images were subtracted is not exactly 0, or the same as before.
+        if rate <= _NOTHING or (before >= 0 and rate <= rates[before] * slack):
             continue
         if before < 0 and rate > low * slack:
             return False

@@ -157,6 +157,22 @@ class TestDirectly:
             assert_allclose(row, Anomalies().table(others).estimates, atol=1e-9)
 
     @pytest.mark.usefixtures("wide_rates")
+    def test_leaving_out_the_normal_image_with_the_highest_scores(self):
+        # Of images of unequal size, so that sums are rounded, and what is left after subtracting them is not exactly 0.
+        rng = np.random.default_rng(4)
+        shapes = [(7, 7), (9, 11), (13, 10), (6, 9)]
+        images = {f"n{k}": (np.zeros(shape), rng.random(shape) + k / 9) for k, shape in enumerate(shapes)}
+        images |= {f"a{k}": (np.eye(9), rng.random((9, 9)) + k / 5) for k in range(3)}
+        table = segbench.evaluate(images, protocol=Anomalies()).table
+        place = [metric.key for metric in table.metrics].index("aupimo")
+        for row, left_out in zip(table.measure(1 - np.eye(7))[:, place], sorted(images), strict=True):
+            others = {name: pair for name, pair in images.items() if name != left_out}
+            expected = segbench.evaluate(others, protocol=Anomalies()).summary["aupimo"]
+            assert_allclose(row, expected, atol=1e-9, err_msg=left_out)
+        sums = table.rows.sum(axis=0) - table.rows.toarray()
+        assert_allclose(table.score(sums)[:, place], table.measure(1 - np.eye(7))[:, place], atol=1e-9)
+
+    @pytest.mark.usefixtures("wide_rates")
     def test_choosing_thresholds_hardly_moves_intervals(self, monkeypatch):
         masks, maps = larger_set(images=9)
         images = {str(k): pair for k, pair in enumerate(zip(masks, maps, strict=True))}
