@@ -48,6 +48,7 @@ from scipy.io import savemat
 import segbench
 from segbench import (
     Annotators,
+    Anomalies,
     Boundaries,
     Classes,
     Contours,
@@ -169,6 +170,7 @@ def synthetic(folder: Path) -> Cases:
     yield from _synthetic_regions(folder / "regions")
     yield from _synthetic_labels(folder / "labels")
     yield from _synthetic_saliency(folder / "saliency")
+    yield from _synthetic_anomalies(folder / "anomalies")
 
 
 def _synthetic_pixels(folder: Path) -> Cases:
@@ -322,6 +324,22 @@ def _synthetic_saliency(folder: Path) -> Cases:
         "beta^2 1": Saliency(beta2=1.0),
     }.items():
         yield f"saliency, {setting}", [evaluate(gt, path, protocol) for path in paths]
+
+
+def _synthetic_anomalies(folder: Path) -> Cases:
+    random = np.random.default_rng(7)
+    truth = {f"im{k}": (_plots(random, (200, 200), 8) == 5) * (k > 2) for k in range(9)}  # with 1.2e5 normal pixels
+    soft = {
+        method: _each(truth, lambda mask, skill=skill: np.float32(random.normal(size=mask.shape) + skill * mask))
+        for method, skill in {"weak": 2, "strong": 4}.items()
+    }
+    ties = {f"{method} two digits": _each(maps, lambda scores: np.rint(scores * 100)) for method, maps in soft.items()}
+    void = _each(truth, lambda mask: np.where(random.random(mask.shape) < 0.1, 255, mask).astype(np.uint8))
+    gt, left_out, *paths = _written(folder, {"gt": truth, "void": void, **soft, **ties})
+    yield "anomalies, float32", [evaluate(gt, path, Anomalies()) for path in paths[:2]]
+    yield "anomalies, two digits", [evaluate(gt, path, Anomalies()) for path in paths[2:]]
+    yield "anomalies, void", [evaluate(left_out, path, Anomalies(void=(255,))) for path in paths[:2]]
+    yield "anomalies, highest percent", [evaluate(gt, path, Anomalies(image_score="top1")) for path in paths[:2]]
 
 
 def contours(folder: Path) -> Cases:
@@ -479,6 +497,10 @@ NUMBERS: dict[type, tuple[str, ...]] = {
     segbench.LabelCounts: ("matrix", "ignored"),
     segbench.SaliencyCounts: ("pixels", "positives", "row"),
     segbench.ContourCounts: ("areas", "bands", "davis", "sizes", "squared", "units", "halves"),
+    segbench.AnomalyCounts: (
+        *("scores", "normal", "image_sizes", "found_scores", "anomalous", "component_sizes"),
+        *("normal_images", "anomalous_images", "ignored"),
+    ),
     segbench.RegionCounts: (
         *("thresholds", "images", "area", "pixels", "covered_best", "covered", "covered_pred", "rand_index"),
         *("voi_split", "voi_merge", "adapted_rand", "rand_precision", "rand_recall"),

@@ -55,6 +55,9 @@ from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
 from .loaders.repairs import Repairs as Repairs
+from .protocols.anomalies.counting import count_anomalies as count_anomalies
+from .protocols.anomalies.counts import AnomalyCounts as AnomalyCounts
+from .protocols.anomalies.settings import Anomalies as Anomalies
 from .protocols.boundaries.counting import count_boundaries as count_boundaries
 from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts
 from .protocols.boundaries.curve import BoundaryCurve as BoundaryCurve
@@ -91,6 +94,8 @@ from .report.bsds import export_bsds as export_bsds
 from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
+from .report.plots.anomalies import plot_pimo as plot_pimo
+from .report.plots.anomalies import plot_pro as plot_pro
 from .report.plots.classes import plot_classes as plot_classes
 from .report.plots.classes import plot_confusion as plot_confusion
 from .report.plots.comparison import plot_comparison as plot_comparison

@@ -87,7 +87,7 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: ExpectedScores)
     whole = all(score.whole for _, score in outside)
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < s.highest <= 1 for _, s in floats) and highest > 100
-    logits = lowest < LOGIT - ROUNDING
+    logits = lowest < LOGIT - ROUNDING and not expected.any_range
     if not (expected.unit_range or logits or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (expected.unit_range or logits):

@@ -60,6 +60,9 @@ _SHIPPED = {
     "saliency": _Shipped(
         "saliency.settings", "Saliency", "Score saliency maps against masks: S, E, F, weighted F and MAE."
     ),
+    "anomalies": _Shipped(
+        "anomalies.settings", "Anomalies", "Score anomaly maps: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
+    ),
 }
 
 

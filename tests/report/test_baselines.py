@@ -54,6 +54,21 @@ def _contours():
     return [segbench.evaluate([(truth, one)], protocol="contours", method=f"{k}") for k, one in enumerate(predictions)]
 
 
+def _anomalies():
+    random = np.random.default_rng(0)
+    masks = np.zeros((4, 250, 250), np.uint8)
+    masks[2:, 20:60, 30:90] = masks[3:, 100:180, 10:40] = 1
+    scores = random.normal(size=masks.shape)
+    return [
+        segbench.evaluate(
+            dict(enumerate(zip(masks, scores + skill * masks, strict=True))),
+            protocol=segbench.Anomalies(),
+            method=method,
+        )
+        for method, skill in {"weak": 2, "strong": 4}.items()
+    ]
+
+
 PICTURES = {
     "plot_pr": lambda: segbench.plot_pr(pixel_results(), band=0.95, replicates=200),
     "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
@@ -74,6 +89,8 @@ PICTURES = {
     "plot_distances": lambda: segbench.plot_distances(_contours()),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
+    "plot_pro": lambda: segbench.plot_pro(_anomalies()),
+    "plot_pimo": lambda: segbench.plot_pimo(_anomalies()),
     "plot_matches": _matches,
     "Curve.plot": _regions_in_pr,
     "BoundaryCurve.plot": boundary_results()[0].curve.plot,

@@ -27,6 +27,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "nsd": ("contours", "NSD of contours against the tolerance"),
     "distances": ("contours", "distribution of the distances of contours"),
     "reliability": ("curves", "share of positives against the score"),
+    "pro": ("anomalies", "per-region overlap of anomaly maps"),
+    "pimo": ("anomalies", "mean per-image overlap of anomaly maps"),
 }
 
 

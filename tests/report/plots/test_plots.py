@@ -465,7 +465,10 @@ class TestSavePlot:
         maps = {name: (np.tri(8), np.arange(64).reshape(8, 8) / step) for name, step in {"a": 63, "b": 70}.items()}
         saliency = segbench.evaluate(maps, protocol=segbench.Saliency(positive=">0"))
         contours = segbench.evaluate([(np.tri(8) > 0, np.tri(8, k=1) > 0)], protocol="contours")
-        for results in (pixel_results(2, images=4), [saliency], label_results(1), [contours]):
+        truth, scores = np.zeros((320, 320)), np.arange(320.0**2).reshape(320, 320)
+        truth[:9, :9] = 1
+        anomalies = segbench.evaluate([(truth, scores), (0 * truth, scores)], protocol=segbench.Anomalies())
+        for results in (pixel_results(2, images=4), [saliency], label_results(1), [contours], [anomalies]):
             with suppress(ArgumentError):  # of another protocol
                 save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)

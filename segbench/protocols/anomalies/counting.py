@@ -1,0 +1,200 @@
+"""One map against its mask: components are labelled, normal and anomalous pixels are counted by score."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from segbench.core.arguments import Quantize, as_quantize
+from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import are_levels, as_shares, quantized
+from segbench.protocols.anomalies.counts import AnomalyCounts
+from segbench.protocols.label_rules import LabelRule, Positive
+from segbench.protocols.pixels.counting import refuse_nan, refuse_not_finite, refuse_unfit_to_round
+
+ImageScore = Literal["max", "top1"]
+
+_TOP = 100  # one pixel in so many makes the score of an image
+
+
+def count_anomalies(
+    labels: ArrayLike,
+    scores: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    positive: Positive = ">0",
+    quantize: Quantize | None = None,
+    image_score: ImageScore | float = "max",
+) -> AnomalyCounts:
+    """Count the normal and anomalous pixels of an image by score, component by component.
+
+    Parameters
+    ----------
+    labels : array, shape (H, W)
+        Ground truth, anomalous where greater than 0. Masked pixels, here or in `scores`, are counted as ignored, as
+        those outside `valid` are.
+    scores : array, shape (H, W)
+        Higher means more anomalous, of any range. Integers are divided by the maximum of their type.
+    valid : array of bool, shape (H, W), optional
+        True where a pixel counts.
+    positive : str, float or sequence of float
+        Which values of `labels` are anomalous, as in `Pixels`.
+    quantize : {8, 16}, optional
+        Round float scores in [0, 1] to levels of 8 or 16 bits, see `Pixels`.
+    image_score : {"max", "top1"} or float
+        The score of the image: the highest of its pixels, the mean of their highest 1 %, or this number.
+
+    Returns
+    -------
+    AnomalyCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ or are not two-dimensional, or an option is none of those above.
+    DataError
+        If labels are NaN, a score that counts is not finite, or with `quantize` one outside [0, 1].
+
+    Examples
+    --------
+    >>> counts = count_anomalies([[0, 1, 0, 1]], [[0.2, 0.9, 0.1, 0.8]])
+    >>> counts.components, counts.total_normal, counts.anomalous_images.tolist()
+    (2, 2, [0.9])
+    """
+    (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
+    truth, values = as_array(truth, "labels"), as_array(values, "scores")
+    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
+    counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
+    if truth.dtype.kind == "f":
+        refuse_nan("labels", int(np.isnan(truth if counted is None else truth[counted]).sum()))
+    anomalous = LabelRule.parse(positive).positive(truth)
+    bits = as_quantize(quantize, "quantize")
+    score = image_score if isinstance(image_score, str) else float(image_score)
+    if score not in ("max", "top1") and not (isinstance(score, float) and math.isfinite(score)):
+        raise ArgumentError(f"image_score is {image_score!r}, expected 'max', 'top1' or a number")
+    return count_map("scores", anomalous, values, counted, quantize=bits, image_score=score)
+
+
+def soft_map(
+    name: str, prediction: NDArray[Any], valid: NDArray[np.bool_] | None, quantize: Quantize | None
+) -> tuple[NDArray[Any], float]:
+    """Give the scores of a map as floats and 0, or levels, to which floats are rounded if wanted, and the highest."""
+    if prediction.dtype.kind not in "biuf":
+        raise DataError(
+            name, f"scores are of type {prediction.dtype}, expected numbers", "save the map as an image or NPY"
+        )
+    scores = as_shares(prediction)
+    if scores.dtype.kind == "f" and quantize:
+        refuse_unfit_to_round(name, scores, [valid])
+        scores = quantized(scores, quantize)
+    if are_levels(scores.dtype):
+        hard = scores.dtype == np.bool_
+        return (scores.view(np.uint8), 1.0) if hard else (scores, float(np.iinfo(scores.dtype).max))
+    return scores.astype(np.float32 if scores.dtype.itemsize <= 4 else np.float64, copy=False), 0.0
+
+
+def count_map(
+    name: str,
+    anomalous: NDArray[np.bool_],
+    prediction: NDArray[Any],
+    valid: NDArray[np.bool_] | None,
+    *,
+    quantize: Quantize | None,
+    image_score: ImageScore | float,
+) -> AnomalyCounts:
+    """Count one image; `name` is what errors call its scores."""
+    from segbench.protocols.anomalies.kernels import component_sizes
+
+    scores, full = soft_map(name, prediction, valid, quantize)
+    mask = np.ascontiguousarray(anomalous if valid is None else anomalous & valid)
+    any_anomalous = bool(mask.any())
+    if any_anomalous or valid is not None:
+        normal = ~mask if valid is None else valid & ~mask
+        of_normal = scores[normal]
+    else:
+        of_normal = scores.reshape(-1)
+    sizes = np.empty(0, np.int32)
+    of_found = np.empty(0, scores.dtype)
+    if any_anomalous:
+        of_pixels = np.empty(mask.shape, np.int32)
+        component_sizes(mask, of_pixels)
+        sizes, of_found = of_pixels[mask], scores[mask]
+    counted = of_normal.size + of_found.size
+    falling, pixels = _runs(name, of_normal)
+    found = _runs_by_size(name, of_found, sizes)
+    if full:
+        falling, found = falling / np.float64(full), found._replace(scores=found.scores / np.float64(full))
+    own = np.array([_image_score(image_score, falling, pixels, found)] if counted else [])
+    return AnomalyCounts(
+        falling,
+        pixels,
+        np.full(falling.size, 0 if any_anomalous else counted, pixels.dtype),
+        *found,
+        normal_images=own[: 0 if any_anomalous else 1],
+        anomalous_images=own[: 1 if any_anomalous else 0],
+        ignored=scores.size - counted,
+    )
+
+
+class _Found(NamedTuple):
+    scores: FloatArray
+    pixels: NDArray[Any]
+    sizes: NDArray[Any]
+
+
+def _runs(name: str, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give distinct falling scores, and how many pixels have each."""
+    from segbench.protocols.anomalies import kernels
+
+    if scores.dtype.kind == "u":
+        of_levels = np.bincount(scores)
+        held = np.flatnonzero(of_levels)[::-1]
+        return held.astype(scores.dtype), of_levels[held].astype(np.int32)
+    if scores.dtype == np.float32:
+        keys = np.empty(scores.size, np.uint32)
+        if not kernels.falling_keys(np.ascontiguousarray(scores).view(np.uint32), keys):
+            _refuse(name, scores)
+        spare = np.empty_like(keys)
+        kernels.sort_keys(keys, spare)
+        pixels = np.empty(scores.size, np.int32)
+        size = kernels.count_runs_of_keys(keys, spare, pixels)
+        return spare[:size].view(np.float32).copy(), pixels[:size].copy()
+    if not np.isfinite(scores).all():
+        _refuse(name, scores)
+    values, times = np.unique(scores + 0.0, return_counts=True)
+    return values[::-1].copy(), times[::-1].astype(np.int32)
+
+
+def _runs_by_size(name: str, scores: NDArray[Any], sizes: NDArray[np.int32]) -> _Found:
+    """Give falling scores and sizes of components, each pair once, and how many pixels have both."""
+    if not np.isfinite(scores).all():
+        _refuse(name, scores)
+    order = np.lexsort((sizes, np.negative(scores, dtype=np.float64)))
+    scores, sizes = scores[order] + scores.dtype.type(0), sizes[order]
+    fresh = np.append(True, (scores[1:] != scores[:-1]) | (sizes[1:] != sizes[:-1]))[: scores.size]
+    starts = np.flatnonzero(fresh)
+    pixels = np.diff(np.append(starts, scores.size)).astype(np.int32)
+    return _Found(scores[starts], pixels, sizes[starts])
+
+
+def _refuse(name: str, scores: NDArray[Any]) -> None:
+    refuse_not_finite(name, int(np.isnan(scores).sum()), int(np.isinf(scores).sum()))
+
+
+def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: NDArray[Any], found: _Found) -> float:
+    """Give the score of an image: a number that is known, the highest of its pixels, or the mean of the highest 1 %."""
+    if not isinstance(image_score, str):
+        return image_score
+    both = np.concatenate([scores, found.scores]).astype(np.float64)
+    if image_score == "max":
+        return float(both.max())
+    held = np.concatenate([pixels, found.pixels])
+    wanted = -(-int(held.sum()) // _TOP)
+    order = np.argsort(-both, kind="stable")
+    taken = np.clip(wanted - (np.cumsum(held[order]) - held[order]), 0, held[order])
+    return math.fsum((both[order] * taken).tolist()) / wanted

@@ -1,0 +1,200 @@
+"""Counts of the anomaly protocol: normal pixels by score and image, anomalous ones by score and component."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from segbench.core.arguments import as_whole
+from segbench.core.arrays import (
+    LARGEST_TOTAL,
+    FloatArray,
+    IntArray,
+    as_counts,
+    as_floats,
+    frozen,
+    total_of,
+    within_total,
+)
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.numbers import many
+from segbench.core.scores import ScoreCounts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnomalyCounts(Counts):
+    """Pixels of an image, or of many, by score: normal ones by the size of the image, anomalous ones by component.
+
+    Counts add with ``+``; the sum does not depend on order or grouping. Components of equal size add up, and so do
+    normal images of equal size. 12 bytes per entry with float32 scores, which is at most one per pixel.
+
+    Parameters
+    ----------
+    scores : array of float, shape (L,)
+        Scores of normal pixels, not rising.
+    normal, image_sizes : array of int, shape (L,)
+        Normal pixels with that score, and the size of the normal images in which they are, in counted pixels; 0 for
+        those of anomalous images.
+    found_scores : array of float, shape (M,)
+        Scores of anomalous pixels, not rising.
+    anomalous, component_sizes : array of int, shape (M,)
+        Anomalous pixels with that score, and the size of the components in which they are.
+    normal_images, anomalous_images : array of float
+        The scores of images, not rising.
+    ignored : int
+        Pixels left out (void, outside the field of view).
+
+    Raises
+    ------
+    ArgumentError
+        If lengths differ, scores rise, a count is negative, or pixels do not fill their components or images.
+
+    Examples
+    --------
+    >>> from segbench import count_anomalies
+    >>> counts = count_anomalies([[0, 1], [0, 0]], [[0.1, 0.9], [0.4, 0.1]])
+    >>> counts.scores.tolist(), counts.normal.tolist(), counts.anomalous.tolist(), counts.anomalous_images.tolist()
+    ([0.4, 0.1], [1, 2], [1], [0.9])
+    """
+
+    kind: ClassVar[str] = "anomalies"
+
+    scores: FloatArray
+    normal: IntArray
+    image_sizes: IntArray
+    found_scores: FloatArray
+    anomalous: IntArray
+    component_sizes: IntArray
+    normal_images: FloatArray
+    anomalous_images: FloatArray
+    ignored: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("scores", "found_scores", "normal_images", "anomalous_images"):
+            values = np.asarray(getattr(self, name))
+            values = frozen(values if values.dtype in (np.float32, np.float64) else as_floats(values, name))
+            if values.ndim != 1 or np.isnan(values).any() or np.any(values[1:] > values[:-1]):
+                raise ArgumentError(f"{name} must be one row of numbers that do not rise")
+            object.__setattr__(self, name, values)
+        for scores, names in (
+            ("scores", ("normal", "image_sizes")),
+            ("found_scores", ("anomalous", "component_sizes")),
+        ):
+            for name in names:
+                counts = as_counts(getattr(self, name), name)
+                if counts.size != getattr(self, scores).size:
+                    raise ArgumentError(f"{name} has {counts.size} entries for {getattr(self, scores).size} {scores}")
+                object.__setattr__(self, name, counts)
+            within_total(total_of(getattr(self, names[0])), names[0])
+        object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
+        _numbers(self.anomalous, self.component_sizes, "anomalous pixels", "components")
+        _numbers(self.normal, self.image_sizes, "normal pixels", "normal images")
+
+    @property
+    def components(self) -> int:
+        """Anomalous components in all."""
+        return sum(_numbers(self.anomalous, self.component_sizes, "anomalous pixels", "components").values())
+
+    @property
+    def total_normal(self) -> int:
+        """Normal pixels in all."""
+        return int(self.normal.sum(dtype=np.int64))
+
+    @property
+    def total_anomalous(self) -> int:
+        """Anomalous pixels in all."""
+        return int(self.anomalous.sum(dtype=np.int64))
+
+    @cached_property
+    def pixels(self) -> ScoreCounts:
+        """Anomalous and normal pixels by score, as the pixel protocol counts them."""
+        return replace(self.pixels_between(-math.inf, math.inf), ignored=self.ignored)
+
+    def pixels_between(self, lowest: float, below: float) -> ScoreCounts:
+        """Give those with scores from `lowest` up to, not including, `below`, without ignored ones."""
+        found = []
+        for scores, pixels in ((self.scores, self.normal), (self.found_scores, self.anomalous)):
+            some = falling_between(scores, lowest, below)
+            found.append(_distinct(scores[some], pixels[some]))
+        (scores, normal), (found_scores, anomalous) = found
+        return ScoreCounts.sum(
+            (
+                ScoreCounts(scores, np.zeros_like(normal), normal, of_predictions=True),
+                ScoreCounts(found_scores, anomalous, np.zeros_like(anomalous), of_predictions=True),
+            )
+        )
+
+    @property
+    def ground_truth(self) -> str:
+        """What the counts say about the ground truth."""
+        return f"{many(self.components, 'component')} of {self.total_anomalous} among {self.total_normal} normal pixels"
+
+    @classmethod
+    def sum(cls, counts: Iterable[Self]) -> Self:
+        """Pool any number of counts; none at all gives empty counts."""
+        parts = list(counts)
+        scores, normal, image_sizes = _merged([(part.scores, part.normal, part.image_sizes) for part in parts])
+        found = _merged([(part.found_scores, part.anomalous, part.component_sizes) for part in parts])
+        return cls(
+            scores,
+            normal,
+            image_sizes,
+            *found,
+            normal_images=_falling([part.normal_images for part in parts]),
+            anomalous_images=_falling([part.anomalous_images for part in parts]),
+            ignored=sum(part.ignored for part in parts),
+        )
+
+
+def _falling(parts: list[FloatArray]) -> FloatArray:
+    """Sort the scores of images."""
+    return np.sort(np.concatenate([np.empty(0), *parts]))[::-1]
+
+
+def _numbers(pixels: IntArray, sizes: IntArray, what: str, of: str) -> dict[int, int]:
+    """Give the number of components, or images, of each size, which their pixels fill; size 0 is none."""
+    if not sizes.size:
+        return {}
+    if np.all(sizes == sizes[0]):  # those of one image, mostly
+        totals = {int(sizes[0]): total_of(pixels)} if sizes[0] else {}
+    else:
+        found, places = np.unique(sizes, return_inverse=True)
+        sums = np.zeros(found.size, np.int64)
+        np.add.at(sums, places.reshape(-1), pixels)
+        totals = {size: total for size, total in zip(found.tolist(), sums.tolist(), strict=True) if size}
+    for size, total in totals.items():
+        if total % size:
+            raise ArgumentError(f"{total} {what} do not fill {of} of {size} pixels")
+    return {size: total // size for size, total in totals.items()}
+
+
+def falling_between(scores: FloatArray, lowest: float, below: float) -> slice:
+    """Give where falling scores lie from `lowest` up to, not including, `below`."""
+    start, stop = scores.size - np.searchsorted(scores[::-1], (below, lowest))
+    return slice(int(start), int(stop))
+
+
+def _distinct(scores: FloatArray, pixels: IntArray) -> tuple[FloatArray, IntArray]:
+    """Add the pixels of equal scores up."""
+    starts = np.flatnonzero(np.append(True, scores[1:] != scores[:-1])[: scores.size])
+    if starts.size == scores.size:
+        return scores, pixels
+    return scores[starts], np.add.reduceat(pixels, starts, dtype=np.int64)
+
+
+def _merged(parts: list[tuple[FloatArray, IntArray, IntArray]]) -> tuple[FloatArray, IntArray, IntArray]:
+    """Add the pixels of equal scores and sizes up."""
+    parts = [part for part in parts if part[0].size]
+    if len(parts) < 2:
+        return parts[0] if parts else (np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+    scores, pixels, sizes = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    order = np.lexsort((sizes, -scores))
+    scores, pixels, sizes = scores[order], pixels[order], sizes[order]
+    starts = np.flatnonzero(np.append(True, (scores[1:] != scores[:-1]) | (sizes[1:] != sizes[:-1])))
+    return scores[starts], np.add.reduceat(pixels, starts, dtype=np.int64), sizes[starts]

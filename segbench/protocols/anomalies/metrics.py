@@ -1,0 +1,400 @@
+"""The metrics of the anomaly protocol, and the table that computes them from the counts of its images.
+
+Estimates take every distinct score. Where images are left out or resampled, PRO and PIMO are measured at a choice of
+thresholds, if there are very many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, eye_array
+
+from segbench.core.arrays import FloatArray
+from segbench.core.metric import Metric, shares
+from segbench.core.numbers import number
+from segbench.core.scores import ScoreCounts
+from segbench.core.series import Line, Space
+from segbench.core.table import Columns, CountsTable, Reducing
+from segbench.curves.curve import Curve, Drawn
+from segbench.protocols.anomalies import curves
+from segbench.protocols.anomalies.counts import AnomalyCounts
+from segbench.protocols.anomalies.curves import LIMITS, Pimo, Pro, measured_pimo, measured_pro, pro_corners
+from segbench.protocols.pixels.image_set import ImageSet, measured_curves
+from segbench.protocols.pixels.metrics import PixelTable
+
+METRICS = shares(
+    Metric(
+        key="image_auc_roc", title="I-AUROC", better="higher", compared=True, note="of images, by their scores"
+    ),
+    Metric(
+        key="image_average_precision", title="I-AP", better="higher", priority=4, note="of images, by their scores"
+    ),
+    Metric(key="image_f", title="I-F1max", better="higher", priority=3, note="of images, by their scores"),
+    Metric(key="auc_roc", title="P-AUROC", better="higher", image_key="auc_roc", compared=True, note="of pixels"),
+    Metric(
+        key="average_precision", title="P-AP", better="higher", image_key="average_precision", compared=True,
+        priority=5, note="of pixels",
+    ),
+    Metric(key="ods_f", title="P-F1max", better="higher", image_key="f", priority=2, note="of pixels"),
+    Metric(
+        key="aupro", title="AUPRO@30%", better="higher", image_key="aupro", headline=True, compared=True,
+        note="area under the PRO curve up to a false positive rate of 30 %",
+    ),
+    Metric(key="aupro_05", title="AUPRO@5%", better="higher", image_key="aupro_05", priority=6, compared=True),
+    Metric(
+        key="aupimo", title="AUPIMO", better="higher", image_key="aupimo", compared=True,
+        note="mean over anomalous images, between shared false positive rates of 1e-5 and 1e-4",
+    ),
+    Metric(key="aupimo_median", better="higher", spread="jumps"),
+    Metric(key="aupimo_zero", better="lower", spread="jumps"),
+    Metric(key="ods_threshold", kind="threshold", spread="jumps"),
+    Metric(key="", image_key="image_score"),
+)  # fmt: skip
+METRICS = tuple(replace(metric, range=None) if not metric.key else metric for metric in METRICS)
+TOTALS = tuple(
+    Metric(key=key, image_key=key, kind="total")
+    for key in ("components", "anomalous_images", "normal_images", "positives", "negatives", "ignored")
+)
+
+_KEYS = tuple(metric.key for metric in METRICS)
+_OF_PIXELS = ("auc_roc", "average_precision", "ods_f", "ods_threshold")
+_PIXEL_PLACES = [[metric.key for metric in PixelTable.metrics].index(key) for key in _OF_PIXELS]
+_CELLS, _FEWEST, _MOST = 2**22, 2**9, 2**12
+
+
+class _Pixels(Mapping[str, ScoreCounts]):
+    """Counts of images as the pixel protocol has them."""
+
+    def __init__(self, images: Mapping[str, AnomalyCounts]) -> None:
+        self._images = images
+
+    def __getitem__(self, name: str) -> ScoreCounts:
+        return self._images[name].pixels
+
+    def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
+        """Give an image's counts of some scores, see `segbench.core.pooling.Ranged`."""
+        return self._images[name].pixels_between(lowest, below)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._images)
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+
+class _Layout(NamedTuple):
+    """Thresholds at which images are left out, and each image there; see `AnomalyTable.rows`."""
+
+    above: FloatArray
+    equal: FloatArray
+    found: FloatArray
+    components: FloatArray
+    rates: FloatArray
+    recalls: FloatArray
+
+
+class _Facts(NamedTuple):
+    """What is known of each image: its scores as cases, its components, and whether it is anomalous or normal."""
+
+    positives: Any
+    negatives: Any
+    components: FloatArray
+    anomalous: FloatArray
+    normal: FloatArray
+    score: FloatArray
+
+
+class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
+    """Anomaly counts of the images of one method; `of_set` has the normal images of the whole set, if these are few."""
+
+    metrics: tuple[Metric, ...] = METRICS
+    counts = AnomalyCounts
+
+    def __init__(self, per_image: Mapping[str, AnomalyCounts], of_set: AnomalyCounts | None = None) -> None:
+        super().__init__(per_image)
+        self._of_set = of_set
+        self.pixels = PixelTable(ImageSet(_Pixels(per_image)), of_set.pixels if of_set else None)
+
+    @cached_property
+    def rows(self) -> Columns:
+        """Rows of pixels; by threshold, normal pixels and components found; components; normal images' rates; images.
+
+        The last columns tell which images are there, because a median does not come from sums.
+        """
+        at = self._layout
+        parts = at.above, at.equal, at.found, at.components, at.rates, eye_array(self.images, format="csr")
+        return Columns(self.pixels.rows, *parts)
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        at = self._layout
+        widths = self.pixels.rows.shape[1], *(part.shape[1] for part in at[:-1])
+        of_pixels, above, equal, found, components, rates, images = np.split(sums, np.cumsum(widths), axis=1)
+        values = dict(zip(_OF_PIXELS, self.pixels.score(of_pixels)[:, _PIXEL_PLACES].T, strict=True))
+        values |= self._scored_images(images)
+        areas = np.full((len(sums), len(LIMITS)), np.nan)
+        for row in range(len(sums)):
+            normal = above[row].sum() + equal[row].sum()
+            if normal and components[row, 0]:
+                x, y = pro_corners(above[row], equal[row], found[row])
+                areas[row] = [curves.area_up_to(x, y, limit * normal) / limit for limit in LIMITS]
+                areas[row] /= normal * components[row, 0]
+        values |= {"aupro": areas[:, 0], "aupro_05": areas[:, 1]}
+        values |= self._scored_pimo(rates, images)
+        return self._columns(values, len(sums))
+
+    def _columns(self, values: Mapping[str, FloatArray], rows: int) -> FloatArray:
+        undefined = np.full(rows, np.nan)
+        return np.column_stack([values.get(key, undefined) for key in _KEYS])
+
+    def _scored_images(self, weights: FloatArray) -> dict[str, FloatArray]:
+        """Measure images as cases."""
+        positives, negatives = (weights @ part for part in self._facts[:2])
+        best, areas = measured_curves(np.ascontiguousarray(positives), np.ascontiguousarray(negatives))
+        both = positives.any(axis=1) & negatives.any(axis=1)
+        with np.errstate(invalid="ignore"):  # without anomalous images
+            f = 2 * best[:, 1] / (best[:, 3] + best[:, 1] + best[:, 2])
+        found = {"image_auc_roc": areas[:, 0], "image_average_precision": areas[:, 3], "image_f": f}
+        return {key: np.where(both, value, np.nan) for key, value in found.items()}
+
+    def _scored_pimo(self, rates: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
+        """Measure AUPIMO of each image, and of all."""
+        from segbench.protocols.anomalies.kernels import pimo_weights
+
+        normal = weights @ self._facts.normal
+        values = np.full((3, len(weights)), np.nan)
+        anomalous = self._facts.anomalous > 0
+        times = weights[:, anomalous]
+        gains = np.zeros(rates.shape[1])
+        for row in np.flatnonzero((normal > 0) & times.any(axis=1)):
+            shared = np.cumsum(rates[row]) / normal[row]
+            if pimo_weights(shared, *curves.RATES, gains):
+                values[:, row] = pimo_values(self._layout.recalls @ gains, times[row])
+        return dict(zip(("aupimo", "aupimo_median", "aupimo_zero"), values, strict=True))
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, at every score."""
+        everything = np.ones((1, self.images))
+        values = dict(zip(_OF_PIXELS, self.pixels.estimates[_PIXEL_PLACES, np.newaxis], strict=True))
+        values |= self._scored_images(everything)
+        values |= {"aupro": np.array([self.pro.areas[0]]), "aupro_05": np.array([self.pro.areas[1]])}
+        if not self.pimo.reason and self._facts.anomalous.any():
+            measured = pimo_values(self._pimo_of_images, self._facts.anomalous[self._facts.anomalous > 0])
+            keys = "aupimo", "aupimo_median", "aupimo_zero"
+            values |= {key: np.array([value]) for key, value in zip(keys, measured, strict=True)}
+        if self.images == 1:
+            values[""] = self._facts.score
+        row: FloatArray = self._columns(values, 1)[0]
+        return row
+
+    @cached_property
+    def pro(self) -> Pro:
+        """The PRO curve of all images."""
+        return measured_pro(self.per_image)
+
+    @cached_property
+    def pimo(self) -> Pimo:
+        """Thresholds of AUPIMO, of the whole set."""
+        return measured_pimo(self.per_image if self._of_set is None else {"": self._of_set})
+
+    @cached_property
+    def _pimo_of_images(self) -> FloatArray:
+        """AUPIMO of each anomalous image."""
+        counts = zip(self._facts.anomalous, self.ordered, strict=True)
+        return np.array([self.pimo.area(one) for anomalous, one in counts if anomalous])
+
+    @cached_property
+    def _facts(self) -> _Facts:
+        scores: list[list[FloatArray]] = [[], []]
+        facts = np.zeros((4, self.images))
+        for place, one in enumerate(self.ordered):
+            for kind, images in zip(scores, (one.anomalous_images, one.normal_images), strict=True):
+                kind.append(images)
+            own = np.concatenate([one.anomalous_images, one.normal_images])
+            facts[:, place] = (
+                one.components,
+                one.total_anomalous > 0,
+                one.normal_images.size,
+                own.max(initial=-math.inf),
+            )
+        distinct = np.unique(np.concatenate([np.empty(0), *scores[0], *scores[1]]))
+        matrices = []
+        for kind in scores:
+            rows = np.repeat(np.arange(self.images), [images.size for images in kind])
+            places = distinct.size - 1 - np.searchsorted(distinct, np.concatenate([np.empty(0), *kind]))
+            matrices.append(csr_array((np.ones(rows.size), (rows, places)), shape=(self.images, distinct.size)))
+        return _Facts(*matrices, *facts)
+
+    @cached_property
+    def _layout(self) -> _Layout:
+        """Count each image at the thresholds where images are left out."""
+        from segbench.protocols.anomalies.kernels import add_between
+
+        most = int(np.clip(_CELLS // max(self.images, 1), _FEWEST, _MOST))
+        scores, joined = curves.chosen_pro(self.pro, most)
+        pimo = curves.chosen_pimo(self.pimo, most)
+        above, equal = (np.zeros((self.images, size), np.int64) for size in (scores.size + 1, scores.size))
+        found = np.zeros((self.images, scores.size))
+        rates, recalls = np.zeros((self.images, pimo.size)), []
+        for place, one in enumerate(self.ordered):
+            add_between(one.scores, one.normal, scores, above[place], equal[place])
+            if one.total_anomalous:
+                shares_found = one.anomalous / one.component_sizes
+                cells = np.searchsorted(-scores, -one.found_scores.astype(np.float64))
+                found[place] = np.bincount(cells, shares_found, scores.size + 1)[: scores.size]
+                cells = np.searchsorted(-pimo, -one.found_scores.astype(np.float64))
+                pixels = np.bincount(cells, one.anomalous, pimo.size + 1)[: pimo.size]
+                recalls.append(np.cumsum(pixels) / one.total_anomalous)
+            if one.normal_images.size:
+                own = one.image_sizes > 0
+                cells = np.searchsorted(-pimo, -one.scores[own].astype(np.float64))
+                rates[place] = np.bincount(cells, one.normal[own] / one.image_sizes[own], pimo.size + 1)[: pimo.size]
+        if joined:
+            equal += above[:, :-1]
+            above[:, :-1] = 0
+        normal = above.astype(np.float64), equal.astype(np.float64)
+        of_anomalous = np.array(recalls, np.float64).reshape(-1, pimo.size)
+        return _Layout(*normal, found, self._facts.components[:, np.newaxis], rates, of_anomalous)
+
+    @property
+    def shares(self) -> FloatArray:
+        """Positives of each image for pixels, components for PRO, and images for the others; see `Table`."""
+        facts = self._facts
+        of_pixels = dict(zip(_OF_PIXELS, self.pixels.shares[:, _PIXEL_PLACES].T, strict=True))
+        of_pixels |= dict.fromkeys(("aupro", "aupro_05"), facts.components)
+        of_pixels |= dict.fromkeys(("aupimo", "aupimo_median", "aupimo_zero"), facts.anomalous)
+        return np.column_stack([of_pixels.get(key, np.ones(self.images)) for key in _KEYS])
+
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone, by the normal images of the set."""
+        values = dict(zip(_OF_PIXELS, self.pixels.measure_images()[:, _PIXEL_PLACES].T, strict=True))
+        areas = np.array([measured_pro({"": one}).areas for one in self.ordered]).reshape(-1, len(LIMITS))
+        pimo = np.full(self.images, np.nan)
+        pimo[self._facts.anomalous > 0] = self._pimo_of_images
+        values |= {"aupro": areas[:, 0], "aupro_05": areas[:, 1], "aupimo": pimo, "": self._facts.score}
+        return self._columns(values, self.images)
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """Components, images and pixels."""
+        facts = self._facts
+        of_images = (facts.components.sum(), facts.positives.sum(), facts.negatives.sum())
+        keys = (metric.key for metric in TOTALS)
+        return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        totals = self.totals
+        if not totals["components"]:
+            return "no anomalous pixels"
+        key = metric.key
+        if key.startswith("image_") and not totals["normal_images"]:
+            return "no normal images"
+        if key.startswith("aupimo"):
+            return self.pimo.reason
+        if key.startswith("aupro"):
+            return "no normal pixels"
+        return next((self.pixels.why_undefined(one) for one in self.pixels.metrics if one.key == key), "no image")
+
+    @property
+    def reduced(self) -> AnomalyCounts:
+        """The normal images pooled, with the highest scores alone, as single images need them for AUPIMO."""
+        lowest = self.pimo.thresholds[-1] if self.pimo.thresholds.size else math.inf
+        some = self.pixels.reduced.scores[:3]  # which tell that predictions are no masks
+        nothing, empty = np.zeros(some.size, np.int64), np.empty(0)
+        no_pixels = AnomalyCounts(some, nothing, nothing, empty, nothing[:0], nothing[:0], empty, empty)
+        return AnomalyCounts.sum([no_pixels, *(curves.highest(one, lowest) for one in self.ordered)])
+
+    @property
+    def drawn(self) -> AnomalyCurve:
+        """The curves, at the points that plots draw."""
+        return AnomalyCurve(self.pixels.drawn, self.pro, self._pimo_line)
+
+    @property
+    def chosen_points(self) -> str:
+        """How many of the scores `drawn` has, in words."""
+        return self.pixels.chosen_points
+
+    @property
+    def curve(self) -> AnomalyCurve:
+        """The ROC and PR curve of pixels, with those of PRO and PIMO."""
+        return AnomalyCurve(self.pixels.curve, self.pro, self._pimo_line)
+
+    @property
+    def _pimo_line(self) -> Line:
+        """Shared FPR, and the mean recall of anomalous images there; nothing where AUPIMO is undefined."""
+        if self.pimo.reason or not self._facts.anomalous.any():
+            return np.empty(0), np.empty(0)
+        at = self._layout
+        return np.cumsum(at.rates.sum(axis=0)) / self._facts.normal.sum(), at.recalls.mean(axis=0)
+
+    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+        """Read the curve of pixels off at some places, see `Table`."""
+        return self.pixels.heights(space, at, sums[:, : self.pixels.rows.shape[1]])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnomalyCurve(Drawn):
+    """The curves of anomaly maps: ROC and precision-recall of pixels, PRO, and the mean PIMO curve.
+
+    Parameters
+    ----------
+    pixels : Curve
+        ROC and precision-recall.
+    pro : Pro
+        The PRO curve, of very many scores at a choice of its points.
+    pimo : tuple of array
+        Shared FPR, and the mean recall of anomalous images.
+    """
+
+    measure: ClassVar[str] = "f"
+    steps: ClassVar[bool] = True
+    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "ods_f"})
+
+    pixels: Curve
+    pro: Pro
+    pimo: Line
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Rising thresholds, counts and rates of pixels."""
+        columns = self.pixels.columns
+        known = np.isfinite(columns["threshold"])
+        return {name: values[known][::-1] for name, values in columns.items()}
+
+    @property
+    def caption(self) -> str:
+        """AUPRO."""
+        return f"AUPRO@30% {number(self.pro.areas[0])}"
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """Precision-recall and ROC, of pixels."""
+        return ("pr", "roc")
+
+    @property
+    def prevalence(self) -> float:
+        """The share of anomalous pixels."""
+        return self.pixels.prevalence
+
+    def line(self, space: Space) -> Line:
+        """Give the points to draw of pixels."""
+        return self.pixels.line(space)
+
+
+def pimo_values(areas: FloatArray, times: FloatArray) -> tuple[float, float, float]:
+    """Give mean, median, and the share at 0, of areas that count several times each."""
+    order = np.argsort(areas)
+    upto = np.cumsum(times[order])
+    middle = [areas[order[np.searchsorted(upto, upto[-1] / 2, side=side)]] for side in ("left", "right")]
+    mean, zero = float(areas @ times / upto[-1]), float(times[areas <= 0].sum() / upto[-1])
+    return mean, float(sum(middle) / 2), zero

@@ -1,0 +1,275 @@
+"""Settings of the anomaly protocol, and how the files of an image become what `count_map` takes."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, as_void
+from segbench.core.capabilities import Checked, MeasuredBySet, Pictured, Prepared, Verb
+from segbench.core.counts import Counts, counts_in
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.interface import given, named
+from segbench.core.metric import Metric
+from segbench.core.numbers import written
+from segbench.core.options import option
+from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import MASKS
+from segbench.protocols.annotators import take_one
+from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text
+from segbench.protocols.pixels.settings import QUANTIZE, VOID
+from segbench.protocols.states import State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from segbench.protocols.anomalies.counts import AnomalyCounts
+    from segbench.protocols.anomalies.metrics import AnomalyTable
+
+Scores = tuple[tuple[str, float], ...]
+"""The score of each image by its name."""
+
+_SUFFIXES = 5
+_TABLE = "expected a line per image with its name and its score, with a comma between"
+
+
+def read_scores(file: Any) -> Scores:  # noqa: ANN401  checked here
+    """Read the scores of images from a CSV file, with or without a header; or take them from a mapping."""
+    if isinstance(file, Mapping):
+        found = {str(name): score for name, score in file.items()}
+        where = named("image_scores")
+    else:
+        import csv
+        from pathlib import Path
+
+        where = as_path(file, named("image_scores"))
+        try:
+            with Path(where).open(newline="", encoding="utf-8-sig") as lines:
+                rows = [row for row in csv.reader(lines) if row]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise ArgumentError(f"{given('image_scores', where)} cannot be read ({error}); {_TABLE}") from error
+        rows = rows[1:] if rows and len(rows[0]) == 2 and not _is_number(rows[0][1]) else rows
+        wrong = [row for row in rows if len(row) != 2 or not _is_number(row[1])]
+        if wrong or not rows:
+            held = f"holds the line {','.join(wrong[0])!r:.80}" if wrong else "is empty"
+            raise ArgumentError(f"{where} {held}; {_TABLE}")
+        found = {row[0].strip(): float(row[1]) for row in rows}
+        if len(found) < len(rows):
+            raise ArgumentError(f"{where} names an image twice; give each image one line")
+    expected = "finite numbers"
+    return tuple(
+        sorted(
+            (_stem(name), as_real(score, f"{where}: {name}", expected, least=-math.inf, most=math.inf))
+            for name, score in found.items()
+        )
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _stem(name: str) -> str:
+    """Give the name of an image without the suffix of its file."""
+    stem, dot, suffix = name.replace("\\", "/").rpartition(".")
+    return stem if dot and suffix.isalpha() and len(suffix) <= _SUFFIXES else name.replace("\\", "/")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anomalies(Protocol, Verb, Checked, MeasuredBySet, Prepared, Pictured):
+    """Settings of the anomaly protocol.
+
+    Parameters
+    ----------
+    positive : str, float or sequence of float
+        Which ground-truth values are anomalous, as in `Pixels`; by default all above 0, as VisA's masks need it.
+    void : tuple of float
+        Ground-truth values of pixels that are left out and counted as ignored; one, or several.
+    quantize : {8, 16}, optional
+        Round float scores in [0, 1] to levels of 8 or 16 bits, as `Pixels` does: counts of an image are small then.
+    image_score : {"max", "top1"}
+        The score of an image: the highest of its map, or the mean of the highest 1 % of its pixels.
+    image_scores : path, or mapping of str to float, optional
+        A CSV file with the name and the score of each image, which replaces `image_score`.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range, `positive` is not a rule, or the file of scores cannot be read.
+
+    Examples
+    --------
+    >>> Anomalies(image_score="top1").signature_fields()
+    {'positive': '>0', 'void': 'none', 'image_score': 'top1'}
+    """
+
+    name: ClassVar[str] = "anomalies"
+    reads: ClassVar[Reading] = replace(MASKS, name="anomalies", pixelwise=False)
+    counts = counts_in("segbench.protocols.anomalies.counts", "AnomalyCounts")
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "found",
+            State.FALSE: "false alarm",
+            State.PARTNER: "missed part of a found component",
+            State.MISSED: "missed component",
+            State.IGNORED: "left out",
+        }
+    )
+    title: ClassVar[str] = "Anomaly maps are scored against masks: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
+    examples: ClassVar[tuple[str, ...]] = (
+        "GT PRED -o results.segbench",
+        "GT PRED --negatives '*good*'",
+        "GT PRED --image-scores scores.csv",
+    )
+
+    positive: Positive = field(
+        default=">0",
+        metadata=option(
+            "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.",
+            metavar="VALUES",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+    void: tuple[float, ...] = field(default=(), metadata=VOID | {"default": "none"})
+    quantize: Quantize | None = field(default=None, metadata=QUANTIZE)
+    image_score: Literal["max", "top1"] = field(
+        default="max",
+        metadata=option("Score an image by the highest score of its map, or the mean of the highest 1 %."),
+    )
+    image_scores: Any = field(
+        default=(),
+        metadata=option(
+            "Take the score of each image from a CSV file of names and scores.",
+            metavar="FILE.csv",
+            read=read_scores,
+            write=lambda _: "FILE.csv",
+            of_predictions=True,
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        LabelRule.parse(self.positive)
+        object.__setattr__(self, "positive", rule_text(self.positive))
+        object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
+        if self.image_score not in ("max", "top1"):
+            raise ArgumentError(f"{named('image_score')} is {self.image_score!r}, expected 'max' or 'top1'")
+        void = as_void(
+            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
+        )
+        object.__setattr__(self, "void", void)
+        if not isinstance(self.image_scores, tuple):
+            object.__setattr__(self, "image_scores", read_scores(self.image_scores))
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a metric depends on."""
+        score: str = self.image_score
+        if self.image_scores:
+            score = "table-" + hashlib.sha256(repr(self.image_scores).encode()).hexdigest()[:12]
+        fields = {
+            "positive": str(self.positive).replace(" ", ""),
+            "void": written(self.void) or "none",
+            "image_score": score,
+        }
+        return fields | ({"quantize": str(self.quantize)} if self.quantize else {})
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Anomalies:
+        """Make the protocol from the fields of a signature, as far as pictures depend on them."""
+        quantize = cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None
+        return cls(quantize=quantize, positive=fields.get("positive", ">0"))
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        from segbench.protocols.anomalies.metrics import METRICS, TOTALS
+
+        return (*METRICS, *TOTALS)
+
+    def table(self, per_image: Mapping[str, AnomalyCounts], *, of_set: Counts | None = None) -> AnomalyTable:
+        """Lay out counts, see `AnomalyTable`."""
+        from segbench.protocols.anomalies.metrics import AnomalyTable
+
+        return AnomalyTable(per_image, cast("AnomalyCounts | None", of_set))
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        import numpy as np
+
+        from segbench.protocols.anomalies.counting import count_anomalies
+
+        del say
+        count_anomalies(np.eye(2), np.eye(2, dtype=np.float32))
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
+        return Expected(rule=LabelRule.parse(self.positive), void=self.void, one_annotator=True, scores=scores)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image."""
+        from segbench.protocols.anomalies.counting import count_map
+
+        anomalous, valid = self._labels(sample)
+        file, prediction = sample.predicted_file, sample.predictions[0]
+        score: Any = self.image_score
+        if self.image_scores:
+            known = dict(self.image_scores)
+            if sample.name not in known:
+                what = f"no score of the image {sample.name!r} in {named('image_scores')}"
+                raise DataError(file, what, f"add a line {sample.name},SCORE")
+            score = known[sample.name]
+        return Counted(count_map(file, anomalous, prediction, valid, quantize=self.quantize, image_score=score))
+
+    def states(self, sample: Sample, threshold: float, counts: AnomalyCounts | None = None) -> NDArray[np.uint8]:
+        """Tell false alarms, found pixels, and those missed in found components from components missed as a whole."""
+        import numpy as np
+        from scipy.ndimage import label
+
+        from segbench.core.levels import rounded
+        from segbench.protocols.anomalies.counting import soft_map
+
+        del counts
+        anomalous, valid = self._labels(sample)
+        scores, full = soft_map(sample.predicted_file, sample.predictions[0], valid, self.quantize)
+        predicted = scores / np.float64(full or 1) >= float(rounded(threshold, self.quantize))
+        counted = anomalous if valid is None else anomalous & valid
+        components, _ = label(counted, np.ones((3, 3)))
+        found = np.isin(components, np.unique(components[counted & predicted]))
+        states = np.full(counted.shape, State.NOTHING, np.uint8)
+        states[predicted & ~counted] = State.FALSE
+        states[counted & predicted] = State.TRUE
+        states[counted & ~predicted] = np.where(found, State.PARTNER, State.MISSED)[counted & ~predicted]
+        if valid is not None:
+            states[~valid] = State.IGNORED
+        return states
+
+    def _labels(self, sample: Sample) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+        """Mark which pixels are anomalous, and which count, None for all."""
+        import numpy as np
+
+        from segbench.protocols.pixels.counting import refuse_nan
+
+        truth, valid = sample.ground_truths[0], sample.field
+        if len(sample.ground_truths) > 1:
+            what = f"{len(sample.ground_truths)} annotators, expected one mask"
+            raise DataError(sample.truth_file, what, take_one())
+        if sample.without_truth:
+            return np.zeros(truth.shape, np.bool_), valid
+        if truth.dtype.kind == "f":
+            refuse_nan(sample.truth_file, int(np.isnan(truth).sum()))
+        if self.void:
+            not_void = ~equals_any(truth, self.void)
+            valid = not_void if valid is None else valid & not_void
+        return LabelRule.parse(self.positive).positive(truth), valid

@@ -1,0 +1,116 @@
+"""Plots of anomaly maps: the PRO curve up to a false positive rate of 30 %, and the mean PIMO curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from segbench.aggregator.result import Result
+from segbench.core.errors import ArgumentError
+from segbench.core.interface import setting
+from segbench.drawing.axes import new_axes
+from segbench.drawing.charts import Axis, Chart, Mark, Path, draw_chart
+from segbench.protocols.anomalies.curves import LIMITS, RATES
+from segbench.protocols.anomalies.metrics import AnomalyCurve
+from segbench.report.plots.methods import Kind, Method, methods_in
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_POINTS = 500
+
+
+def plot_pro(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw the PRO curves of several methods up to a false positive rate of 30 %, the largest area first.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of the anomaly protocol.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For no results, or another protocol.
+    """
+    return _plot("pro", methods_in(results, None, "PRO curve"), ax)
+
+
+def plot_pimo(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw the mean PIMO curves of several methods between shared false positive rates of 1e-5 and 1e-4.
+
+    Parameters
+    ----------
+    results, ax
+        As for `plot_pro`.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For no results, another protocol, or AUPIMO that is undefined for all of them.
+    """
+    methods = methods_in(results, None, "PIMO curve", key="aupimo", title="AUPIMO")
+    reasons = [method.result.summary.undefined.get("aupimo", "") for method in methods]
+    if all(reasons):
+        raise ArgumentError(f"AUPIMO is undefined: {reasons[0]}; draw {setting('--kind pro', 'plot_pro')}")
+    return _plot("pimo", methods, ax)
+
+
+def _plot(kind: Literal["pro", "pimo"], methods: Sequence[Method], ax: Axes | None) -> Axes:
+    charts = _charts(kind, methods)
+    if not charts:
+        instead = setting("--kind pr", "plot_pr")
+        raise ArgumentError(f"{methods[0].result.protocol} has no {kind.upper()} curve; draw {instead}")
+    return draw_chart(ax or new_axes(), charts[0], [(method.style, method.label) for method in methods])
+
+
+def _charts(kind: Literal["pro", "pimo"], methods: Sequence[Method]) -> list[Chart]:
+    """Describe the curves; nothing where no method has one."""
+    curves = [method.curve for method in methods]
+    ends = (0.0, LIMITS[0]) if kind == "pro" else (float(np.log10(RATES[0])), float(np.log10(RATES[1])))
+    layers: list[list[Mark]] = []
+    for curve in curves:
+        x, y = np.empty(0), np.empty(0)
+        if isinstance(curve, AnomalyCurve) and kind == "pro":
+            x, y = np.append(0.0, curve.pro.fpr), np.append(0.0, curve.pro.pro)
+        elif isinstance(curve, AnomalyCurve):
+            rates, recalls = curve.pimo
+            x, y = np.log10(rates[rates > 0]), recalls[rates > 0]
+        if x.size:
+            at = np.union1d(
+                np.linspace(*ends, _POINTS), x[(x >= ends[0]) & (x <= ends[1])][:: max(1, x.size // _POINTS)]
+            )
+            x, y = at, np.interp(at, x, y)
+        layers.append([Path(x, y)])
+    if not any(isinstance(curve, AnomalyCurve) for curve in curves):
+        return []
+    if kind == "pro":
+        axes = Axis("False positive rate", "", ends), Axis("Per-region overlap")
+        return [Chart("pro", "Per-region overlap (PRO)", *axes, layers, corners=("lower right", "upper left"))]
+    axes = Axis("Mean false positive rate of normal images (power of ten)", "", ends), Axis("Mean recall of images")
+    return [Chart("pimo", "Per-image overlap (PIMO)", *axes, layers, corners=("upper left", "lower right"))]
+
+
+def _charts_of_pro(methods: Sequence[Method]) -> list[Chart]:
+    return _charts("pro", methods)
+
+
+def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
+    defined = any("aupimo" not in method.result.summary.undefined for method in methods)
+    return _charts("pimo", methods) if defined else []
+
+
+PRO = Kind(plot_pro, _charts_of_pro)
+PIMO = Kind(plot_pimo, _charts_of_pimo)
