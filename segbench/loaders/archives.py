@@ -2,7 +2,8 @@
 
 ``.zip`` and ``.tar`` are gone through once; each member notes where its bytes lie, so that a worker reads it without
 the archive's directory. ``.tar.gz`` and ``.tgz`` have no such places: each is unpacked once into a temporary ``.tar``,
-which is deleted when the program ends; a worker on another machine makes its own. Nothing else is written.
+which is deleted when the program ends, or after a kill when another one is unpacked; a worker on another machine makes
+its own. Nothing else is written.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from functools import lru_cache, partial
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
+from typing import IO
 
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import MAX_PIXELS, Source, listed, shown
@@ -268,10 +270,13 @@ def _unpacked_here(archive: Archive) -> str:
 
 def _unpack(source: str) -> str:
     """Unpack a gzip file into a temporary one, which is removed when the process ends."""
+    _remove_left_behind()
     most = min(MAX_UNPACKED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
     with ExitStack() as undo:
         file = undo.enter_context(tempfile.NamedTemporaryFile(prefix=_PREFIX, suffix=".tar", delete=False))
-        remove = undo.callback(partial(_remove, file.name, os.getpid()))
+        remove = undo.callback(partial(_remove, file, os.getpid()))
+        with suppress(OSError):  # a file system without locks
+            _lock(file.fileno())
         try:
             with gzip.open(source) as packed:
                 while file.tell() <= most and (piece := packed.read(_PIECE)):
@@ -281,14 +286,34 @@ def _unpack(source: str) -> str:
         if file.tell() > most:
             what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
             raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
-        file.close()
+        file.flush()
         undo.pop_all()
     atexit.register(remove)
     return file.name
 
 
-def _remove(path: str, process: int) -> None:
-    """Remove an unpacked file, unless this is a fork of the process that uses it."""
+def _remove_left_behind() -> None:
+    """Remove what processes that were killed had unpacked: their locks ended with them and their forks."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*.tar"):
+        with suppress(OSError), left.open("rb") as file:  # another user's, or locked
+            if file.read(1) and _lock(file.fileno()):  # before it is locked, it is empty
+                left.unlink()
+
+
+def _lock(file: int) -> bool:
+    """Lock a file until it is closed; False where systems have no such locks."""
+    try:
+        import fcntl
+    except ImportError:  # on Windows
+        return False
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return True
+
+
+def _remove(file: IO[bytes], process: int) -> None:
+    """Remove an unpacked file, which was open to keep its lock, unless this is a fork of the process that uses it."""
     if process == os.getpid():
         with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108  as it was made
+            file.close()
+        with suppress(OSError):  # also where the disk was full
+            os.unlink(file.name)  # noqa: PTH108  as it was made

@@ -303,6 +303,22 @@ print(sum(len(source.read_bytes()) for source in reversed(entries)))
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.skipif(os.name == "nt", reason="such locks are none there")
+def test_what_a_killed_process_had_unpacked_is_removed_and_nothing_else(tmp_path, monkeypatch):
+    import fcntl
+
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    killed, running, own = (temporary / f"segbench-{name}.tar" for name in ("unpacked-a", "unpacked-b", "a"))
+    for path in (killed, running, own):
+        path.write_bytes(b"a")
+    with running.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        list_archive(str(tarred(tmp_path / "killed.tar.gz", {"a.png": b"a"})))
+    assert [path.exists() for path in (killed, running, own)] == [False, True, True]
+
+
 def test_a_gzipped_archive_that_unpacks_to_too_much_or_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "temporary").mkdir()
