@@ -16,7 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.loaders import arrays, grids, matlab, raster, tiff
+from segbench.loaders import arrays, matlab, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Role, Source, shown
 
 _lock = threading.Lock()
@@ -55,7 +55,6 @@ def quiet() -> Iterator[None]:
 FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
     tiff.FORMAT,
-    grids.FORMAT,
     matlab.FORMAT,
     arrays.NPY,
     arrays.NPZ,
