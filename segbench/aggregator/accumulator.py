@@ -117,6 +117,7 @@ class Accumulator:
 
     def _forget(self) -> None:
         self._images: dict[str, Packed] = {}
+        self._known: dict[str, Facts] = {}  # of images that have any, so that each update does not read all images
         self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[str] = set()
 
@@ -288,6 +289,7 @@ class Accumulator:
         self._lock = threading.Lock()
         self._forget()
         self._images, unnamed = state["counts"]
+        self._known = _with_facts(self._images)
         self._pool(self._unpacked(unnamed))
         self._notes = set(state.get("notes", ()))
 
@@ -310,9 +312,11 @@ class Accumulator:
             for name, packed in images:
                 fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), packed)
             without = _union([*self._unnamed, *(part.facts for part in unnamed)])
-            found = self._facts() | {name: _union(held) for name, held in fresh.items()}
+            known = _with_facts(fresh)
+            found = self._facts() | known
             settled(self.protocol, found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
             self._images.update(fresh)
+            self._known.update(known)
             self._pool(unnamed)
             self._notes.update(notes)
 
@@ -350,7 +354,7 @@ class Accumulator:
 
     def _facts(self) -> dict[str, Facts]:
         unnamed = {_WITHOUT_NAME: _union(self._unnamed)} if self._unnamed else {}
-        return {name: _union(held) for name, held in self._images.items()} | unnamed
+        return self._known | unnamed
 
     def _settled(self) -> tuple[dict[str, bytes], ScoreCounts | None]:
         """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
@@ -368,6 +372,11 @@ class Accumulator:
             return images, None
         pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
         return images, ScoreCounts.sum(_agreed(part, decided) for part in pooled)
+
+
+def _with_facts(images: Mapping[str, Packed]) -> dict[str, Facts]:
+    """Give the facts of the images that have any."""
+    return {name: facts for name, held in images.items() if (facts := _union(held))}
 
 
 def _union(known: Iterable[Facts]) -> Facts:

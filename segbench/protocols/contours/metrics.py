@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
+from segbench.core.interface import given
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
@@ -250,10 +251,7 @@ class SequenceTable(_Means):
     @cached_property
     def rows(self) -> FloatArray:
         """Mean, recall and decay of J and of F, and 1."""
-        rows = [
-            [each for values in of_object.tolist() for each in (_mean(values), recall_of(values), decay_of(values))]
-            for of_object in self._objects.values()
-        ]
+        rows = [[*_over_frames(j), *_over_frames(f)] for j, f in map(np.ndarray.tolist, self._objects.values())]
         return np.hstack([np.array(rows, np.float64).reshape(-1, 6), np.ones((len(rows), 1))])
 
     def score(self, sums: FloatArray) -> FloatArray:
@@ -278,7 +276,9 @@ class SequenceTable(_Means):
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         del metric
-        return "no sequence has an object and a frame between its first and last"
+        of_one = any(counts.classes == MASKS for counts in self.ordered)
+        fix = "" if of_one else f"; if the object has the value 255, give {given('positive', 255)}"
+        return f"no sequence has an object and a frame between its first and last{fix}"
 
 
 SEQUENCE_TOTALS = (
@@ -306,5 +306,6 @@ def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
     return found["j"], found["f_davis"]
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
+def _over_frames(values: Sequence[float]) -> tuple[float, float, float]:
+    """Give mean, recall and decay."""
+    return math.fsum(values) / len(values), recall_of(values), decay_of(values)

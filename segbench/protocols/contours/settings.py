@@ -58,6 +58,7 @@ _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
 _OPTIONS_OF_LABELS = {each.name: each.metadata for each in fields(Labels)}
+_CLASSES = {**_OPTIONS_OF_LABELS["classes"], "default": ""}
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
@@ -154,7 +155,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
         ),
     )
-    classes: int | Sequence[int] | str | None = field(default=None, metadata=_OPTIONS_OF_LABELS["classes"])
+    classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
     names: Sequence[str] | None = None
     void: Sequence[int] | None = field(
         default=None,

@@ -192,6 +192,15 @@ def test_sequences_that_are_too_short_are_noted():
     assert any(note.endswith("1 of 2 sequences") for note in summary.notes)
 
 
+def test_masks_of_255_without_positive_name_the_option():
+    pairs = {
+        name: (np.uint8(255) * (truth == 1), np.uint8(255) * (truth == 1)) for name, (truth, _) in frames().items()
+    }
+    undefined = evaluate(pairs, protocol=Contours(sequences=True)).summary.undefined["j"]
+    assert undefined.endswith("if the object has the value 255, give positive=255")
+    assert evaluate(pairs, protocol=Contours(sequences=True, positive=255)).summary["j"] == 1
+
+
 def test_objects_are_what_intervals_leave_out():
     result = evaluate(frames(), protocol=Contours(sequences=True))
     assert result.table.names == ["bear/1", "bear/2", "cat/1"]
