@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import given
+from segbench.core.interface import given, setting
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, shift_to_zero
@@ -81,7 +81,7 @@ class ForeignLabelsError(DataError):
         *,
         of_set: bool = False,
     ) -> None:
-        several, few = len(labels) > 1, len(labels) <= _SHOWN
+        several, few, most = len(labels) > 1, len(labels) <= _SHOWN, max(classes)
         what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
         what += "" if few else f", ... ({len(labels)} labels)"
         what += f" {'are' if several else 'is'} neither a class nor void"
@@ -96,6 +96,9 @@ class ForeignLabelsError(DataError):
                 f"write {given('classes', run)}, or {given('gt_map', remap)}, with {given('pred_map', remap)} if "
                 f"predictions count from 1, too; {leave_out}"
             )
+        elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
+            alone = setting(f"--classes {most}", f"classes='{most}'")
+            hint = f"{alone} names label {most} alone; for {most} classes write {given('classes', f'0-{most - 1}')}"
         super().__init__(path, what, hint)
         self.remap = remap
         self._given = path, tuple(labels), tuple(classes), tuple(void)
