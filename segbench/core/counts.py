@@ -59,7 +59,7 @@ class Counts(Brief, ABC):
     @classmethod
     def of_parts(cls, parts: Mapping[str, Any]) -> Self:
         """Put together what `parts` gave."""
-        raise NotImplementedError
+        raise ValueError(f"counts of the kind {cls.kind} have no parts, found {', '.join(parts)}")
 
 
 class _Later:

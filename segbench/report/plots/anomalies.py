@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,11 +11,10 @@ import numpy as np
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.drawing.axes import new_axes
-from segbench.drawing.charts import Axis, Chart, Mark, Path, draw_chart
+from segbench.drawing.charts import Axis, Chart, Mark, Path
 from segbench.protocols.anomalies.curves import LIMITS, RATES
 from segbench.protocols.anomalies.metrics import AnomalyCurve
-from segbench.report.plots.methods import Kind, Method, methods_in
+from segbench.report.plots.methods import Kind, Method, draw_methods, methods_in
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,9 +71,9 @@ def plot_pimo(results: Result | Sequence[Result], *, ax: Axes | None = None) -> 
 def _plot(kind: Literal["pro", "pimo"], methods: Sequence[Method], ax: Axes | None) -> Axes:
     charts = _charts(kind, methods)
     if not charts:
-        instead = setting("--kind pr", "plot_pr")
-        raise ArgumentError(f"{methods[0].result.protocol} has no {kind.upper()} curve; draw {instead}")
-    return draw_chart(ax or new_axes(), charts[0], [(method.style, method.label) for method in methods])
+        instead = setting("--kind images", "plot_images")
+        raise ArgumentError(f"{methods[0].result.protocol} has no {kind.upper()} curve; draw each image: {instead}")
+    return draw_methods(ax, charts[0], methods)
 
 
 def _charts(kind: Literal["pro", "pimo"], methods: Sequence[Method]) -> list[Chart]:
@@ -103,14 +103,10 @@ def _charts(kind: Literal["pro", "pimo"], methods: Sequence[Method]) -> list[Cha
     return [Chart("pimo", "Per-image overlap (PIMO)", *axes, layers, corners=("upper left", "lower right"))]
 
 
-def _charts_of_pro(methods: Sequence[Method]) -> list[Chart]:
-    return _charts("pro", methods)
-
-
 def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
     defined = any("aupimo" not in method.result.summary.undefined for method in methods)
     return _charts("pimo", methods) if defined else []
 
 
-PRO = Kind(plot_pro, _charts_of_pro)
+PRO = Kind(plot_pro, partial(_charts, "pro"))
 PIMO = Kind(plot_pimo, _charts_of_pimo)

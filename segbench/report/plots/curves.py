@@ -23,7 +23,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
 from segbench.curves.curve import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import CURVE_LAYER, new_axes, short_names
+from segbench.drawing.axes import CURVE_LAYER, short_names
 from segbench.drawing.charts import (
     DIAGONAL,
     Area,
@@ -33,10 +33,18 @@ from segbench.drawing.charts import (
     Path,
     chart_in_space,
     chart_of_thresholds,
-    draw_chart,
 )
 from segbench.protocols.pixels.calibration import are_masks, reliability, why_uncalibrated
-from segbench.report.plots.methods import Kind, Method, Resampling, in_legend, methods_in, of_one_protocol, styles_of
+from segbench.report.plots.methods import (
+    Kind,
+    Method,
+    Resampling,
+    draw_methods,
+    in_legend,
+    methods_in,
+    of_one_protocol,
+    styles_of,
+)
 from segbench.statistics.bands import curve_band
 from segbench.statistics.measured import as_draws, as_level
 
@@ -130,11 +138,7 @@ def _plot_in_space(
     areas = {k: _band(methods[k], space, level or 0, replicates, seed) for k in banded[: 1 if only else None]}
     chart = _in_space(methods, space, areas)
     chart = replace(chart, areas=f"{100 * level:g} % band{only}" if banded and level else "")
-    return _draw(ax, chart, methods)
-
-
-def _draw(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:
-    return draw_chart(ax or new_axes(), chart, [(method.style, method.label) for method in methods])
+    return draw_methods(ax, chart, methods)
 
 
 def _in_space(methods: Sequence[Method], space: Space, areas: Mapping[int, Area]) -> Chart:
@@ -225,7 +229,7 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
             hull = achievable_pr_curve(scores).line("pr")
             between = Area(at, np.interp(at, line.x, line.y), np.interp(at, *hull))
             layers[k] = [line, Path(*hull, thin=True), between]
-    return _draw(ax, replace(chart, layers=layers), shown)
+    return draw_methods(ax, replace(chart, layers=layers), shown)
 
 
 def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
@@ -302,7 +306,7 @@ def _plot_thresholds(results: Result | Sequence[Result], measure: str, ax: Axes 
         if measure and method.curve is not None:
             at, values = method.curve.against_threshold(measure)
             best[k] = at[values.argmax()], values.max()
-    return _draw(ax, chart_of_thresholds([method.curve for method in methods], drawn, title, best=best), methods)
+    return draw_methods(ax, chart_of_thresholds([method.curve for method in methods], drawn, title, best=best), methods)
 
 
 def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
@@ -357,7 +361,7 @@ def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = No
         layers.append([Path(one.scores[held] / one.pixels[held], one.positives[held] / one.pixels[held])])
         sizes.append(_LARGEST_DOT * np.maximum(one.pixels[held] / one.pixels.sum(), 0.05))
     axes, corners = (Axis("Score"), Axis("Share of positives")), ("upper left", "lower right")
-    ax = _draw(
+    ax = draw_methods(
         ax,
         Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners),
         [one for _, one, _ in methods],

@@ -16,8 +16,8 @@ from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import short_names
-from segbench.drawing.charts import Chart
+from segbench.drawing.axes import new_axes, short_names
+from segbench.drawing.charts import Chart, draw_chart
 from segbench.drawing.palette import LineStyle, free_places, line_style
 from segbench.report.ranking import best_first
 from segbench.statistics.intervals import Intervals
@@ -79,6 +79,11 @@ def methods_in(
 
     styles = styles_of(taken)
     return [Method(names[k], taken[k], styles[k], label(k)) for k in best_first(taken, key)]
+
+
+def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:
+    """Draw a chart of methods on these axes, or on new ones."""
+    return draw_chart(ax or new_axes(), chart, [(method.style, method.label) for method in methods])
 
 
 def styles_of(results: Sequence[Result]) -> list[LineStyle]:
