@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given, setting
-from segbench.core.levels import scores_of
+from segbench.core.interface import setting
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import take_one, zero_or_one
-from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
+from segbench.protocols.label_rules import Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps
+from segbench.protocols.mask_pairs import finite_scores, left_out, true_mask, two_maps, two_valued
 
 MOST_OBJECTS = 254
 
@@ -42,14 +41,14 @@ class Places(NamedTuple):
 
 def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None) -> Places:
     """Read a mask, and a predicted mask or a soft map."""
-    truth, predicted = _one_of_each(sample)
-    left_out = _left_out(sample, truth, void)
-    if left_out is not None:
-        truth = np.where(left_out, truth.dtype.type(0), truth)
-    rule = None if positive is None else LabelRule.parse(positive)
-    mask = rule.positive(truth) if rule else _two_valued(sample.truth_file, truth, "")
-    found = _two_valued(sample.predicted_file, predicted, "prediction") if at is None else _cut(sample, predicted, at)
-    return Places.of(~zero_or_one(mask), ~zero_or_one(found), left_out, 1)
+    truth, predicted = two_maps(sample, no_volumes())
+    none = left_out(sample, truth, void)
+    mask = true_mask(sample, truth, positive, none, _of_labels())
+    if at is None:
+        found = two_valued(sample.predicted_file, predicted, predicted=True, of_labels=_of_labels())
+    else:
+        found = finite_scores(sample, predicted) >= at
+    return Places.of(~mask, ~found, none, 1)
 
 
 def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[int], maps: Mapping[str, str]) -> Places:
@@ -64,20 +63,20 @@ def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[i
         coded = each.coded
         table = each.mapping.table(coded.values, known | dict.fromkeys(void, number + 1), number).astype(np.uint16)
         found.append(table[coded.codes].reshape(shape))
-    left_out = found[0] == number + 1
+    none = found[0] == number + 1
     if sample.field is not None:
-        left_out |= ~sample.field
-    return Places.of(found[0], found[1], left_out, number)
+        none |= ~sample.field
+    return Places.of(found[0], found[1], none, number)
 
 
 def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     """Read maps of numbered objects, 0 for the background."""
-    truth, predicted = _one_of_each(sample)
-    left_out = _left_out(sample, truth, void)
+    truth, predicted = two_maps(sample, no_volumes())
+    none = left_out(sample, truth, void)
     found = []
     for file, numbers in ((sample.truth_file, truth), (sample.predicted_file, predicted)):
         void_there = equals_any(numbers, tuple(map(float, void)))
-        objects = np.where(void_there if left_out is None else void_there | left_out, numbers.dtype.type(0), numbers)
+        objects = np.where(void_there if none is None else void_there | none, numbers.dtype.type(0), numbers)
         if not np.array_equal(objects, np.rint(objects)) or objects.min() < 0 or objects.max() > MOST_OBJECTS:
             what = f"holds {describe(np.unique(objects))}, expected numbers of objects from 0 to {MOST_OBJECTS}"
             mask = setting("--positive 255", "positive=255")
@@ -85,22 +84,7 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
         found.append(objects.astype(np.int64))
     number = int(max(objects.max() for objects in found))
     truth, predicted = (np.where(objects == 0, number, objects - 1) for objects in found)
-    return Places.of(truth, predicted, left_out, number)
-
-
-def _one_of_each(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the ground truth and the prediction of an image that has one of each, of the same size."""
-    if len(sample.ground_truths) > 1:
-        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
-    truth, predicted = sample.ground_truths[0], sample.predictions[0]
-    if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
-        predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
-    if predicted.ndim != 2 or truth.ndim != 2:
-        raise DataError(sample.predicted_file, f"shape {predicted.shape}, expected (H, W)", no_volumes())
-    if predicted.shape != truth.shape:
-        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
-        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
-    return truth, predicted
+    return Places.of(truth, predicted, none, number)
 
 
 def no_volumes() -> str:
@@ -108,36 +92,6 @@ def no_volumes() -> str:
     return "contours are measured in two dimensions: save one image per slice, or see docs/limits.md for volumes"
 
 
-def _left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
-    """Mark pixels that are in no mask; None for none."""
-    outside = None if sample.field is None else ~sample.field
-    if not void:
-        return outside
-    found = equals_any(truth, tuple(map(float, void)))
-    return found if outside is None else found | outside
-
-
-def _two_valued(file: str, values: NDArray[Any], role: str) -> NDArray[np.bool_]:
-    """Mark what is not 0 in a map with at most one other value."""
-    if values.dtype == np.bool_:
-        return values
-    marked: NDArray[np.bool_] = values != 0
-    if np.all(~marked | (values == values.max())):
-        return marked
-    held = np.unique(values)
-    what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    classes = setting("--classes 0-18", "classes='0-18'")
-    if role:
-        raise DataError(file, what, f"cut a soft map at a score, {given('at', 0.5)}; for label maps name {classes}")
-    raise DataError(file, what, f"{suggested_positive(held.tolist())}; for label maps name {classes}")
-
-
-def _cut(sample: Sample, stored: NDArray[Any], at: float) -> NDArray[np.bool_]:
-    """Mark scores of at least `at`."""
-    scores = scores_of(stored)
-    if not np.isfinite(scores).all():
-        wrong = np.count_nonzero(~np.isfinite(scores))
-        what = f"{wrong} of {scores.size} scores NaN or infinite, expected finite ones"
-        raise DataError(sample.predicted_file, what, "fix the prediction")
-    marked: NDArray[np.bool_] = scores >= at
-    return marked
+def _of_labels() -> str:
+    """Say what to do with label maps where masks are expected."""
+    return "for label maps name " + setting("--classes 0-18", "classes='0-18'")

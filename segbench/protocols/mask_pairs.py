@@ -1,0 +1,74 @@
+"""A mask and its prediction as several protocols read them: one ground truth, one prediction of the same size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import DataError
+from segbench.core.interface import given
+from segbench.core.levels import scores_of
+from segbench.core.sample import Sample
+from segbench.protocols.annotators import take_one, zero_or_one
+from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
+
+
+def two_maps(sample: Sample, no_volumes: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
+    if len(sample.ground_truths) > 1:
+        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
+    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
+        predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
+    if predicted.ndim != 2 or truth.ndim != 2:
+        raise DataError(sample.predicted_file, f"shape {predicted.shape}, expected (H, W)", no_volumes)
+    if predicted.shape != truth.shape:
+        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
+        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
+    return truth, predicted
+
+
+def left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
+    """Mark pixels that are in no mask: void ones, and those outside the field of view; None for none."""
+    outside = None if sample.field is None else ~sample.field
+    if not void:
+        return outside
+    found = equals_any(truth, tuple(map(float, void)))
+    return found if outside is None else found | outside
+
+
+def true_mask(
+    sample: Sample, truth: NDArray[Any], positive: Positive | None, none: NDArray[np.bool_] | None, of_labels: str = ""
+) -> NDArray[np.bool_]:
+    """Mark what the ground truth calls positive, apart from where there is `none`, whatever it holds there."""
+    if none is not None:
+        truth = np.where(none, truth.dtype.type(0), truth)
+    if positive is not None:
+        return zero_or_one(LabelRule.parse(positive).positive(truth))
+    return two_valued(sample.truth_file, truth, of_labels=of_labels)
+
+
+def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_labels: str = "") -> NDArray[np.bool_]:
+    """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with label maps."""
+    if values.dtype == np.bool_:
+        return zero_or_one(values)
+    marked: NDArray[np.bool_] = values != 0
+    if np.all(~marked | (values == values.max())):
+        return marked
+    held = np.unique(values)
+    what = f"holds {describe(held)}, expected a mask of 0 and one other value"
+    fix = f"cut a soft map at a score, {given('at', 0.5)}" if predicted else suggested_positive(held.tolist())
+    raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
+
+
+def finite_scores(sample: Sample, stored: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the scores of a soft map, all of which have to be finite."""
+    scores = scores_of(stored)
+    if not np.isfinite(scores).all():
+        wrong = np.count_nonzero(~np.isfinite(scores))
+        what = f"{wrong} of {scores.size} scores NaN or infinite, expected finite ones"
+        raise DataError(sample.predicted_file, what, "fix the prediction")
+    return scores
