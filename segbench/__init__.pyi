@@ -70,6 +70,10 @@ from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
 from .protocols.boundaries.thinning import thin as thin
+from .protocols.centerlines.counts import CenterlineCounts as CenterlineCounts
+from .protocols.centerlines.metrics import CenterlineCurve as CenterlineCurve
+from .protocols.centerlines.settings import Centerlines as Centerlines
+from .protocols.centerlines.settings import count_centerlines as count_centerlines
 from .protocols.contours.counts import ContourCounts as ContourCounts
 from .protocols.contours.settings import Contours as Contours
 from .protocols.contours.settings import count_contours as count_contours

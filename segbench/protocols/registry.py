@@ -57,6 +57,9 @@ _SHIPPED = {
     "contours": _Shipped(
         "contours.settings", "Contours", "Measure distances between contours of masks: HD95, ASSD, NSD, Boundary IoU."
     ),
+    "centerlines": _Shipped(
+        "centerlines.settings", "Centerlines", "Score thin structures by skeleton: clDice, Betti and Euler errors."
+    ),
     "saliency": _Shipped(
         "saliency.settings", "Saliency", "Score saliency maps against masks: S, E, F, weighted F and MAE."
     ),

@@ -1,0 +1,185 @@
+"""The metrics of centerlines, and the table that computes them from the counts of its images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from segbench.core.arrays import FloatArray
+from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.numbers import number
+from segbench.core.table import CountsTable
+from segbench.curves.curve import Drawn
+from segbench.protocols.centerlines.counts import ERRORS, CenterlineCounts, parts_of
+from segbench.protocols.common_thresholds import in_order
+
+_NO_END = (0.0, math.inf)
+_WHAT = {"betti0": "components", "betti1": "holes", "euler": "components less holes"}
+_TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
+
+
+def _error(name: str, patches: str) -> Metric:
+    """Describe an error of topology, of whole images or of patches."""
+    key = f"{name}_error{'_patches' if patches else ''}"
+    return Metric(
+        key=key, title=_TITLES[name], better="lower", range=_NO_END, image_key=key,
+        image_title=f"{_TITLES[name]} {patches}".strip(), compared=True, priority=2 if patches else 0,
+        group="error in patches" if patches else "error", note=f"difference in {_WHAT[name]}, mean over images",
+    )  # fmt: skip
+
+
+METRICS = shares(
+    Metric(
+        key="cldice", title="pooled", better="higher", image_key="cldice", image_title="clDice", headline=True,
+        compared=True, group="clDice", note="of the pixels of all images together",
+    ),
+    Metric(
+        key="cldice_images", title="mean", better="higher", compared=True, group="clDice",
+        note="over images, as papers report it",
+    ),
+    Metric(
+        key="cldice_precision", title="P", better="higher", image_key="cldice_precision", image_title="P",
+        compared=True, priority=1, note="share of the predicted skeleton inside the ground truth",
+    ),
+    Metric(
+        key="cldice_sensitivity", title="R", better="higher", image_key="cldice_sensitivity", image_title="R",
+        compared=True, priority=1, note="share of the true skeleton inside the prediction",
+    ),
+    *(_error(name, patches) for patches in ("", "patches") for name in ERRORS),
+)  # fmt: skip
+THRESHOLD = Metric(
+    key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
+    note="best pooled clDice with one threshold for all images",
+)  # fmt: skip
+AT_BEST = (METRICS[0], *(replace(each, spread="jumps") for each in METRICS[1:]), THRESHOLD)
+"""The metrics of soft maps over thresholds, at the best one."""
+
+_PER_IMAGE = 2 + len(ERRORS) * 2  # clDice and whether it is defined, then errors of images and of patches
+
+
+class CenterlineTable(CountsTable[CenterlineCounts]):
+    """Counts of centerlines of many images in sorted order of their names."""
+
+    counts = CenterlineCounts
+
+    def __init__(self, per_image: Mapping[str, CenterlineCounts], metrics: tuple[Metric, ...]) -> None:
+        super().__init__(per_image)
+        self.metrics = metrics
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """By threshold what clDice is computed from, then what is averaged over images; 1, and 1 if it has patches."""
+        rows = [
+            np.concatenate([counts.columns.ravel(), _averaged(counts).ravel(), [1, counts.patches > 0]])
+            for counts in in_order(self.per_image)
+        ]
+        return np.array(rows) if rows else np.empty((0, 2))
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
+        if not self.images:
+            return np.full((len(sums), len(self.metrics)), np.nan)
+        by_threshold = sums[:, :-2].reshape(len(sums), 6 + _PER_IMAGE, -1)
+        precision, sensitivity, cldice = parts_of(by_threshold[:, :6])
+        best = np.arange(len(sums)), np.argmax(np.nan_to_num(cldice, nan=-1), axis=1)  # of equals the lowest
+        value, defined, *errors = by_threshold[best[0], 6:, best[1]].T
+        images, with_patches = sums[:, -2:].T
+        with np.errstate(invalid="ignore"):  # 0 / 0 where no image has a value
+            values = {
+                "cldice": cldice[best],
+                "cldice_images": value / defined,
+                "cldice_precision": precision[best],
+                "cldice_sensitivity": sensitivity[best],
+                "cldice_threshold": np.where(np.isnan(cldice[best]), np.nan, self._thresholds[best[1]]),
+            }
+            for place, name in enumerate(ERRORS):
+                values[f"{name}_error"] = errors[place] / images
+                values[f"{name}_error_patches"] = errors[place + len(ERRORS)] / with_patches
+        return np.column_stack([values[metric.key] for metric in self.metrics])
+
+    @property
+    def shares(self) -> FloatArray:
+        """Pixels of the true skeleton of each image for what is pooled; the others are means; see `Table`."""
+        pixels = np.array([[counts.true_skeleton] for counts in self.ordered], np.float64).reshape(-1, 1)
+        pooled = ("cldice", "cldice_precision", "cldice_sensitivity")
+        return np.where([metric.key in pooled for metric in self.metrics], pixels, 1.0)
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        if not self.images:
+            return "no image was counted"
+        if metric.key.endswith("_patches"):
+            return "no image has room for a patch of 64 by 64 pixels"
+        if metric.key in ("cldice_precision", "cldice_sensitivity"):
+            return f"the {'prediction' if metric.key.endswith('precision') else 'ground truth'} has no skeleton"
+        return "all masks are empty, or without a skeleton"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how many images are in no mean."""
+        mean = next(metric for metric in self.metrics if metric.key == "cldice_images")
+        empty = sum(bool(np.isnan(counts.cldice).any()) for counts in self.ordered)
+        small = sum(counts.patches == 0 for counts in self.ordered)
+        of_patches = [metric for metric in self.metrics if metric.key.endswith("_patches")]
+        return (
+            *left_out_note([mean], "both masks empty", empty, self.images),
+            *left_out_note(of_patches[:1], "smaller than a patch", small, self.images),
+        )
+
+    @property
+    def curve(self) -> CenterlineCurve | None:
+        """ClDice and its parts at each threshold; None of masks."""
+        pooled = self.pooled
+        if pooled.thresholds.size == 1:
+            return None
+        return CenterlineCurve(pooled.thresholds, pooled.cldice, pooled.precision, pooled.sensitivity)
+
+    @property
+    def _thresholds(self) -> FloatArray:
+        return next(self.ordered).thresholds
+
+
+def _averaged(counts: CenterlineCounts) -> FloatArray:
+    """Give what is averaged over images, for one: clDice, whether it is defined, and the errors, shape (8, K)."""
+    defined = ~np.isnan(counts.cldice)
+    patches = [getattr(counts, f"{name}_patches") / max(counts.patches, 1) for name in ERRORS]
+    whole = [getattr(counts, name) for name in ERRORS]
+    return np.array([np.where(defined, counts.cldice, 0), defined, *whole, *patches], np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CenterlineCurve(Drawn):
+    """ClDice at rising thresholds.
+
+    Parameters
+    ----------
+    thresholds, cldice, precision, sensitivity : array of float64, shape (K,)
+        In [0, 1]; nan where undefined.
+    """
+
+    measure: ClassVar[str] = "cldice"
+
+    thresholds: FloatArray
+    cldice: FloatArray
+    precision: FloatArray
+    sensitivity: FloatArray
+
+    @property
+    def columns(self) -> Mapping[str, FloatArray]:
+        """Thresholds and every metric at each."""
+        return {"threshold": self.thresholds, **{each.name: getattr(self, each.name) for each in fields(self)[1:]}}
+
+    @property
+    def caption(self) -> str:
+        """The best clDice."""
+        return f"clDice {number(max(self.against_threshold()[1].tolist(), default=math.nan))}"
+
+    @property
+    def levels(self) -> Mapping[str, FloatArray]:
+        """What plots and pages show, by name."""
+        return {"clDice": self.cldice, "P": self.precision, "R": self.sensitivity}

@@ -1,0 +1,342 @@
+"""Settings of the centerlines protocol: which masks are compared, and by which skeleton."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
+
+from segbench.core.arguments import as_real
+from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
+from segbench.core.counts import Counts, counts_in
+from segbench.core.errors import ArgumentError
+from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.interface import given, named
+from segbench.core.metric import Metric
+from segbench.core.numbers import written
+from segbench.core.options import option, read_thresholds, read_void
+from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import MASKS
+from segbench.protocols.centerlines.skeletons import Skeleton
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
+from segbench.protocols.states import State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.protocols.centerlines.counts import CenterlineCounts
+    from segbench.protocols.centerlines.metrics import CenterlineTable
+
+_NO_VOLUMES = "centerlines are compared in two dimensions: save one image per slice"
+_SOFT_MAPS = replace(MASKS, pixelwise=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
+    """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
+
+    Parameters
+    ----------
+    at : float, optional
+        Predictions are soft maps, and scores of at least this belong to the mask.
+    thresholds : int or tuple of float, optional
+        Predictions are soft maps, cut at a number of thresholds or at those listed, as in `Boundaries`.
+    skeleton : {"zhang", "lee", "thin", "medial-axis"}
+        The method of the skeletons: Zhang's and Lee's as ``skimage.morphology.skeletonize`` has them, that of
+        `segbench.thin`, or of ``skimage.morphology.medial_axis``. clDice differs in the second decimal.
+    connectivity : {8, 4}
+        Which pixels of a component touch: at edges and corners, or at edges alone. Background is the other way round.
+    positive : str, float or sequence of float, optional
+        Which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
+    void : sequence of int
+        Ground-truth values of pixels that are background in both masks.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range, or `at` and `thresholds` are both given.
+
+    Examples
+    --------
+    >>> Centerlines(skeleton="lee", at=0.5).signature_fields()["skeleton"]
+    'lee'
+    """
+
+    name: ClassVar[str] = "centerlines"
+    reads: ClassVar[Reading] = MASKS
+    counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
+    title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
+    examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "predicted centerline in the true mask",
+            State.FALSE: "predicted centerline outside",
+            State.PARTNER: "true centerline in the predicted mask",
+            State.MISSED: "true centerline outside",
+        }
+    )
+
+    at: float | None = field(
+        default=None,
+        metadata=option(
+            "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=float
+        ),
+    )
+    thresholds: int | tuple[float, ...] | None = field(
+        default=None,
+        metadata=option(
+            "Cut soft predictions at this number of thresholds, or at those listed: 0.25,0.5.",
+            metavar="NUMBER|LIST",
+            read=read_thresholds,
+        ),
+    )
+    skeleton: Skeleton = field(default="zhang", metadata=option("Choose the method of the skeletons."))
+    connectivity: Literal[8, 4] = field(
+        default=8, metadata=option("Choose which pixels touch: 8, at corners, too, or 4.", metavar="8|4", read=int)
+    )
+    positive: Positive | None = field(
+        default=None,
+        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
+    )
+    void: Sequence[int] = field(
+        default=(),
+        metadata=option(
+            "Treat pixels with these ground-truth values as background: 255, or 0,255.",
+            metavar="VALUES",
+            panel="Ground truth",
+            read=read_void,
+            default="none",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        from segbench.protocols.boundaries.inputs import number_or_list
+
+        if self.skeleton not in get_args(Skeleton):
+            raise ArgumentError(
+                f"{named('skeleton')} is {self.skeleton!r}, expected one of {', '.join(get_args(Skeleton))}"
+            )
+        if isinstance(self.connectivity, bool) or self.connectivity not in (8, 4):
+            raise ArgumentError(f"{named('connectivity')} is {self.connectivity!r}, expected 8 or 4")
+        if self.at is not None and self.thresholds is not None:
+            raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
+        if self.at is not None:
+            object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
+        if self.thresholds is not None:
+            object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
+        if self._soft:
+            object.__setattr__(self, "reads", _SOFT_MAPS)
+        if self.positive is not None:
+            object.__setattr__(self, "positive", rule_text(self.positive))
+        object.__setattr__(self, "void", void_labels(self.void))
+
+    @property
+    def _soft(self) -> bool:
+        """Whether predictions are soft maps."""
+        return self.at is not None or self.thresholds is not None
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a metric depends on."""
+        found = {
+            "skeleton": str(self.skeleton),
+            "connectivity": str(self.connectivity),
+            "positive": str(self.positive or "nonzero").replace(" ", ""),
+            "void": written(self.void) or "none",
+        }
+        if self.at is not None:
+            found["at"] = written((self.at,))
+        if self.thresholds is not None:
+            found["thresholds"] = str(self.thresholds) if isinstance(self.thresholds, int) else written(self.thresholds)
+        return found
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Centerlines:
+        """Make the protocol from the fields of a signature."""
+        return cls(thresholds=read_thresholds(fields["thresholds"]) if "thresholds" in fields else None)
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Centerlines:
+        """Make the protocol for counts."""
+        thresholds = cast("CenterlineCounts", counts).thresholds.tolist()
+        return cls(thresholds=tuple(thresholds) if len(thresholds) > 1 else None)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric."""
+        from segbench.protocols.centerlines.metrics import AT_BEST, METRICS
+
+        return METRICS if self.thresholds is None else AT_BEST
+
+    def table(self, per_image: Mapping[str, CenterlineCounts]) -> CenterlineTable:
+        """Lay out counts, see `CenterlineTable`."""
+        from segbench.protocols.centerlines.metrics import CenterlineTable
+
+        return CenterlineTable(per_image, self.metrics())
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        import numpy as np
+
+        del say
+        count_centerlines(np.eye(3), np.eye(3), skeleton=self.skeleton)
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        return Expected(
+            rule=None if self.positive is None else LabelRule.parse(self.positive),
+            void=tuple(map(float, self.void)),
+            one_annotator=True,
+            scores=ExpectedScores(pooled=False, unit_range=isinstance(self.thresholds, int)) if self._soft else None,
+            of_soft_maps="" if self._soft else f"cut them at a score: {given('at', 0.5)}",
+        )
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image."""
+        from segbench.protocols.centerlines.counting import count_masks
+
+        truth, predicted, thresholds = self._masks(sample)
+        return Counted(
+            count_masks(truth, predicted, thresholds, skeleton=self.skeleton, connectivity=self.connectivity)
+        )
+
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+        """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
+        del counts
+        return self._states(sample, [threshold])[0]
+
+    def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: NDArray[np.float64]) -> Pictures:
+        """Draw an image for the report page: its centerlines at each threshold."""
+        import numpy as np
+
+        from segbench.core.levels import scores_of
+        from segbench.core.pictures import Pictures
+
+        truth = np.where(self._masks(sample)[0], 255, 0).astype(np.uint8)
+        places = np.searchsorted(counts.thresholds, thresholds) if self.thresholds is not None else [0]
+        soft = np.rint(255 * np.clip(scores_of(sample.predictions[0]).reshape(truth.shape), 0, 1)).astype(np.uint8)
+        return Pictures(
+            truth,
+            truth,
+            states=self._states(sample, thresholds.tolist()),
+            soft=soft if self._soft else None,
+            metrics={
+                "clDice": counts.cldice[places],
+                "P": counts.precision[places],
+                "R": counts.sensitivity[places],
+            },
+        )
+
+    def _states(self, sample: Sample, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
+        """Give the states at some thresholds; of masks and with `at` there is one, whatever they are."""
+        import numpy as np
+
+        from segbench.protocols.centerlines.skeletons import skeleton_of
+
+        truth, masks, _ = self._masks(sample, cuts)
+        true_line = skeleton_of(truth, self.skeleton)
+        found = []
+        for predicted in masks:
+            line = skeleton_of(predicted, self.skeleton)
+            states = np.full(truth.shape, State.NOTHING, np.uint8)
+            for on, kinds in ((true_line, (State.MISSED, State.PARTNER)), (line, (State.FALSE, State.TRUE))):
+                inside = predicted if on is true_line else truth
+                states[on] = np.array(kinds)[inside[on].astype(np.intp)]
+            found.append(states)
+        return found
+
+    def _masks(
+        self, sample: Sample, cuts: Sequence[float] = ()
+    ) -> tuple[NDArray[np.bool_], list[NDArray[np.bool_]], NDArray[np.float64]]:
+        """Read the true mask, and the predicted one at each threshold, or at `cuts` if there are several thresholds."""
+        import numpy as np
+
+        from segbench.protocols.boundaries.inputs import as_thresholds, check_unit_range
+        from segbench.protocols.mask_pairs import finite_scores, left_out, true_mask, two_maps, two_valued
+
+        truth, stored = two_maps(sample, _NO_VOLUMES)
+        none = left_out(sample, truth, self.void)
+        mask = true_mask(sample, truth, self.positive, none)
+        if not self._soft:
+            thresholds, found = np.ones(1), [two_valued(sample.predicted_file, stored, predicted=True)]
+        else:
+            scores = finite_scores(sample, stored)
+            thresholds = np.array([self.at])
+            if self.thresholds is not None:
+                thresholds = as_thresholds(self.thresholds)
+                if isinstance(self.thresholds, int):
+                    check_unit_range(scores, sample.predicted_file)
+            some = thresholds if self.at is not None or not len(cuts) else cuts
+            found = [scores >= threshold for threshold in some]
+        if none is not None:
+            mask, found = mask & ~none, [each & ~none for each in found]
+        return mask, found, thresholds
+
+
+def count_centerlines(
+    ground_truth: ArrayLike,
+    prediction: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    at: float | None = None,
+    thresholds: int | tuple[float, ...] | None = None,
+    skeleton: Skeleton = "zhang",
+    connectivity: Literal[8, 4] = 8,
+    positive: Positive | None = None,
+    void: Sequence[int] = (),
+) -> CenterlineCounts:
+    """Compare the centerlines of two masks, or of a mask and a soft map at one threshold or at several.
+
+    Parameters
+    ----------
+    ground_truth : array of bool or numbers, shape (H, W)
+        A mask.
+    prediction : array, shape (H, W)
+        The predicted mask; with `at` or `thresholds` a soft map.
+    valid : array of bool, shape (H, W), optional
+        True where a pixel counts; others are background in both masks, as masked pixels are.
+    at, thresholds, skeleton, connectivity, positive, void
+        As in `Centerlines`.
+
+    Returns
+    -------
+    CenterlineCounts
+        Its `cldice`, `precision` and `sensitivity` hold a value for each threshold.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, arrays have more than two dimensions, or a setting is out of range.
+    DataError
+        If an array holds values that the settings do not allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth, predicted = np.zeros((2, 7, 9), bool)
+    >>> truth[2:5, 1:8] = predicted[2:5, 1:5] = True
+    >>> counts = count_centerlines(truth, predicted)
+    >>> counts.precision, counts.sensitivity, counts.cldice
+    (array([1.]), array([0.6]), array([0.75]))
+    """
+    from segbench.core.arrays import as_array, split_mask, where_counted
+
+    protocol = Centerlines(
+        at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
+    )
+    given_truth, hidden = split_mask(ground_truth, "ground_truth")
+    given_prediction, unpredicted = split_mask(prediction, "prediction")
+    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
+    if truth.ndim != 2 or not truth.size:
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W); {_NO_VOLUMES}")
+    if predicted.shape != truth.shape:
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
+    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
+    sample = Sample(
+        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
+    )
+    counts: CenterlineCounts = protocol.count(sample).counts
+    return counts

@@ -1,0 +1,23 @@
+"""Masks to skeletons, by the method that is asked for."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Skeleton: TypeAlias = Literal["zhang", "lee", "thin", "medial-axis"]
+
+
+def skeleton_of(mask: NDArray[np.bool_], method: Skeleton) -> NDArray[np.bool_]:
+    """Give the skeleton of a mask."""
+    if method == "thin":
+        from segbench.protocols.boundaries.thinning import thin
+
+        return thin(mask)
+    from skimage.morphology import medial_axis, skeletonize
+
+    if method == "medial-axis":  # which breaks ties in an order drawn at random
+        return np.asarray(medial_axis(mask, rng=0))  # type: ignore[no-untyped-call]  # scikit-image is untyped
+    return np.asarray(skeletonize(mask, method=method), np.bool_)  # type: ignore[no-untyped-call]  # scikit-image is untyped
