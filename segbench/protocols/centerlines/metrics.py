@@ -56,7 +56,7 @@ THRESHOLD = Metric(
     key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
     note="best pooled clDice with one threshold for all images",
 )  # fmt: skip
-AT_BEST = (METRICS[0], *(replace(each, spread="jumps") for each in METRICS[1:]), THRESHOLD)
+AT_BEST = (METRICS[0], THRESHOLD, *(replace(each, spread="jumps") for each in METRICS[1:]))
 """The metrics of soft maps over thresholds, at the best one."""
 
 _PER_IMAGE = 2 + len(ERRORS) * 2  # clDice and whether it is defined, then errors of images and of patches
