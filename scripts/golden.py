@@ -1,7 +1,9 @@
 """Record what segbench computes, and compare a later version with the record.
 
-    python scripts/golden.py write [demo] [papers] [synthetic] [contours] [bsds500] [bsds500_long]
-    python scripts/golden.py compare [demo] [papers] [synthetic] [contours] [bsds500] [bsds500_long] [--tolerance 1e-12]
+    python scripts/golden.py write [SET ...]
+    python scripts/golden.py compare [SET ...] [--tolerance 1e-12]
+
+The sets are demo, papers, synthetic, contours, centerlines, bsds500 and bsds500_long.
 
 Each set of data has a file in ``tests/golden/``: every protocol under many settings, with its counts (digests),
 summary, values of each image, intervals, comparisons and signatures. Without names, all sets are meant; ``bsds500``
@@ -50,6 +52,7 @@ from segbench import (
     Annotators,
     Anomalies,
     Boundaries,
+    Centerlines,
     Classes,
     Contours,
     Labels,
@@ -362,6 +365,20 @@ def contours(folder: Path) -> Cases:
     yield "contours, sequences", [evaluate(gt, path, Contours(convention="davis")) for path in paths]
 
 
+def centerlines(_folder: Path) -> Cases:
+    """Yield centerlines of the demo's masks by every skeleton, and of its soft maps over thresholds."""
+    objects = DATASETS / "demo" / "objects"
+    paths = [objects / "predictions" / name for name in ("random_walker", "soft_otsu")]
+    for setting, protocol in {
+        "default": Centerlines(at=0.5),
+        "lee, edges": Centerlines(at=0.5, skeleton="lee", connectivity=4),
+        "thin": Centerlines(at=0.5, skeleton="thin"),
+        "medial axis": Centerlines(at=0.9, skeleton="medial-axis"),
+        "thresholds": Centerlines(thresholds=5),
+    }.items():
+        yield f"centerlines, {setting}", [evaluate(objects / "ground_truth", path, protocol) for path in paths]
+
+
 def bsds500(_folder: Path) -> Cases:
     """Yield images of BSDS500: contour maps of gPb-owt-ucm, edges of HED, segmentations, and their annotators."""
     data = Path(os.environ["SEGBENCH_BSDS500"])
@@ -432,6 +449,7 @@ SETS: dict[str, Callable[[Path], Cases]] = {
     "papers": papers,
     "synthetic": synthetic,
     "contours": contours,
+    "centerlines": centerlines,
     "bsds500": bsds500,
     "bsds500_long": bsds500_long,
 }
@@ -497,6 +515,14 @@ NUMBERS: dict[type, tuple[str, ...]] = {
     segbench.LabelCounts: ("matrix", "ignored"),
     segbench.SaliencyCounts: ("pixels", "positives", "row"),
     segbench.ContourCounts: ("areas", "bands", "davis", "sizes", "squared", "units", "halves"),
+    segbench.CenterlineCounts: (
+        "thresholds",
+        "images",
+        "patches",
+        "true_area",
+        "true_skeleton",
+        *segbench.CenterlineCounts.per_threshold,
+    ),
     segbench.AnomalyCounts: (
         *("scores", "normal", "image_sizes", "found_scores", "anomalous", "component_sizes"),
         *("normal_images", "anomalous_images", "ignored"),

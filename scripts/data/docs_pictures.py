@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 import segbench
 from segbench import Result, ScoreCounts
 from segbench.core.numbers import number
-from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MISS, class_colours
+from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.report.plots.saving import save_plot
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -291,6 +291,33 @@ def label_maps() -> Figure:
     return figure
 
 
+def centerlines() -> Figure:
+    """Draw a branching line and a prediction of it, and which parts of their centerlines lie in the other mask."""
+    from skimage.morphology import skeletonize
+
+    rows, columns = np.mgrid[:60, :100]
+    trunk = np.abs(rows - 36 - 6 * np.sin(columns / 14)) < 3.5
+    branch = (np.abs(rows + 0.55 * columns - 62) < 3) & (columns > 34) & (columns < 88)
+    truth = (trunk | branch) & (columns > 4) & (columns < 95)
+    gap = (columns > 60) & (columns < 66) & (rows > 24)
+    short = truth & ~gap & ~(branch & (columns > 72))
+    predicted = short | ((np.abs(rows - 0.4 * columns - 46) < 2) & (columns > 4) & (columns < 28))
+    lines = skeletonize(truth), skeletonize(predicted)
+    counts = segbench.count_centerlines(truth, predicted)
+    figure, left, right = side_by_side(9, 3)
+    for ax, mask, line, colours, title in (
+        (left, truth, lines[1], (MATCHED, FALSE_POSITIVE), f"precision {number(counts.precision[0], digits=2)}"),
+        (right, predicted, lines[0], (MATCHED_TRUTH, MISS), f"sensitivity {number(counts.sensitivity[0], digits=2)}"),
+    ):
+        ax.imshow(np.where(mask, 0.8, np.nan), cmap="gray", vmin=0, vmax=1)
+        for inside, colour in zip((True, False), colours, strict=True):
+            y, x = np.nonzero(line & (mask == inside))
+            ax.plot(x, y, "s", markersize=2.6, color=colour)
+        ax.set_title(title)
+        ax.axis("off")
+    return figure
+
+
 GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "pr": edges,
     "roc": lambda: objects(*METHODS),
@@ -482,6 +509,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "matches": matches,
     "overlay": overlay,
     "label-maps": label_maps,
+    "centerlines": centerlines,
     "card-soft-maps": card_soft_maps,
     "card-edges": card_edges,
     "card-labels": card_labels,

@@ -211,6 +211,31 @@ def test_a_preset_of_label_maps_fits_its_layout(name, tmp_path):
     assert result.summary["ignored"] == (0 if masks else 96)
 
 
+VESSEL = np.where((np.arange(32) > 3) & (np.abs(np.arange(24) - 12) < 2)[:, None], 255, 0).astype(np.uint8)
+THIN = {  # an image, its ground truth with the file below the root, and further options
+    "chase-db1": ("Image_01L", "{}_1stHO.png", ()),
+    "crackforest": ("001", "groundTruth/{}.mat", ("--positive", "2")),
+    "drive": ("01_test", "test/1st_manual/01_manual1.gif", ()),
+    "stare": ("im0001", "labels-ah/{}.ah.ppm", ()),
+}
+
+
+@pytest.mark.parametrize("name", sorted(THIN))
+def test_a_preset_of_thin_structures_fits_its_layout(name, tmp_path, segbench):
+    stem, place, further = THIN[name]
+    root = tmp_path / "root"
+    if name == "drive":
+        drive(root)  # with its field of view
+    if place.endswith(".mat"):
+        mat(root / place.format(stem), groundTruth={"Boundaries": DRAWN > 0, "Segmentation": 1 + (VESSEL > 0)})
+    else:
+        image(root / place.format(stem), VESSEL)
+    image(tmp_path / f"pred/{stem}.png", VESSEL)
+    answer = segbench("centerlines", "--preset", name, root, tmp_path / "pred", *further, "--format", "json")
+    (counted,) = json.loads(answer.out)["runs"]
+    assert (counted["summary"]["cldice"], counted["summary"]["betti0_error"]) == (1, 0)
+
+
 def run(*arguments):
     return CliRunner().invoke(app, ["run", *map(str, arguments)])
 

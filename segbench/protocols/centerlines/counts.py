@@ -53,7 +53,7 @@ class CenterlineCounts(CountsAtThresholds):
     >>> truth[2:5, 1:8] = predicted[2:5, 1:5] = True
     >>> counts = count_centerlines(truth, predicted)
     >>> counts.true_skeleton, counts.true_inside.tolist(), counts.skeleton_pixels.tolist()
-    (5, [3], [2])
+    (6, [4], [3])
     """
 
     kind: ClassVar[str] = "centerlines"

@@ -29,35 +29,35 @@ def betti_numbers(mask: ByteArray, diagonal: int) -> tuple[int, int]:
     """
     height, width = mask.shape
     parents = np.empty(height * ((width + 1) // 2), np.int64)
-    starts, ends = np.empty((2, width // 2 + 1), np.int64), np.empty((2, width // 2 + 1), np.int64)
+    edges = np.empty((2, width + 2), np.int64)  # of this row and the one above: where runs start and end, in turn
     components = holes = runs = above = 0
     for r in range(height):
-        now, before, first, found, c = r & 1, 1 - (r & 1), runs, 0, 0
-        while c < width:
-            if mask[r, c] == 0:
-                c += 1
-                continue
-            starts[now, found] = c
-            while c < width and mask[r, c]:
-                c += 1
-            ends[now, found] = c
-            parents[runs] = runs
-            runs += 1
-            found += 1
+        ends, ends_above, changes, last = edges[r & 1], edges[1 - (r & 1)], 0, np.uint8(0)
+        for c in range(width):
+            ends[changes] = c
+            changes += mask[r, c] != last
+            last = mask[r, c]
+        ends[changes] = width
+        found = (changes + 1) // 2
+        for run in range(runs, runs + found):
+            parents[run] = run
         components += found
         one = other = 0
         while one < above and other < found:
-            if starts[before, one] < ends[now, other] + diagonal and starts[now, other] < ends[before, one] + diagonal:
-                a, b = root_of(parents, first - above + one), root_of(parents, first + other)
+            start_above, end_above = ends_above[2 * one], ends_above[2 * one + 1]
+            start, end = ends[2 * other], ends[2 * other + 1]
+            if start_above < end + diagonal and start < end_above + diagonal:
+                a, b = root_of(parents, runs - above + one), root_of(parents, runs + other)
                 if a == b:
                     holes += 1
                 else:
                     components -= 1
                     parents[max(a, b)] = min(a, b)
-            if ends[before, one] < ends[now, other]:
+            if end_above < end:
                 one += 1
             else:
                 other += 1
+        runs += found
         above = found
     return components, holes
 

@@ -19,17 +19,17 @@ from segbench.protocols.centerlines.counts import ERRORS, CenterlineCounts, part
 from segbench.protocols.common_thresholds import in_order
 
 _NO_END = (0.0, math.inf)
-_WHAT = {"betti0": "components", "betti1": "holes", "euler": "components less holes"}
 _TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
 
 
 def _error(name: str, patches: str) -> Metric:
     """Describe an error of topology, of whole images or of patches."""
     key = f"{name}_error{'_patches' if patches else ''}"
+    note = "in patches of 64 x 64 pixels" if patches else "difference in components (β0), holes (β1) and β0 - β1 (χ)"
     return Metric(
         key=key, title=_TITLES[name], better="lower", range=_NO_END, image_key=key,
         image_title=f"{_TITLES[name]} {patches}".strip(), compared=True, priority=2 if patches else 0,
-        group="error in patches" if patches else "error", note=f"difference in {_WHAT[name]}, mean over images",
+        group="error in patches" if patches else "error", note=note if name == "betti0" else "",
     )  # fmt: skip
 
 

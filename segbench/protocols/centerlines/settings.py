@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from segbench.protocols.centerlines.metrics import CenterlineTable
 
 _NO_VOLUMES = "centerlines are compared in two dimensions: save one image per slice"
-_SOFT_MAPS = replace(MASKS, pixelwise=False)
+_MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary has the centerlines of no object
+_SOFT_MAPS = replace(_MASKS, pixelwise=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +68,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     """
 
     name: ClassVar[str] = "centerlines"
-    reads: ClassVar[Reading] = MASKS
+    reads: ClassVar[Reading] = _MASKS
     counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
     title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
@@ -320,7 +321,7 @@ def count_centerlines(
     >>> truth[2:5, 1:8] = predicted[2:5, 1:5] = True
     >>> counts = count_centerlines(truth, predicted)
     >>> counts.precision, counts.sensitivity, counts.cldice
-    (array([1.]), array([0.6]), array([0.75]))
+    (array([1.]), array([0.66666667]), array([0.8]))
     """
     from segbench.core.arrays import as_array, split_mask, where_counted
 
