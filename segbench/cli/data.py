@@ -177,7 +177,7 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
     """Give a preset's options as defaults of a verb, of whose parameters it takes the `names`."""
     if verb not in preset.protocols:
         raise ArgumentError(
-            f"the preset {preset.name} is for {' and '.join(preset.protocols)}, not for {verb}; "
+            f"the preset {preset.name} is for {', '.join(preset.protocols)}, not for {verb}; "
             f"run: segbench run {preset.name} ROOT PRED"
         )
     known = {name for each in preset.protocols for name in names(each)}

@@ -131,7 +131,7 @@ def test_check_knows_a_misspelt_protocol_or_preset_from_a_folder(segbench, tmp_p
 def test_a_preset_is_for_its_protocols(segbench, tmp_path):
     answer = segbench("boundaries", "--preset", "drive", tmp_path, tmp_path)
     assert answer.code == 2
-    assert "the preset drive is for pixels and labels, not for boundaries" in answer.err
+    assert "the preset drive is for pixels, labels, centerlines, not for boundaries" in answer.err
     own = tmp_path / "own.toml"
     own.write_text('[layout]\nground_truth = "."\n[options]\nprotocol = "boundaries"\n')
     answer = segbench("run", own, tmp_path, tmp_path)

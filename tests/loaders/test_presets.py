@@ -277,7 +277,7 @@ def test_options_by_hand_come_before_those_of_the_preset(tmp_path):
     ended = CliRunner().invoke(app, ["regions", "--preset", "bsds500", *map(str, where), "--no-check"])
     assert "protocol:regions" in ended.output
     ended = CliRunner().invoke(app, ["pixels", "--preset", "bsds500", *map(str, where)])
-    assert "the preset bsds500 is for boundaries and regions, not for pixels" in str(ended.exception)
+    assert "the preset bsds500 is for boundaries, regions, not for pixels" in str(ended.exception)
     ended = run("nyudv2", tmp_path / "root", tmp_path / "pred", "--max-dist", "0.1")
     assert "max_dist:0.1|" in ended.output
 

@@ -54,6 +54,12 @@ def _contours():
     return [segbench.evaluate([(truth, one)], protocol="contours", method=f"{k}") for k, one in enumerate(predictions)]
 
 
+def _centerlines():
+    rows, columns = np.mgrid[:40, :60]
+    soft = np.exp(-((rows - 20 - 8 * np.sin(columns / 9)) ** 2) / 8) * (1 - columns / 90)
+    return segbench.evaluate([(soft > 0.5, soft)], protocol=segbench.Centerlines(thresholds=19))
+
+
 def _anomalies():
     random = np.random.default_rng(0)
     masks = np.zeros((4, 250, 250), np.uint8)
@@ -95,6 +101,7 @@ PICTURES = {
     "Curve.plot": _regions_in_pr,
     "BoundaryCurve.plot": boundary_results()[0].curve.plot,
     "RegionCurve.plot": region_results()[0].curve.plot,
+    "CenterlineCurve.plot": lambda: _centerlines().curve.plot(),
     "SaliencyCurve.plot": lambda: segbench.saliency_curve(
         segbench.count_saliency(np.arange(64).reshape(8, 8) % 5 > 2, np.arange(64, dtype=np.uint8).reshape(8, 8))
     ).plot(),

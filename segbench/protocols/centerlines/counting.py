@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
+from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.centerlines.counts import CenterlineCounts
-from segbench.protocols.centerlines.skeletons import Skeleton, skeleton_of
+from segbench.protocols.centerlines.skeletons import skeleton_of
 
 SIDE = 64
 """How many pixels wide and high a patch is."""

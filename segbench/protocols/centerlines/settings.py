@@ -19,7 +19,7 @@ from segbench.core.options import option, read_thresholds, read_void
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.protocols.centerlines.skeletons import Skeleton
+from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
 from segbench.protocols.states import State
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
-Skeleton: TypeAlias = Literal["zhang", "lee", "thin", "medial-axis"]
+from segbench.protocols.centerlines.choices import Skeleton
 
 
 def skeleton_of(mask: NDArray[np.bool_], method: Skeleton) -> NDArray[np.bool_]:
