@@ -101,7 +101,7 @@ PICTURES = {
     "Curve.plot": _regions_in_pr,
     "BoundaryCurve.plot": boundary_results()[0].curve.plot,
     "RegionCurve.plot": region_results()[0].curve.plot,
-    "CenterlineCurve.plot": lambda: _centerlines().curve.plot(),
+    "CenterlineCurve.plot": _centerlines().curve.plot,
     "SaliencyCurve.plot": lambda: segbench.saliency_curve(
         segbench.count_saliency(np.arange(64).reshape(8, 8) % 5 > 2, np.arange(64, dtype=np.uint8).reshape(8, 8))
     ).plot(),
