@@ -57,9 +57,9 @@ def signature(
     return _written(parts)
 
 
-def resigned(whole: str, protocol: str, fields: Mapping[str, str]) -> str:
-    """Write the signature of what was drawn from the same counts by another protocol's rules."""
-    known = parts_of(whole)
+def resigned(whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None) -> str:
+    """Write the signature of what was drawn from the same counts by another protocol's rules, or from some images."""
+    known = parts_of(whole) | ({} if images is None else {"images": str(images)})
     kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
     return _written({"protocol": protocol, **fields, **kept})
 

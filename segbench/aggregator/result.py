@@ -32,6 +32,8 @@ from segbench.statistics.measured import Measured, as_draws, as_level
 if TYPE_CHECKING:
     import pandas as pd
 
+    from segbench.aggregator.groups import Groups
+
 Level = Literal["method", "images", "classes"]
 
 
@@ -385,6 +387,42 @@ class Result:
             kept=None,
             measured_by=part.protocol,
         )
+
+    def groups(self, by: str | Mapping[str, str] = "") -> Groups:
+        """Give the result of each group of images, such as the categories of a data set, and their mean.
+
+        Parameters
+        ----------
+        by : str or mapping of str to str
+            ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a column of a CSV file
+            with the names of images in a column called name, image or file, or in its first; or the group of each image
+            by its name. By default the groups that the run named.
+
+        Returns
+        -------
+        Groups
+            A mapping of group to `Result`. Its `mean` is the result whose metrics are means over the groups that define
+            them, with stratified intervals; `pooled` that of all images, or None where folders have scores of different
+            models; ``grouping.notes`` says which images are in no group, and which rows name no image.
+
+        Raises
+        ------
+        ArgumentError
+            If `by` is none of these, or gives no group.
+        DataError
+            If the CSV file cannot be read, has no such column, or puts an image into two groups.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> pairs = {"day/a": ([0, 1], [0.2, 0.9]), "day/b": ([0, 1], [0.1, 0.8]), "night/c": ([0, 1], [0.9, 0.2])}
+        >>> groups = evaluate(pairs).groups("folder")
+        >>> [(name, result.summary["auc_roc"]) for name, result in groups.items()], groups.mean.summary["auc_roc"]
+        ([('day', 1.0), ('night', 0.0)], 0.5)
+        """
+        from segbench.aggregator.groups import groups_of
+
+        return groups_of(self, by)
 
     def of_class(self, name: str) -> Result:
         """Give the result of one class against all others; its curve, intervals and images are those of pixels.

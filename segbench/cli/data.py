@@ -80,6 +80,12 @@ class Data:
         metavar="LIST",
         shown="all",
     )
+    group_by: str | None = given(
+        "Put images into groups, of which each has a row, and add their mean: by their folder, or a column of a CSV "
+        "file, meta.csv:weather.",
+        metavar="folder|FILE.csv:COLUMN",
+    )
+    group: str | None = given("Count the images of one group, or one category of a data set.", metavar="NAME")
     allow_missing: bool = given(
         "Leave out ground-truth images without a prediction; the signature says how many.", False
     )
@@ -110,8 +116,34 @@ class Data:
                 click.echo(f"{inputs.prediction} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
             for name, each in (below or {method: pairing}).items():
                 _require_new(found, name, each.inputs.prediction or "")
-                found[name] = each
+                found[name] = self._grouped(each)
         return found
+
+    def _grouped(self, pairing: Pairing) -> Pairing:
+        """Say what puts the images into groups, or take the images of one."""
+        from segbench.aggregator.groups import FOLDER, grouping
+        from segbench.loaders.source import absolute
+
+        of_categories = bool(pairing.inputs.category)
+        if (self.group_by is None and self.group is None and not of_categories) or pairing.problem:
+            return pairing
+        by = self.group_by or FOLDER
+        found = grouping(by, [files.name for files in pairing.files])
+        place, colon, column = by.rpartition(":")
+        inputs = replace(pairing.inputs, group_by=f"{absolute(place)}:{column}" if colon else by)
+        if self.group is None:
+            return replace(pairing, inputs=inputs)
+        if of_categories and self.group_by is None:  # no other was paired
+            return pairing
+        chosen = found.require(self.group)
+        files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
+        names = tuple(files.name for files in files)
+        return replace(
+            pairing,
+            files=files,
+            inputs=replace(pairing.inputs, images=names),
+            total=pairing.total or len(pairing.files),
+        )
 
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
@@ -121,7 +153,8 @@ class Data:
         key = "prediction" if self.pairs is None else "column"
         methods = self._methods()
         ground_truth, field = self.ground_truth, self.field
-        if self.preset is not None and ground_truth is not None:
+        categories = {} if self.preset is None or ground_truth is None else self._categories(Path(ground_truth))
+        if self.preset is not None and ground_truth is not None and not categories:
             ground_truth, field = placed(self.preset, ground_truth, field)
         source = click.get_current_context().get_parameter_source("field_pattern")
         if field is None and source is click.core.ParameterSource.COMMANDLINE:  # a preset's does no harm
@@ -136,7 +169,29 @@ class Data:
             allow_missing=self.allow_missing,
             **self._patterns,
         )
-        return {method: replace(where, **{key: place}) for method, place in methods.items()}  # type: ignore[arg-type]
+        placed_in = {method: replace(where, **{key: place}) for method, place in methods.items()}  # type: ignore[arg-type]
+        if not categories:
+            return placed_in
+        from segbench.loaders.categories import inputs_of
+        from segbench.loaders.presets import load_preset
+
+        below = load_preset(str(self.preset)).layout.get("images", ())
+        return {method: inputs_of(categories, inputs, below) for method, inputs in placed_in.items()}
+
+    def _categories(self, root: Path) -> Mapping[str, Path]:
+        """Find the ground truth of the categories of a data set, or of the one that is chosen, and say which."""
+        from segbench.loaders.categories import categories_of
+        from segbench.loaders.presets import load_preset
+
+        preset = load_preset(str(self.preset))
+        found = categories_of(preset, root)
+        if found and self.group is not None and self.group_by is None:
+            if self.group not in found:
+                raise ArgumentError(f"--group {self.group}: {root} has no such category; it has {', '.join(found)}")
+            found = {self.group: found[self.group]}
+        if found:
+            click.echo(f"{preset.title}: {', '.join(found)} in {root}", err=True)
+        return found
 
     @property
     def _patterns(self) -> dict[str, Any]:

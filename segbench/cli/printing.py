@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from segbench.statistics.intervals import Intervals
 
 Form: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
-Lines: TypeAlias = Literal["method", "image", "class", "threshold"]
+Lines: TypeAlias = Literal["method", "image", "class", "threshold", "group"]
 """What a row of a table is."""
 
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
@@ -72,6 +72,11 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
     """Print what a run has just counted; below a table each class, with --per-class or where they are few."""
+    from segbench.report.tables import has_groups
+
+    if any(map(has_groups, results)):
+        print_results(results, form, rows="group", intervals=intervals)
+        return
     classes = sum(len(result.classes) for result in results)
     if form != "table":
         print_results(results, form, rows="class" if per_class else "method", intervals=intervals)

@@ -14,6 +14,7 @@ from segbench.cli.data import methods_of
 from segbench.cli.options import argument, given
 from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
 from segbench.cli.selection import (
+    Grouped,
     OneClass,
     OneFile,
     Only,
@@ -37,7 +38,7 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(OneClass, Only, Resampling, Rounded):
+class Show(OneClass, Only, Grouped, Resampling, Rounded):
     """``segbench show``."""
 
     results: tuple[str, ...] = argument(
@@ -67,16 +68,20 @@ class Show(OneClass, Only, Resampling, Rounded):
         files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
             raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
-        of_sets = results_of_sets(files, self.only, self.class_name)
+        of_sets = {
+            name: self.of_group(several) for name, several in results_of_sets(files, self.only, self.class_name).items()
+        }
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
+        if lines == "method" and self.wanted(loaded):
+            lines = "group"
         keys = self.metrics.split(",") if self.metrics else None
         if self.sort is not None and lines != "image":
             raise ArgumentError("--sort lists the worst images first; add --per-image")
         _refuse_unknown("--metrics", keys or (), loaded, lines)
         _refuse_unknown("--sort", () if self.sort is None else (self.sort,), loaded, lines)
         drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": self.sort}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": self.sort, "group_by": self.group_by or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
 
 
@@ -96,7 +101,7 @@ def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result],
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(OneFile, Resampling, Rounded):
+class Compare(OneFile, Grouped, Resampling, Rounded):
     """``segbench compare``."""
 
     methods: str | None = given(
@@ -138,6 +143,7 @@ class Compare(OneFile, Resampling, Rounded):
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
         loaded = chosen_results(self.results, self.only, None if self.class_name == _EVERY_CLASS else self.class_name)
         chosen = chosen_methods(loaded, self.methods, self.results) if self.methods else comparable(loaded)
+        chosen = self.means(chosen)
         by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
         for several in by_class.values():
             self._refuse_baseline([result.method for result in several])

@@ -44,6 +44,40 @@ class OneClass:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Grouped:
+    """Groups of images, such as the categories of a data set."""
+
+    group_by: str | None = given(
+        "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
+        "meta.csv:weather.",
+        metavar="folder|FILE.csv:COLUMN",
+        shown="as the run named them",
+    )
+    group: str | None = given("Select the images of one group.", metavar="NAME")
+
+    def of_group(self, results: Sequence[Result]) -> list[Result]:
+        """Give the results of the images of the chosen group; all where none is chosen."""
+        if self.group is None:
+            return list(results)
+        found = [result.groups(self.group_by or "") for result in results]
+        return [groups[groups.grouping.require(self.group)] for groups in found]
+
+    def means(self, results: Sequence[Result]) -> list[Result]:
+        """Give the means over groups, or the results of a chosen group; the results themselves where none are named."""
+        if self.group is not None or not self.wanted(results):
+            return self.of_group(results)
+        return [result.groups(self.group_by or "").mean for result in results]
+
+    def wanted(self, results: Sequence[Result]) -> bool:
+        """Return whether rows are groups: named here, or by a run."""
+        from segbench.report.tables import has_groups
+
+        if self.group is not None or self.group_by == "none":
+            return False
+        return self.group_by is not None or any(map(has_groups, results))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Resampling:
     """How images are resampled."""
 

@@ -267,6 +267,10 @@ class Crisp(ABC):
         """Give the protocol, and the one without suppression and thinning."""
 
 
+class ApartByFolder:
+    """Has predictions of a model of its own in each folder of a data set, so that nothing is pooled over folders."""
+
+
 class Reference:
     """Has results that are no methods to be ranked, but what methods are compared with."""
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -35,7 +36,7 @@ from segbench.loaders.source import Entry, LocalFile, absolute, is_url, masked, 
 
 Place = str | PathLike[str] | None
 
-_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
+_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing", "group_by"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,10 @@ class Inputs:
         Leave out images without a prediction instead of refusing them.
     unchecked : bool
         Whether the command line counted them without its quick check.
+    group_by : str
+        What puts images into groups: ``"folder"``, or a column of a CSV file; empty for no groups.
+    category : str
+        What the names of images begin with, as a folder: the part of a data set in which these images are.
     merged : tuple of Inputs
         Where the images of further parts are, if the run was put together of several.
     """
@@ -82,6 +87,8 @@ class Inputs:
     images: tuple[str, ...] = ()
     allow_missing: bool = False
     unchecked: bool = False
+    group_by: str = ""
+    category: str = ""
     merged: tuple[Inputs, ...] = ()
 
     def check(self, reads: Reading) -> None:
@@ -290,14 +297,45 @@ class Pairing:
 
 
 def pair(inputs: Inputs) -> Pairing:
-    """Find the files of every image, and list what lacks a partner."""
-    pairing = _paired(inputs)
+    """Find the files of every image, of several categories of all, and list what lacks a partner."""
+    if inputs.merged:
+        parts = [
+            pair(replace(part, allow_missing=inputs.allow_missing))
+            for part in (replace(inputs, merged=()), *inputs.merged)
+        ]
+        return _joined(inputs, parts)
+    pairing = _of_category(inputs) if inputs.category else _paired(inputs)
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
     without = f"{verb(len(left_out), 'have')} no prediction and {verb(len(left_out), 'are')} left out"
     note = f"{of_all(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
+
+
+_NAMES = ("missing", "extra", "without_field", "left_out")
+
+
+def _of_category(inputs: Inputs) -> Pairing:
+    """Pair the images of a category, whose names begin with it."""
+    start = f"{inputs.category}/"
+    chosen = tuple(name.removeprefix(start) for name in inputs.images if name.startswith(start))
+    if inputs.images and not chosen:
+        return Pairing(inputs)
+    pairing = replace(_paired(replace(inputs, images=chosen)), inputs=inputs)
+    names: dict[str, Any] = {key: tuple(start + name for name in getattr(pairing, key)) for key in _NAMES}
+    files = tuple(replace(one, name=start + one.name) for one in pairing.files)
+    return replace(pairing, files=files, notes=tuple(f"{inputs.category}: {note}" for note in pairing.notes), **names)
+
+
+def _joined(inputs: Inputs, parts: Sequence[Pairing]) -> Pairing:
+    """Put the images of several categories together."""
+    names: dict[str, Any] = {
+        key: tuple(chain.from_iterable(getattr(part, key) for part in parts))
+        for key in (*_NAMES, "files", "notes", "unknown")
+    }
+    problem = next((part.problem for part in parts if part.problem), None)
+    return Pairing(inputs, **names, total=sum(part.total for part in parts), problem=problem)
 
 
 def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[str, Pairing]:
@@ -367,7 +405,9 @@ def _paired(inputs: Inputs) -> Pairing:
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
     blank = {
-        name for name in predictions.keys() - truths.keys() if inputs.negatives and fnmatchcase(name, inputs.negatives)
+        name
+        for name in predictions.keys() - truths.keys()
+        if any(fnmatchcase(name, pattern) for pattern in inputs.negatives.split(","))
     }
     total, unknown = 0, tuple[str, ...]()
     if inputs.images:

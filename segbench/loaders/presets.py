@@ -43,6 +43,8 @@ class Preset:
         The protocols that the data set is for; ``segbench run`` takes the first.
     layout : mapping of str to tuple of str
         Places of ``ground_truth``, ``field`` and ``images`` below the root; of several the first that exists.
+    categories : bool
+        Whether the root may hold categories, each a folder with this layout.
     options : mapping
         Options of the protocols' verbs by long name, ``-`` written ``_``.
     """
@@ -56,6 +58,7 @@ class Preset:
     protocols: tuple[str, ...]
     layout: Mapping[str, tuple[str, ...]]
     options: Mapping[str, str | float | bool]
+    categories: bool = False
 
     @property
     def known_from(self) -> str:
@@ -165,7 +168,14 @@ def _read(text: str, name: str, file: str) -> Preset:
     texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
     texts["source"] = content.get("source", "memory")
     protocols = _as_tuple(content.get("protocols", "pixels"))
-    return Preset(name=name, protocols=protocols, layout=layout, options=content.get("options", {}), **texts)
+    return Preset(
+        name=name,
+        protocols=protocols,
+        layout=layout,
+        options=content.get("options", {}),
+        categories=content.get("categories", False),
+        **texts,
+    )
 
 
 def _hint() -> str:
@@ -175,7 +185,10 @@ def _hint() -> str:
 
 def _problems(content: Mapping[str, Any]) -> list[str]:
     """Say all that keeps a TOML file from being a preset."""
-    problems = [f"unknown entry {key!r}" for key in content if key not in {*_TEXTS, "protocols", "layout", "options"}]
+    known = {*_TEXTS, "protocols", "categories", "layout", "options"}
+    problems = [f"unknown entry {key!r}" for key in content if key not in known]
+    if not isinstance(content.get("categories", False), bool):
+        problems.append(f"categories is {content['categories']!r}, expected true or false")
     problems += [
         f"{key} is {content[key]!r}, expected a text" for key in _TEXTS if not isinstance(content.get(key, ""), str)
     ]

@@ -19,6 +19,7 @@ from segbench.report.tables import (
     Part,
     Table,
     class_results,
+    group_results,
     image_metrics,
     listed,
     threshold_columns,
@@ -47,12 +48,14 @@ def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
 
 def _signed(part: Part, how: Listing) -> Table:
     """Add the signatures to the notes of a table of methods."""
-    signatures = part.signatures if how.rows == "method" else ()
+    signatures = part.signatures if how.rows in ("method", "group") else ()
     return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
 def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     """Write results as JSON; docs/plots.md describes it."""
+    if how.rows == "group":
+        return _group_document(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
@@ -77,6 +80,20 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
                 "intervals": how.chosen({key: [*map(finite, pair)] for key, pair in ends.items()}),
                 "undefined": how.chosen(summary.undefined),
             }
+    return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
+
+
+def _group_document(results: Sequence[Result], how: Listing) -> str:
+    """Write a run for each group, their mean and all images."""
+    runs = []
+    for one in group_results(results, how.group_by, intervals=how.intervals):
+        run = one.result.to_dict(intervals=one.intervals)
+        run |= {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined")}
+        if "mean" in one.result.settings:
+            run |= {"group": None, "mean": True}
+        elif "group" in one.result.settings:
+            run["group"] = one.name
+        runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 

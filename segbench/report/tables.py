@@ -24,7 +24,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
-from segbench.core.numbers import DIGITS, exact, number, of_all
+from segbench.core.numbers import DIGITS, exact, many, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.protocols.registry import protocols_of, verb_of, verbs
@@ -33,9 +33,11 @@ from segbench.report.remarks import few_names, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "class", "threshold"]
+RowKind = Literal["method", "image", "class", "threshold", "group"]
 Cells = Literal["all", "values", "low", "high"]
 ENDS: tuple[Cells, Cells] = ("low", "high")
+ALL_IMAGES = "all images"
+_PLURAL = {"class": "classes", "group": "groups"}
 _UNKNOWN = (math.nan, math.nan)
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
@@ -144,6 +146,7 @@ class Listing:
     intervals: Sequence[Intervals] = ()  # one per result, or none
     keys: Sequence[str] | None = None  # the metrics, in this order; None for all that have a column
     sets: Sequence[str] = ()  # the data set of each result, a group of columns; empty for a single set
+    group_by: str = ""  # what puts images into groups, if rows are groups; by default as each run named it
     sort: str | None = None  # the metric of single images by which the worst come first
     digits: int = DIGITS  # for readers, as `zeros`: whether numbers have their leading zeros
     zeros: bool = False
@@ -203,6 +206,8 @@ def _part(
         table = threshold_table(some, digits=how.digits, keys=how.keys, every=every)
     elif how.rows == "class":
         table = class_table(class_results(some, intervals=drawn), keys=how.keys, every=every)
+    elif how.rows == "group":
+        table = group_table(group_results(some, how.group_by, intervals=drawn), some, keys=how.keys, every=every)
     else:
         table = method_table(some, intervals=drawn, keys=how.keys, every=every, names=named)
     return Part(some, named, drawn, table)
@@ -345,6 +350,7 @@ class ClassResult:
     name: str
     result: Result
     intervals: Intervals | None = None
+    notes: tuple[str, ...] = ()  # on groups: which images are in none
 
 
 def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
@@ -353,17 +359,60 @@ def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] =
         found = ", ".join(by_protocol(results))
         raise ArgumentError(f"results of {found} have no classes{how_to_get_classes(results)}")
 
-    def drawn(result: Result, run: int) -> Intervals | None:
-        if not intervals:
-            return None
-        one = intervals[run]
-        return result.intervals(level=one.level, replicates=one.replicates, seed=one.seed)
-
     return [
-        ClassResult(run, method, name, of_class, drawn(of_class, run))
+        ClassResult(run, method, name, of_class, _drawn_alike(of_class, intervals, run))
         for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))
         for name, of_class in result.classes.items()
     ]
+
+
+def _drawn_alike(result: Result, intervals: Sequence[Intervals], run: int) -> Intervals | None:
+    """Draw intervals of a part as those of the whole were; None where there are none."""
+    if not intervals:
+        return None
+    one = intervals[run]
+    return result.intervals(level=one.level, replicates=one.replicates, seed=one.seed)
+
+
+def group_results(results: Sequence[Result], by: str = "", *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
+    """Give each group of images of each method, then their mean, then all images; of runs without groups these alone.
+
+    Settings tell what a result is: of a group they name it, and of the mean they say of how many.
+    """
+    found = []
+    for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
+        several: list[tuple[str, Result | None]] = [(ALL_IMAGES, result)]
+        notes: tuple[str, ...] = ()
+        if by or has_groups(result):
+            groups = result.groups(by)
+            notes = tuple(f"{method}: {note}" for note in groups.grouping.notes)
+            mean = f"mean of {many(len(groups), 'group')}"
+            several = [*groups.items(), (mean, groups.mean), (ALL_IMAGES, groups.pooled)]
+        found += [
+            ClassResult(run, method, name, one, _drawn_alike(one, intervals, run), notes)
+            for name, one in several
+            if one is not None
+        ]
+    return found
+
+
+def has_groups(result: Result) -> bool:
+    """Return whether a run named groups."""
+    return result.inputs is not None and result.inputs.group_by != ""
+
+
+def group_table(
+    groups: Sequence[ClassResult], results: Sequence[Result], *, keys: Sequence[str] | None, every: bool
+) -> Table:
+    """Give one row per group and method, as `class_table`, with what is wrong with the groups."""
+    table = class_table(groups, keys=keys, every=every, of="group")
+    notes = dict.fromkeys(note for one in groups for note in one.notes)
+    failed = [
+        f"{method}: {of_all(len(one.failed), len(one.failed) + len(one.counts), 'image')} failed; the first: {first}"
+        for method, one in zip(names_of(results), results, strict=True)
+        if (first := next(iter(one.failed.values()), ""))
+    ]
+    return replace(table, notes=(*notes, *table.notes, *failed))
 
 
 def how_to_get_classes(results: Sequence[Result]) -> str:
@@ -378,7 +427,13 @@ def how_to_get_classes(results: Sequence[Result]) -> str:
     return "; " + setting(f"run segbench {verb} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)")
 
 
-def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, every: bool) -> Table:
+def class_table(
+    classes: Sequence[ClassResult],
+    *,
+    keys: Sequence[str] | None,
+    every: bool,
+    of: Literal["class", "group"] = "class",
+) -> Table:
     """Give one row per class and method, the methods of a class one below the other; with `every` as `method_table`."""
     names = dict.fromkeys(one.name for one in classes)
     groups = [list(classes)] if every else [[one for one in classes if one.name == name] for name in names]
@@ -397,12 +452,12 @@ def class_table(classes: Sequence[ClassResult], *, keys: Sequence[str] | None, e
     notes = [
         *_notes_by_class(classes),
         *(
-            f"{method}: undefined ({reason}) in {'class' if len(of) == 1 else 'classes'} {', '.join(of)}"
-            for (method, reason), of in undefined.items()
+            f"{method}: undefined ({reason}) in {of if len(within) == 1 else _PLURAL[of]} {', '.join(within)}"
+            for (method, reason), within in undefined.items()
         ),
     ]
     notes = [*optimistic_notes(table.columns), *notes]
-    return replace(table, labels=("class", "method"), rows=rows, sets=sets, notes=tuple(notes))
+    return replace(table, labels=(of, "method"), rows=rows, sets=sets, notes=tuple(notes))
 
 
 def _notes_by_class(classes: Sequence[ClassResult]) -> list[str]:

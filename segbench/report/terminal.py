@@ -30,8 +30,10 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
         tables = {name: part.table for name, part in parts.items()}
         if how.rows == "method":
             _show_methods(parts, console, how)
-        elif how.rows == "class":
+        elif how.rows in ("class", "group"):
             _show_explained(tables, _joined(tables, how), console)
+            for signature in next(iter(parts.values())).signatures if how.rows == "group" else ():
+                say(console, signature, "dim")
         else:
             show_table(_joined(tables, how), console)
 

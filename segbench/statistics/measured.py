@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,6 +25,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.interface import named
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE, Table
+from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.jackknife import Jackknife, jackknife, logit_ends, t_value
 
 Interval = tuple[float, float]
@@ -64,12 +65,20 @@ class Measured:
     @cached_property
     def jackknife(self) -> Jackknife:
         """The metrics without each image in turn."""
+        if isinstance(self.table, GroupMeans):
+            return self.table.jackknife([one.jackknife for one in self._groups(self.table)])
         return jackknife(self.table)
+
+    def _groups(self, table: GroupMeans) -> list[Measured]:
+        """Measure each group, which has resamples of its own."""
+        return [replace(self, table=one, seed=self.seed + k) for k, one in enumerate(table.tables.values())]
 
     @cached_property
     def draws(self) -> FloatArray:
         """Every metric in every resample, shape (replicates, metrics); nan where undefined."""
         table = self.table
+        if isinstance(table, GroupMeans):
+            return table.averaged(np.array([one.draws[:, table.places] for one in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
         off = np.nan_to_num(table.estimates - table.score(total)[0])

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, as_void
-from segbench.core.capabilities import Checked, MeasuredBySet, Pictured, Prepared, Verb
+from segbench.core.capabilities import ApartByFolder, Checked, MeasuredBySet, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -87,7 +87,7 @@ def _stem(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anomalies(Protocol, Verb, Checked, MeasuredBySet, Prepared, Pictured):
+class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared, Pictured):
     """Settings of the anomaly protocol.
 
     Parameters

@@ -1,0 +1,225 @@
+"""Results by groups of images, such as the categories of a data set: a result for each, for all, and for their mean."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from segbench.aggregator.records import resigned
+from segbench.core.capabilities import ApartByFolder, Reference
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
+from segbench.core.interface import given
+from segbench.core.metric import Metric
+from segbench.core.names import first_names
+from segbench.core.numbers import many, of_all
+from segbench.core.protocol import Capability, Counted, Protocol
+from segbench.core.sample import Sample
+from segbench.loaders.listing import read_text
+from segbench.loaders.pairing import natural
+from segbench.statistics.group_means import GroupMeans
+
+if TYPE_CHECKING:
+    from segbench.aggregator.result import Result
+
+FOLDER, NONE = "folder", "none"
+_LISTED = 5
+_NAME_COLUMNS = ("name", "image", "file")
+_EXPECTED = "expected 'folder', or a column of a CSV file, 'meta.csv:weather'"
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The group of each image by its name; others are in none.
+
+    Parameters
+    ----------
+    of_images : mapping of str to str
+        Images in a group only.
+    notes : tuple of str
+        What does not fit.
+    by_folder : bool
+        Whether groups are the first folders in the names of images.
+    """
+
+    of_images: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    by_folder: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The groups, numbers in their names in order."""
+        return sorted(set(self.of_images.values()), key=natural)
+
+    def require(self, group: str) -> str:
+        """Insist that there is such a group."""
+        if group not in self.names:
+            known = first_names(self.names, 20)
+            raise ArgumentError(f"{given('group', group)}: there is no such group; the groups are {known}")
+        return group
+
+
+def grouping(by: str | Mapping[str, str], names: Iterable[str]) -> Grouping:
+    """Put images into groups, by their first folder, a column of a CSV file, or a mapping."""
+    images = sorted(names)
+    if isinstance(by, Mapping):
+        found, strange = _fitted({str(name): str(group) for name, group in by.items()}, images)
+    elif by == FOLDER:
+        found, strange = {name: name.partition("/")[0] for name in images if "/" in name}, []
+    else:
+        found, strange = _fitted(_column(by), images)
+    if not found:
+        by_folder = f"no image lies in a sub-folder; {_EXPECTED}"
+        hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
+        raise ArgumentError(f"{given('group_by', by if isinstance(by, str) else 'mapping')} gives no group: {hint}")
+    without = [name for name in images if name not in found]
+    notes = []
+    if without:
+        notes.append(f"{of_all(len(without), len(images), 'image')} in no group: {first_names(without, _LISTED)}")
+    if strange:
+        notes.append(f"{many(len(strange), 'row')} of {by} without an image: {first_names(strange, _LISTED)}")
+    return Grouping(found, tuple(notes), by == FOLDER)
+
+
+def _fitted(groups: Mapping[str, str], images: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Give the groups by image, whose name may be written with the suffix of a file; and names without an image."""
+    known = set(images)
+    found, strange = {}, []
+    for name, group in groups.items():
+        image = next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
+        if image is None:
+            strange.append(name)
+        elif group:
+            found[image] = group
+    return found, strange
+
+
+def _column(by: str) -> dict[str, str]:
+    """Read the group of each image from a column of a CSV file."""
+    place, colon, column = by.rpartition(":")
+    if not colon or not place:
+        raise ArgumentError(f"{given('group_by', by)} is not understood, {_EXPECTED}")
+    reader = csv.DictReader(io.StringIO(read_text(place, "a CSV file with a header")))
+    header = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = header
+    if column not in header:
+        raise DataError(place, f"has no column {column!r}", f"its columns are {', '.join(header) or 'none'}")
+    key = next((name for name in _NAME_COLUMNS if name in header), header[0])
+    found: dict[str, str] = {}
+    for row in reader:
+        name, group = ((row[each] or "").strip() for each in (key, column))
+        if found.setdefault(name, group) != group:
+            raise DataError(place, f"puts {name!r} into {found[name]!r} and {group!r}", "give each image one row")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _MeanOverGroups(Protocol):
+    """A protocol of which every score is the mean over the tables of groups."""
+
+    of: Protocol
+    of_images: Mapping[str, str] = field(repr=False)
+    tables: Mapping[str, Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in ("name", "title", "reads", "counts"):
+            object.__setattr__(self, name, getattr(self.of, name))
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings of the protocol."""
+        return self.of.signature_fields()
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give the scores; thresholds and totals have no mean."""
+        scores = (metric for metric in self.of.metrics() if metric.kind == "score" and metric.key)
+        return tuple(replace(metric, image_key="") for metric in scores)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count an image as the protocol does."""
+        return self.of.count(sample)
+
+    def table(self, per_image: Mapping[str, Any]) -> GroupMeans:
+        """Give the means."""
+        del per_image
+        return GroupMeans(self.tables, self.metrics())
+
+    def capability(self, kind: type[Capability]) -> Capability | None:
+        """Say whether methods are ranked; nothing else is known of a mean."""
+        return self.of.capability(kind) if kind is Reference else None
+
+
+class Groups(Mapping[str, "Result"]):
+    """The results of groups by name, see `Result.groups`."""
+
+    def __init__(self, result: Result, found: Grouping) -> None:
+        if result.published or result.unnamed:
+            raise ArgumentError(f"{result.method} has no images with names, so it has no groups")
+        self._result, self.grouping = result, found
+        self._names = [*grouped((group, name) for name, group in found.of_images.items()).items()]
+        self._found = {group: self._of(group, names) for group, names in self._sorted()}
+
+    def _sorted(self) -> list[tuple[str, list[str]]]:
+        return sorted(self._names, key=lambda item: natural(item[0]))
+
+    def _of(self, group: str, names: Sequence[str]) -> Result:
+        """Give the result of some images."""
+        result, kept = self._result, set(names)
+        settings = {**result.settings, "group": group}
+        counts = {name: result.counts[name] for name in result.counts if name in kept}
+        return replace(
+            result,
+            settings=settings,
+            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
+            counts=counts,
+            failed={name: why for name, why in result.failed.items() if name in kept},
+            digests={name: digest for name, digest in result.digests.items() if name in kept},
+            image_notes={name: notes for name, notes in result.image_notes.items() if name in kept},
+            kept=None,
+        )
+
+    def __getitem__(self, name: str) -> Result:
+        """Give the result of a group."""
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the groups."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        """Count the groups."""
+        return len(self._found)
+
+    @property
+    def mean(self) -> Result:
+        """The result of which each metric is the mean over the groups that define it."""
+        result = self._result
+        tables = {group: each.table for group, each in self.items() if each.counts}
+        if not tables:
+            raise ArgumentError(f"{result.method}: no image of a group was counted")
+        settings = {**result.settings, "mean": f"{len(tables)} groups"}
+        counts = {name: counts for each in self.values() for name, counts in each.counts.items()}
+        return replace(
+            result,
+            settings=settings,
+            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
+            counts=counts,
+            kept=None,
+            measured_by=_MeanOverGroups(of=result.rules, of_images=self.grouping.of_images, tables=tables),
+        )
+
+    @property
+    def pooled(self) -> Result | None:
+        """The result of all images; None where each folder has scores of a model of its own."""
+        apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder)
+        return None if apart else self._result
+
+
+def groups_of(result: Result, by: str | Mapping[str, str] = "") -> Groups:
+    """Give the results of groups, by default by those that the run named."""
+    chosen = by or (result.inputs.group_by if result.inputs else "")
+    if not chosen or chosen == NONE:
+        raise ArgumentError(f"{result.method} was counted without groups; name them: {given('group_by', FOLDER)}")
+    return Groups(result, grouping(chosen, [*result.counts, *result.failed]))

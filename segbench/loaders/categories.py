@@ -1,0 +1,65 @@
+"""Data sets of categories: each is a folder with ground truth of its own, and has a folder of predictions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from segbench.core.errors import DataError
+from segbench.core.interface import given
+from segbench.core.names import first_names
+from segbench.loaders.decoded import shown
+from segbench.loaders.pairing import Inputs, natural
+from segbench.loaders.presets import Preset
+
+_DEEPEST = 4
+_NAMED = 20
+
+
+def categories_of(preset: Preset, root: Path) -> dict[str, Path]:
+    """Find the ground truth of each category of a data set; nothing where it has none, or the root is one itself."""
+    places = preset.layout["ground_truth"]
+    if not preset.categories or any((root / place).is_dir() for place in places) or not root.is_dir():
+        return {}
+    found = {}
+    for folder in sorted((path for path in root.iterdir() if path.is_dir()), key=lambda path: natural(path.name)):
+        truth = next((folder / place for place in places if (folder / place).is_dir()), None)
+        if truth is not None:
+            found[shown(folder.name)] = truth
+    return found
+
+
+def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str]) -> Inputs:
+    """Give the places of all categories; predictions lie in folders of their names, below them perhaps as `layout`."""
+    prediction = Path(str(whole.prediction))
+    folders = {name: _named(prediction, name) for name in truths}
+    lacking = [name for name, several in folders.items() if not several]
+    if lacking:
+        what = f"has no folder for {first_names(lacking, _NAMED)}, and the ground truth has these categories"
+        one = next(iter(set(truths) - set(lacking)), lacking[0])
+        raise DataError(shown(prediction), what, f"add the predictions, or take one category: {given('group', one)}")
+    parts = []
+    for name, truth in truths.items():
+        if len(folders[name]) > 1:
+            listed = first_names([shown(place) for place in folders[name]], _NAMED)
+            raise DataError(shown(prediction), f"has several folders for {name}: {listed}", "leave one of them")
+        (folder,) = folders[name]
+        place = next((folder / below for below in layout if (folder / below).is_dir()), folder)
+        parts.append(replace(whole, ground_truth=str(truth), prediction=str(place), category=name))
+    first, *others = parts
+    return replace(first, merged=tuple(others))
+
+
+def _named(place: Path, name: str) -> list[Path]:
+    """Find the folders of a name below a place, those nearest to it; the place itself if it has the name."""
+    if not place.is_dir():
+        raise DataError(shown(place), "there is no such folder", "give the folder that holds those of the categories")
+    level = [place]
+    for _ in range(_DEEPEST):
+        found = [folder / name for folder in level if (folder / name).is_dir()]
+        if found:
+            return found
+        level = [Path(entry.path) for folder in level for entry in os.scandir(folder) if entry.is_dir()]
+    return [place] if place.name == name else []

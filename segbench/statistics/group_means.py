@@ -1,0 +1,110 @@
+"""The mean of metrics over groups of images, such as the categories of a data set: each group counts alike.
+
+The standard error is that of a stratified sample: images are left out one at a time, each of its own group,
+SE^2 = sum over the G groups of SE_g^2 / G^2. Its pseudo-values are scaled so that they have this standard error, and
+those of two methods over the same images subtract as others do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
+from segbench.core.table import Table
+from segbench.statistics.jackknife import Jackknife
+
+
+class GroupMeans(Table):
+    """The tables of groups, of which every metric is averaged over those groups where it is defined."""
+
+    def __init__(self, tables: Mapping[str, Table], metrics: Sequence[Metric]) -> None:
+        self.tables = dict(tables)
+        self.metrics = tuple(metrics)
+        keys = [metric.key for metric in next(iter(self.tables.values())).metrics]
+        self.places = np.array([keys.index(metric.key) for metric in metrics])
+        """The columns of these metrics in the tables of groups."""
+
+    @property
+    def rows(self) -> FloatArray:
+        """None: images of different groups do not add up."""
+        raise ArgumentError("images of several groups do not add up; take the table of one group")
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Refuse, as `rows`."""
+        del sums
+        return self.rows
+
+    @property
+    def images(self) -> int:
+        """Number of images of all groups."""
+        return sum(table.images for table in self.tables.values())
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The images, group by group."""
+        return [name for table in self.tables.values() for name in table.names]
+
+    @cached_property
+    def of_groups(self) -> FloatArray:
+        """Every metric of each group, shape (groups, metrics); nan where undefined."""
+        return np.array([table.estimates[self.places] for table in self.tables.values()])
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """Which groups define a metric, shape (groups, metrics)."""
+        return ~np.isnan(self.of_groups)
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """The mean of every metric."""
+        return self.averaged(self.of_groups)
+
+    def averaged(self, of_groups: FloatArray) -> FloatArray:
+        """Average over the groups that define a metric, along the first axis; nan where none does."""
+        held = self.held.reshape(len(self.held), *[1] * (of_groups.ndim - 2), -1)
+        with np.errstate(invalid="ignore"):
+            mean: FloatArray = np.where(held, of_groups, 0).sum(axis=0) / self.held.sum(axis=0)
+        return mean
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why a mean is nan."""
+        return f"undefined in every group: {next(iter(self.tables.values())).why_undefined(metric)}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say which groups are in no mean."""
+        lacking: dict[tuple[str, ...], list[str]] = {}
+        for metric, held in zip(self.metrics, self.held.T, strict=True):
+            without = tuple(name for name, here in zip(self.tables, held, strict=True) if not here)
+            if metric.title and 0 < len(without) < len(self.tables):
+                lacking.setdefault(without, []).append(metric.name)
+        return tuple(
+            f"mean of {', '.join(names)}: over {len(self.tables) - len(without)} of {len(self.tables)} groups, "
+            f"undefined in {', '.join(without)}"
+            for without, names in lacking.items()
+        )
+
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone, shape (images, metrics)."""
+        return np.concatenate([table.measure_images()[:, self.places] for table in self.tables.values()])
+
+    def jackknife(self, groups: Sequence[Jackknife]) -> Jackknife:
+        """Put the groups' own together; an image that is alone in its group cannot be left out."""
+        number, images = self.held.sum(axis=0), self.images
+        pseudo, weights = [], []
+        for one, held in zip(groups, self.held, strict=True):
+            values, shares = one.pseudo[:, self.places], one.weights[:, self.places]
+            known = np.where(np.isnan(values), 0, values).sum(axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                scale = np.sqrt(images * (images - 1) / np.float64(one.images * (one.images - 1))) / number
+                moved = self.estimates + np.where(one.images > 1, scale * (values - known), np.nan)
+                weighed = np.where(shares.any(axis=0), shares, 1.0)
+                weights.append(np.where(held, weighed / weighed.sum(axis=0), 0.0))
+            pseudo.append(np.where(held, moved, self.estimates))
+        return Jackknife(self.estimates, np.concatenate(pseudo), np.concatenate(weights))
