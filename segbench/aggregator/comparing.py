@@ -134,7 +134,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
-    may_differ = Repairs.may_differ | of_predictions(type(results[0].rules))
+    may_differ = Repairs.may_differ | of_predictions(results[0].kind)
     if refused := _differences(results, without=may_differ):
         raise ArgumentError(f"methods are compared under the same settings, but {refused}")
     counts = {result.method: result.counts for result in results}
@@ -150,7 +150,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
 
 def differing_repairs(results: Sequence[Result]) -> list[str]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
-    differing = _differences(results, only=Repairs.may_differ | of_predictions(type(results[0].rules)))
+    differing = _differences(results, only=Repairs.may_differ | of_predictions(results[0].kind))
     return [f"compared, since different settings change only the predictions: {differing}"] if differing else []
 
 

@@ -1,29 +1,25 @@
-"""Results by groups of images, such as the categories of a data set: a result for each, for all, and for their mean."""
+"""Images in groups, such as the categories of a data set, and what a mean over groups is measured by."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from segbench.aggregator.records import resigned
-from segbench.core.capabilities import ApartByFolder, Reference
+from segbench.core.capabilities import Reference
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.grouping import grouped
 from segbench.core.interface import given
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample
+from segbench.core.table import Table
 from segbench.loaders.listing import read_text
 from segbench.loaders.pairing import natural
 from segbench.statistics.group_means import GroupMeans
-
-if TYPE_CHECKING:
-    from segbench.aggregator.result import Result
 
 FOLDER, NONE = "folder", "none"
 _LISTED = 5
@@ -117,12 +113,11 @@ def _column(by: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _MeanOverGroups(Protocol):
-    """A protocol of which every score is the mean over the tables of groups."""
+class MeanOverGroups(Protocol):
+    """A protocol of which every score is the mean over groups, and each image is measured in its own."""
 
     of: Protocol
-    of_images: Mapping[str, str] = field(repr=False)
-    tables: Mapping[str, Any] = field(repr=False)
+    groups: Mapping[str, Any] = field(repr=False)  # results
 
     def __post_init__(self) -> None:
         for name in ("name", "title", "reads", "counts"):
@@ -134,92 +129,20 @@ class _MeanOverGroups(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give the scores; thresholds and totals have no mean."""
-        scores = (metric for metric in self.of.metrics() if metric.kind == "score" and metric.key)
-        return tuple(replace(metric, image_key="") for metric in scores)
+        return tuple(metric for metric in self.of.metrics() if metric.kind == "score" and metric.key)
 
     def count(self, sample: Sample) -> Counted:
         """Count an image as the protocol does."""
         return self.of.count(sample)
 
-    def table(self, per_image: Mapping[str, Any]) -> GroupMeans:
-        """Give the means."""
-        del per_image
-        return GroupMeans(self.tables, self.metrics())
+    def table(self, per_image: Mapping[str, Any]) -> Table:
+        """Give the means, or of a single image the table that its group measures it by."""
+        if len(per_image) == 1 < sum(len(each.counts) for each in self.groups.values()):
+            group = next(each for each in self.groups.values() if not each.counts.keys().isdisjoint(per_image))
+            of_one: Table = group.table_of(per_image)
+            return of_one
+        return GroupMeans({group: each.measured for group, each in self.groups.items()}, self.metrics())
 
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Say whether methods are ranked; nothing else is known of a mean."""
         return self.of.capability(kind) if kind is Reference else None
-
-
-class Groups(Mapping[str, "Result"]):
-    """The results of groups by name, see `Result.groups`."""
-
-    def __init__(self, result: Result, found: Grouping) -> None:
-        if result.published or result.unnamed:
-            raise ArgumentError(f"{result.method} has no images with names, so it has no groups")
-        self._result, self.grouping = result, found
-        self._names = [*grouped((group, name) for name, group in found.of_images.items()).items()]
-        self._found = {group: self._of(group, names) for group, names in self._sorted()}
-
-    def _sorted(self) -> list[tuple[str, list[str]]]:
-        return sorted(self._names, key=lambda item: natural(item[0]))
-
-    def _of(self, group: str, names: Sequence[str]) -> Result:
-        """Give the result of some images."""
-        result, kept = self._result, set(names)
-        settings = {**result.settings, "group": group}
-        counts = {name: result.counts[name] for name in result.counts if name in kept}
-        return replace(
-            result,
-            settings=settings,
-            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
-            counts=counts,
-            failed={name: why for name, why in result.failed.items() if name in kept},
-            digests={name: digest for name, digest in result.digests.items() if name in kept},
-            image_notes={name: notes for name, notes in result.image_notes.items() if name in kept},
-            kept=None,
-        )
-
-    def __getitem__(self, name: str) -> Result:
-        """Give the result of a group."""
-        return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the groups."""
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        """Count the groups."""
-        return len(self._found)
-
-    @property
-    def mean(self) -> Result:
-        """The result of which each metric is the mean over the groups that define it."""
-        result = self._result
-        tables = {group: each.table for group, each in self.items() if each.counts}
-        if not tables:
-            raise ArgumentError(f"{result.method}: no image of a group was counted")
-        settings = {**result.settings, "mean": f"{len(tables)} groups"}
-        counts = {name: counts for each in self.values() for name, counts in each.counts.items()}
-        return replace(
-            result,
-            settings=settings,
-            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
-            counts=counts,
-            kept=None,
-            measured_by=_MeanOverGroups(of=result.rules, of_images=self.grouping.of_images, tables=tables),
-        )
-
-    @property
-    def pooled(self) -> Result | None:
-        """The result of all images; None where each folder has scores of a model of its own."""
-        apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder)
-        return None if apart else self._result
-
-
-def groups_of(result: Result, by: str | Mapping[str, str] = "") -> Groups:
-    """Give the results of groups, by default by those that the run named."""
-    chosen = by or (result.inputs.group_by if result.inputs else "")
-    if not chosen or chosen == NONE:
-        raise ArgumentError(f"{result.method} was counted without groups; name them: {given('group_by', FOLDER)}")
-    return Groups(result, grouping(chosen, [*result.counts, *result.failed]))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.aggregator.groups import MeanOverGroups
 from segbench.core.capabilities import Parts, Pictured, Reference
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 
 def why_no_pictures(result: Result) -> str:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
-    verb = verb_of(type(result.rules))
+    verb = verb_of(result.kind)
     run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
+    if isinstance(result.rules, MeanOverGroups):
+        return f"is a mean over groups, of which each has its own pictures: {given('group', 'NAME')}"
     if result.protocol_json and result.inputs is not None:
         kind = json.loads(result.protocol_json)["kind"]
         if kind != type(result.rules).__name__:

@@ -9,12 +9,24 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
 from segbench.aggregator.records import parts_of, resigned
-from segbench.core.capabilities import AddedUp, Kept, MeasuredBySet, Part, Parts, Pooling, Published, competes
+from segbench.core.capabilities import (
+    AddedUp,
+    ApartByFolder,
+    Kept,
+    MeasuredBySet,
+    Part,
+    Parts,
+    Pooling,
+    Published,
+    competes,
+)
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
+from segbench.core.interface import setting
 from segbench.core.metric import columns, headline, image_columns
 from segbench.core.numbers import many, number, of_all
 from segbench.core.protocol import Protocol
@@ -23,7 +35,7 @@ from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame
-from segbench.loaders.pairing import Inputs
+from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
 from segbench.statistics.intervals import Intervals, intervals_of
@@ -31,8 +43,6 @@ from segbench.statistics.measured import Measured, as_draws, as_level
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from segbench.aggregator.groups import Groups
 
 Level = Literal["method", "images", "classes"]
 
@@ -131,6 +141,11 @@ class Result:
         """The protocol, which says what is measured and how."""
         return self.measured_by or protocol_of(self.protocol, self.settings)
 
+    @property
+    def kind(self) -> type[Protocol]:
+        """The class of the protocol; of a mean over groups that of their protocol."""
+        return type(self.rules.of if isinstance(self.rules, MeanOverGroups) else self.rules)
+
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
@@ -145,6 +160,11 @@ class Result:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
         pooling = self.rules.capability(Pooling)
         return pooling.table(self.counts, rest=self.unnamed, kept=kept) if pooling else self.rules.table(self.counts)
+
+    def table_of(self, images: Mapping[str, Counts]) -> Table:
+        """Lay out some of the images, measured as the whole set decides."""
+        by_set = self.rules.capability(MeasuredBySet)
+        return by_set.table(images, of_set=self.reduced) if by_set else self.rules.table(images)
 
     @property
     def data(self) -> str:
@@ -415,14 +435,17 @@ class Result:
         Examples
         --------
         >>> from segbench import evaluate
-        >>> pairs = {"day/a": ([0, 1], [0.2, 0.9]), "day/b": ([0, 1], [0.1, 0.8]), "night/c": ([0, 1], [0.9, 0.2])}
+        >>> pairs = {"day/a": ([0, 1, 1], [0.2, 0.9, 0.5]), "night/b": ([0, 1, 1], [0.6, 0.9, 0.2])}
         >>> groups = evaluate(pairs).groups("folder")
         >>> [(name, result.summary["auc_roc"]) for name, result in groups.items()], groups.mean.summary["auc_roc"]
-        ([('day', 1.0), ('night', 0.0)], 0.5)
+        ([('day', 1.0), ('night', 0.5)], 0.75)
         """
-        from segbench.aggregator.groups import groups_of
-
-        return groups_of(self, by)
+        chosen = by or (self.inputs.group_by if self.inputs else "")
+        if not chosen or self.published or self.unnamed:
+            hint = "name them: " + setting("--group-by folder", "groups('folder')")
+            why = "was counted without groups" if self.counts else "has no images with names"
+            raise ArgumentError(f"{self.method} {why}; {hint}")
+        return Groups(self, grouping(chosen, [*self.counts, *self.failed]))
 
     def of_class(self, name: str) -> Result:
         """Give the result of one class against all others; its curve, intervals and images are those of pixels.
@@ -441,6 +464,70 @@ class Result:
     def per_image(self) -> Mapping[str, Summary]:
         """The metrics of each image alone, computed on access."""
         return _ImageSummaries(self)
+
+
+class Groups(Mapping[str, Result]):
+    """The results of groups by name, see `Result.groups`."""
+
+    def __init__(self, result: Result, found: Grouping) -> None:
+        self._result, self.grouping = result, found
+        self._names = [*grouped((group, name) for name, group in found.of_images.items()).items()]
+        self._found = {group: self._of(group, names) for group, names in self._sorted()}
+
+    def _sorted(self) -> list[tuple[str, list[str]]]:
+        return sorted(self._names, key=lambda item: natural(item[0]))
+
+    def _of(self, group: str, names: Sequence[str]) -> Result:
+        """Give the result of some images."""
+        result, kept = self._result, set(names)
+        settings = {**result.settings, "group": group}
+        counts = {name: result.counts[name] for name in result.counts if name in kept}
+        return replace(
+            result,
+            settings=settings,
+            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
+            counts=counts,
+            failed={name: why for name, why in result.failed.items() if name in kept},
+            digests={name: digest for name, digest in result.digests.items() if name in kept},
+            image_notes={name: notes for name, notes in result.image_notes.items() if name in kept},
+            kept=None,
+        )
+
+    def __getitem__(self, name: str) -> Result:
+        """Give the result of a group."""
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the groups."""
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        """Count the groups."""
+        return len(self._found)
+
+    @property
+    def mean(self) -> Result:
+        """The result of which each metric is the mean over the groups that define it."""
+        result = self._result
+        counted = {group: each for group, each in self.items() if each.counts}
+        if not counted:
+            raise ArgumentError(f"{result.method}: no image of a group was counted")
+        settings = {**result.settings, "mean": many(len(counted), "group")}
+        counts = {name: counts for each in counted.values() for name, counts in each.counts.items()}
+        return replace(
+            result,
+            settings=settings,
+            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
+            counts=counts,
+            kept=None,
+            measured_by=MeanOverGroups(of=result.rules, groups=counted),
+        )
+
+    @property
+    def pooled(self) -> Result | None:
+        """The result of all images; None where each folder has scores of a model of its own."""
+        apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder)
+        return None if apart else self._result
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:
@@ -502,11 +589,7 @@ class _ImageSummaries(Mapping[str, Summary]):
         self._result = result
 
     def __getitem__(self, name: str) -> Summary:
-        result = self._result
-        image = {name: result.counts[name]}
-        by_set = result.rules.capability(MeasuredBySet)
-        table = by_set.table(image, of_set=result.reduced) if by_set else result.rules.table(image)
-        return table.image_summary()
+        return self._result.table_of({name: self._result.counts[name]}).image_summary()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._result.counts)

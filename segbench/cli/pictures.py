@@ -12,7 +12,7 @@ import click
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import given
 from segbench.cli.progress import Shown, progress_of
-from segbench.cli.selection import OneClass, OneFile, Resampling, chosen_results, comparable
+from segbench.cli.selection import Grouped, OneClass, OneFile, Resampling, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 from segbench.report.plots.kinds import KINDS, kind_of
 
@@ -24,7 +24,7 @@ _WORTH_PAIRS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(OneClass, OneFile, Resampling):
+class Plot(OneClass, OneFile, Grouped, Resampling):
     """``segbench plot``."""
 
     output: Path = given("Write this picture: .pdf, .svg or .png.", MISSING, flag="-o --output")
@@ -50,8 +50,7 @@ class Plot(OneClass, OneFile, Resampling):
         settings: dict[str, Any] = {**self.settings, "size": None if self.size is None else _inches(self.size)}
         settings |= {"level": None} if self.intervals is None else {}
         loaded = chosen_results(self.results, self.only, self.class_name)
-        if compares:
-            loaded = comparable(loaded)
+        loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         drawn = save_plot(loaded, self.output, kind=self.kind, **settings)
         if self.intervals is not None and drawn.level == "band":
             resamples = f"{settings['replicates']} resamples of the images, point by point"
@@ -77,7 +76,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(OneClass, OneFile, Shown, Jobs, Resampling):
+class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
     """``segbench report``."""
 
     output: Path = given("Write this page: .html.", MISSING, flag="-o --output")
@@ -100,7 +99,7 @@ class Report(OneClass, OneFile, Shown, Jobs, Resampling):
         if self.no_intervals:
             self.refuse_idle("leave out --no-intervals")
         settings = self.settings
-        loaded = chosen_results(self.results, self.only, self.class_name, partial=True)
+        loaded = self.of_group(chosen_results(self.results, self.only, self.class_name, partial=True))
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
         workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
@@ -109,6 +108,7 @@ class Report(OneClass, OneFile, Shown, Jobs, Resampling):
                 loaded,
                 self.output,
                 title=self.title,
+                group_by=(self.group_by or "") if self.group is None else "none",
                 intervals=None if self.no_intervals else settings["level"],
                 replicates=settings["replicates"],
                 seed=settings["seed"],

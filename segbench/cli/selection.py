@@ -62,6 +62,17 @@ class Grouped:
         found = [result.groups(self.group_by or "") for result in results]
         return [groups[groups.grouping.require(self.group)] for groups in found]
 
+    def whole(self, results: Sequence[Result]) -> list[Result]:
+        """Give the results of the chosen group, or of all images; which folders with a model each do not have."""
+        found = self.of_group(results)
+        for result in found if self.wanted(results) else ():
+            if (groups := result.groups(self.group_by or "")).pooled is None:
+                raise ArgumentError(
+                    f"each folder has scores of a model of its own, which are not pooled; choose one with --group: "
+                    f"{', '.join(groups)}"
+                )
+        return found
+
     def means(self, results: Sequence[Result]) -> list[Result]:
         """Give the means over groups, or the results of a chosen group; the results themselves where none are named."""
         if self.group is not None or not self.wanted(results):

@@ -385,7 +385,7 @@ def group_results(results: Sequence[Result], by: str = "", *, intervals: Sequenc
         notes: tuple[str, ...] = ()
         if by or has_groups(result):
             groups = result.groups(by)
-            notes = tuple(f"{method}: {note}" for note in groups.grouping.notes)
+            notes = groups.grouping.notes
             mean = f"mean of {many(len(groups), 'group')}"
             several = [*groups.items(), (mean, groups.mean), (ALL_IMAGES, groups.pooled)]
         found += [
@@ -406,7 +406,8 @@ def group_table(
 ) -> Table:
     """Give one row per group and method, as `class_table`, with what is wrong with the groups."""
     table = class_table(groups, keys=keys, every=every, of="group")
-    notes = dict.fromkeys(note for one in groups for note in one.notes)
+    of_notes = grouped(dict.fromkeys((note, one.method) for one in groups for note in one.notes))
+    notes = [f"{few_names(methods, len(results))}: {note}" for note, methods in of_notes.items()]
     failed = [
         f"{method}: {of_all(len(one.failed), len(one.failed) + len(one.counts), 'image')} failed; the first: {first}"
         for method, one in zip(names_of(results), results, strict=True)
@@ -417,7 +418,7 @@ def group_table(
 
 def how_to_get_classes(results: Sequence[Result]) -> str:
     """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
-    asked = dict.fromkeys(verb_of(type(result.rules)) for result in results)
+    asked = dict.fromkeys(verb_of(result.kind) for result in results)
     kinds = [
         (verb, kind) for verb in asked if verb in verbs() for kind in protocols_of(verb) if issubclass(kind, Parts)
     ]
@@ -444,9 +445,13 @@ def class_table(
         table = method_table([one.result for one in group], intervals=drawn, keys=keys, every=every)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(one.name, one.method)) for one, row in zip(group, table.rows, strict=True)]
+    shown = [metric.key for metric in table.columns]
     undefined = grouped(
         dict.fromkeys(
-            ((one.method, reason), one.name) for one in classes for reason in one.result.summary.undefined.values()
+            ((one.method, one.result.summary.undefined[key]), one.name)
+            for one in classes
+            for key in shown
+            if key in one.result.summary.undefined
         )
     )
     notes = [

@@ -120,7 +120,13 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     if "class" in first.settings:
         remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
         return Repetition(methods, "", (remark,))
-    words = ["segbench", verb_of(type(first.rules))]
+    if "group" in first.settings:
+        remark = f"one group of images of a run, shown with --group {shlex.quote(first.settings['group'])}"
+        return Repetition(methods, "", (remark,))
+    if inputs.category:
+        names = ", ".join(part.category for part in (inputs, *inputs.merged))
+        return Repetition(methods, "", (f"categories of a data set, counted with segbench run: {names}",))
+    words = ["segbench", verb_of(first.kind)]
     if inputs.pairs:
         words += ["--pairs", inputs.pairs]
     else:
@@ -132,6 +138,7 @@ def _repetition(group: Sequence[Result]) -> Repetition:
         pattern = getattr(inputs, name)
         words += [option_of(name), pattern] if pattern != "*" else []
     words += ["--negatives", inputs.negatives] if inputs.negatives else []
+    words += ["--group-by", inputs.group_by] if inputs.group_by else []
     images = ",".join(inputs.images)
     if len(images) > _LONGEST_LIST or images.count(",") >= max(1, len(inputs.images)):
         remarks.append(f"not in the command: the {len(inputs.images)} names and patterns of --images")
@@ -155,7 +162,7 @@ def _prediction(result: Result) -> str:
 def _options(result: Result) -> tuple[list[str], list[str]]:
     """Give the options that a run was counted with, and remarks on settings that no option gives."""
     settings = json.loads(result.protocol_json)
-    words, left = words_of(type(result.rules), settings)
+    words, left = words_of(result.kind, settings)
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
     left += ["thresholds"] if "thresholds" in result.settings.keys() - settings.keys() else []  # of a tuning set

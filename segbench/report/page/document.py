@@ -43,7 +43,15 @@ from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
-from segbench.report.tables import Table, by_protocol, image_table, method_table
+from segbench.report.tables import (
+    Table,
+    by_protocol,
+    group_results,
+    group_table,
+    has_groups,
+    image_table,
+    method_table,
+)
 from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
@@ -67,6 +75,7 @@ def export_report(
     path: str | PathLike[str],
     *,
     title: str | None = None,
+    group_by: str = "",
     intervals: float | None = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -86,6 +95,9 @@ def export_report(
         The file to write, ending in .html or .htm.
     title : str, optional
         Heading of the page; by default it says how many methods and images there are.
+    group_by : str, optional
+        What puts images into groups, as in `Result.groups`, for a table of them; by default as each run named it, and
+        ``"none"`` for none. Where folders have scores of a model each, the page is that of the means over groups.
     intervals : float, optional
         Level of intervals over images, for instance 0.95; None for none, and for no comparison.
     replicates, seed : int
@@ -141,6 +153,8 @@ def export_report(
     photos = {} if images is None else photographs(os.fspath(images))
     places = Places(results, None if images is None else os.fspath(images), real=paths)
     groups = by_protocol(results).values()
+    tables = _tables_of_groups(results, group_by)
+    results = [_pooled_or_mean(result, group_by) for result in results] if tables else results
     sections: list[dict[str, Any]] = []
     missing: list[str] = []
     for group_places in groups:
@@ -183,11 +197,43 @@ def export_report(
         said = said_first(methods, comparison, why)
         again = comparing(comparison, group, alone=len(groups) == 1) if comparison else ""
         drawn_pictures = pictures.written(places)
-        sections.append(_section(methods, by_image, rows, drawn_pictures, places, said=said, again=again))
+        section = _section(methods, by_image, rows, drawn_pictures, places, said=said, again=again)
+        sections.append(section | _of_groups(tables.get(group[0].protocol)))
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(missing)
+
+
+def _tables_of_groups(results: Sequence[Result], group_by: str) -> dict[str, Table]:
+    """Lay out the groups of the results of each protocol; nothing where there are none."""
+    if group_by == "none" or not (group_by or any(map(has_groups, results))):
+        return {}
+    of_protocols = {name: [results[place] for place in places] for name, places in by_protocol(results).items()}
+    return {
+        name: group_table(group_results(some, group_by), some, keys=None, every=False)
+        for name, some in of_protocols.items()
+    }
+
+
+def _pooled_or_mean(result: Result, group_by: str) -> Result:
+    """Give the result of all images, or the mean over groups that are not pooled."""
+    if not (group_by or has_groups(result)):
+        return result
+    groups = result.groups(group_by)
+    return groups.pooled or groups.mean
+
+
+def _of_groups(table: Table | None) -> dict[str, Any]:
+    """Give what the template shows of groups."""
+    if table is None:
+        return {"groups": None}
+    text = table.text()
+    return {
+        "groups": table,
+        "groups_heading": text.heading(range(2, len(text.header))),
+        "groups_marks": {metric.key: table.marks(metric.key) for metric in table.columns},
+    }
 
 
 def _section(

@@ -1,0 +1,267 @@
+"""Groups of images: which images they hold, their means, what is wrong with a grouping, and every format."""
+
+import csv
+import io
+import json
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+from segbench import (
+    Anomalies,
+    ArgumentError,
+    DataError,
+    Labels,
+    Regions,
+    Saliency,
+    compare,
+    count_pixels,
+    evaluate,
+    export_report,
+)
+
+FORMATS = ("table", "json", "csv", "markdown", "latex")
+
+
+def pairs(skill=0.3, sizes=(("city", 8), ("road", 5), ("sea", 6))):
+    """Give labels and soft maps by image name, in folders of several sizes."""
+    random = np.random.default_rng(3)
+    found = {}
+    for folder, number in sizes:
+        for k in range(number):
+            labels = random.random((16, 16)) > 0.6
+            found[f"{folder}/{k}"] = labels, skill * labels + (1 - skill) * random.random((16, 16))
+    return found
+
+
+def written(folder, images):
+    """Write pairs as PNG files; give both folders."""
+    for name, (labels, soft) in images.items():
+        for kind, array in (("gt", labels * 255), ("pred", np.rint(soft * 255))):
+            path = folder / kind / f"{name}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            iio.imwrite(path, array.astype(np.uint8))
+    return folder / "gt", folder / "pred"
+
+
+def listed(path, *rows):
+    path.write_text("\n".join(rows))
+    return path
+
+
+def test_a_group_is_what_its_images_alone_would_be():
+    images = pairs()
+    groups = evaluate(images).groups("folder")
+    assert list(groups) == ["city", "road", "sea"]
+    road = evaluate({name: pair for name, pair in images.items() if name.startswith("road")})
+    assert groups["road"].summary == road.summary
+    assert groups["road"].intervals()["ods_f"] == road.intervals()["ods_f"]
+
+
+def test_the_mean_counts_groups_alike():
+    groups = evaluate(pairs()).groups("folder")
+    each = [group.summary["auc_roc"] for group in groups.values()]
+    assert groups.mean.summary["auc_roc"] == pytest.approx(np.mean(each), abs=1e-15)
+
+
+def test_all_images_are_the_result_itself():
+    result = evaluate(pairs())
+    assert result.groups("folder").pooled is result
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [("boundaries", "ods_f"), (Labels(classes=2), "miou"), (Saliency(positive=1), "mae"), (Regions(), "pri_ods")],
+)
+def test_every_protocol_has_groups(protocol, key):
+    images = {
+        name: (labels.astype(np.uint8), (soft > 0.5).astype(np.uint8)) for name, (labels, soft) in pairs().items()
+    }
+    groups = evaluate(images, protocol=protocol).groups("folder")
+    each = [group.summary[key] for group in groups.values()]
+    assert groups.mean.summary[key] == pytest.approx(np.mean(each), abs=1e-12)
+
+
+def test_the_mean_has_the_stratified_standard_error():
+    groups = evaluate(pairs()).groups("folder")
+    errors = [group.intervals().standard_errors["ods_f"] for group in groups.values()]
+    found = groups.mean.intervals().standard_errors["ods_f"]
+    assert found == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=1e-12)
+
+
+def test_an_image_alone_in_its_group_leaves_no_interval():
+    intervals = evaluate(pairs(sizes=(("city", 8), ("road", 1)))).groups("folder").mean.intervals()
+    assert np.isnan(intervals["auc_roc"]).all()
+    assert intervals.undefined["auc_roc"] == "undefined without the image road/0"
+
+
+def test_means_of_methods_are_compared():
+    ours, theirs = (evaluate(pairs(skill)).groups("folder").mean for skill in (0.5, 0.2))
+    (row,) = compare({"ours": ours, "theirs": theirs}).rows("auc_roc")
+    assert row.difference == pytest.approx(ours.summary["auc_roc"] - theirs.summary["auc_roc"])
+    assert row.p_value < 0.01
+    assert row.wins + row.ties + row.losses == 19
+
+
+def test_a_metric_that_a_group_lacks_is_averaged_over_the_others():
+    images = pairs(sizes=(("city", 4), ("road", 3)))
+    blank = {name: (labels & (not name.startswith("road")), soft) for name, (labels, soft) in images.items()}
+    mean = evaluate(blank, protocol=Anomalies()).groups("folder").mean.summary
+    assert any(note.endswith("over 1 of 2 groups, undefined in road") and "AUPRO" in note for note in mean.notes)
+
+
+def test_images_of_a_mean_are_measured_in_their_group():
+    groups = evaluate(pairs(), protocol=Anomalies()).groups("folder")
+    for key in ("auc_roc", "aupro"):
+        assert groups.mean.per_image["sea/2"][key] == groups["sea"].per_image["sea/2"][key]
+
+
+def test_anomalies_of_folders_are_not_pooled():
+    result = evaluate(pairs(), protocol=Anomalies())
+    assert result.groups("folder").pooled is None
+    weather = {name: "dry" if name.endswith("1") else "wet" for name in pairs()}
+    assert result.groups(weather).pooled is result
+
+
+class TestColumns:
+    """Groups by a column of a CSV file."""
+
+    @pytest.fixture
+    def result(self):
+        return evaluate(pairs())
+
+    def test_are_read_with_or_without_suffixes(self, result, tmp_path):
+        rows = [f"{name}{'.png' * (k % 2)},{'wet' if k < 9 else 'dry'}" for k, name in enumerate(result.counts)]
+        groups = result.groups(f"{listed(tmp_path / 'meta.csv', 'name,weather', *rows)}:weather")
+        assert {name: len(group.counts) for name, group in groups.items()} == {"dry": 10, "wet": 9}
+
+    def test_the_column_of_names_is_found(self, result, tmp_path):
+        file = listed(tmp_path / "meta.csv", "weather,image", "wet,city/0", "dry,city/1")
+        assert list(result.groups(f"{file}:weather")) == ["dry", "wet"]
+
+    def test_images_and_rows_without_partner_are_noted(self, result, tmp_path):
+        file = listed(tmp_path / "meta.csv", "name,weather", "city/0,wet", "city/1,", "ghost,wet")
+        notes = result.groups(f"{file}:weather").grouping.notes
+        assert notes[0].startswith("18 of 19 images in no group: city/1, city/2")
+        assert notes[1].startswith("1 row of")
+        assert notes[1].endswith("ghost")
+
+    @pytest.mark.parametrize(
+        ("rows", "column", "message"),
+        [
+            (("name,weather", "city/0,wet"), "light", "has no column 'light'; its columns are name, weather"),
+            (("name,weather", "city/0,wet", "city/0,dry"), "weather", "puts 'city/0' into 'wet' and 'dry'"),
+        ],
+    )
+    def test_faults_of_the_file_are_named(self, result, tmp_path, rows, column, message):
+        with pytest.raises(DataError, match=message):
+            result.groups(f"{listed(tmp_path / 'meta.csv', *rows)}:{column}")
+
+    def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
+        with pytest.raises(ArgumentError, match="it names none of the images, which are called city/0"):
+            result.groups(f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "no image lies in a sub-folder")],
+)
+def test_groupings_that_make_no_sense_are_refused(by, message):
+    flat = {name.replace("/", "-"): pair for name, pair in pairs().items()}
+    with pytest.raises(ArgumentError, match=message):
+        evaluate(flat).groups(by)
+
+
+class TestCommands:
+    """The options of run, show, compare, plot and report."""
+
+    @pytest.fixture
+    def folders(self, tmp_path):
+        return written(tmp_path, pairs())
+
+    @pytest.fixture
+    def file(self, folders, tmp_path, segbench):
+        file = tmp_path / "r.segbench"
+        segbench("pixels", folders[0], f"ours={folders[1]}", "-o", file)
+        return file
+
+    def test_rows_of_json(self, segbench, file):
+        runs = json.loads(segbench("show", file, "--group-by", "folder", "--format", "json").out)["runs"]
+        named = [(run.get("group", "pooled"), run.get("mean", False), run["images"]) for run in runs]
+        assert named == [
+            ("city", False, 8),
+            ("road", False, 5),
+            ("sea", False, 6),
+            (None, True, 19),
+            ("pooled", False, 19),
+        ]
+
+    @pytest.mark.parametrize("form", FORMATS)
+    def test_every_format_has_the_mean(self, segbench, file, form):
+        out = segbench("show", file, "--group-by", "folder", "--format", form, "--metrics", "auc_roc").out
+        assert ('"mean": true' if form == "json" else "mean of 3 groups") in out
+
+    def test_csv_has_intervals(self, segbench, file):
+        options = "--group-by", "folder", "--intervals", "90", "--metrics", "auc_roc", "--format", "csv"
+        rows = list(csv.DictReader(io.StringIO(segbench("show", file, *options).out)))
+        assert [row["group"] for row in rows] == ["city", "road", "sea", "mean of 3 groups", "all images"]
+        assert all(float(row["auc_roc_low"]) < float(row["auc_roc"]) < float(row["auc_roc_high"]) for row in rows)
+
+    def test_a_run_stores_its_groups(self, segbench, folders, tmp_path):
+        meta = listed(tmp_path / "meta.csv", "name,light", *(f"{name},{name[-1]}" for name in pairs()))
+        file = tmp_path / "g.segbench"
+        ran = segbench("pixels", *folders, "--group-by", f"{meta}:light", "-o", file, "--format", "csv").out
+        assert segbench("show", file, "--format", "csv").out == ran
+        assert "mean of 8 groups" in ran
+        assert "mean of" not in segbench("show", file, "--group-by", "none").out
+
+    def test_groups_are_no_other_run(self, segbench, folders, file):
+        again = segbench("pixels", folders[0], f"ours={folders[1]}", "-o", file, "--group-by", "folder")
+        assert "all already counted" in again.err
+
+    def test_one_group(self, segbench, file, folders):
+        (shown,) = json.loads(segbench("show", file, "--group-by", "folder", "--group", "sea", "--format", "json").out)[
+            "runs"
+        ]
+        (ran,) = json.loads(segbench("pixels", *folders, "--group", "sea", "--format", "json").out)["runs"]
+        assert shown["images"] == ran["images"] == 6
+        assert shown["summary"] == ran["summary"]
+        assert ran["settings"]["subset"] == "6 of 19"
+        assert "the groups are city, road, sea" in segbench("show", file, "--group-by", "folder", "--group", "x").err
+
+    def test_the_comparison_is_that_of_means(self, segbench, tmp_path):
+        ours, theirs = (written(tmp_path / name, pairs(skill)) for name, skill in (("a", 0.5), ("b", 0.2)))
+        file = tmp_path / "two.segbench"
+        segbench("pixels", ours[0], f"ours={ours[1]}", f"theirs={theirs[1]}", "-o", file, "--group-by", "folder")
+        means = json.loads(segbench("compare", file, "--format", "json").out)
+        pooled = json.loads(segbench("compare", file, "--group-by", "none", "--format", "json").out)
+        assert "mean:3 groups" in json.dumps(means)
+        assert means != pooled
+
+    def test_the_page_has_the_groups(self, file, tmp_path, segbench):
+        segbench("report", file, "-o", tmp_path / "r.html", "--group-by", "folder")
+        page = (tmp_path / "r.html").read_text()
+        assert "Groups of images" in page
+        assert "mean of 3 groups" in page
+
+    def test_plots_of_folders_that_are_not_pooled_need_one(self, segbench, folders, tmp_path):
+        file = tmp_path / "a.segbench"
+        segbench("anomalies", *folders, "-o", file, "--group-by", "folder")
+        refused = segbench("plot", file, "--kind", "pro", "-o", tmp_path / "p.png")
+        assert "choose one with --group: city, road, sea" in refused.err
+        assert segbench("plot", file, "--kind", "pro", "--group", "sea", "-o", tmp_path / "p.png").code == 0
+
+
+def test_a_page_of_means_says_why_it_has_no_pictures(tmp_path):
+    result = evaluate(*written(tmp_path, pairs()), Anomalies())
+    export_report(result, tmp_path / "r.html", group_by="folder")
+    assert "is a mean over groups, of which each has its own pictures" in (tmp_path / "r.html").read_text()
+
+
+def test_counts_of_groups_add_up():
+    images = pairs()
+    groups = evaluate(images).groups("folder")
+    assert groups["road"].pooled == sum(
+        (count_pixels(*pair) for name, pair in images.items() if name.startswith("road")), count_pixels([], [])
+    )
