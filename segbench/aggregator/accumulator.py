@@ -18,7 +18,7 @@ import numpy as np
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.aggregator.records import Outcome, Run, signature
+from segbench.aggregator.records import Column, Outcome, Run, Stored, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
@@ -34,7 +34,7 @@ from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
 Repeated = Literal["refuse", "add", "once"]
-Packed = Mapping[Facts, bytes]
+Packed = Mapping[Facts, bytes | Stored]
 """Packed counts of one image by the facts they rest on."""
 
 Arrays = Mapping[Any, Any] | Iterable[Any]
@@ -67,10 +67,14 @@ class Accumulator:
         them to the host's memory. The counts are the same. Of `Labels` stacks of scores are reduced to labels there,
         and these are counted on the host; of other protocols but `Pixels` tensors are always copied.
 
+    results : path, optional
+        Results file to which the counts of each batch go, so that large ones are not held in memory; `compute`
+        completes the run there. Images need names that are given once.
+
     Raises
     ------
     ArgumentError
-        For an unknown protocol or option, and for ``Pixels(annotators=...)``.
+        For an unknown protocol or option, and for ``Pixels(annotators=...)``; for `results` with names that repeat.
 
     Notes
     -----
@@ -79,6 +83,7 @@ class Accumulator:
     - **Memory** is that of the counts: a named image takes .5 to 2 KB with 8-bit levels, and about half the size of its
       scores with float32 (.5 MB for 512x512). Unnamed pixels are pooled, at 20 bytes per distinct score. With
       ``Pixels(quantize=16)`` it is that of 16-bit levels, and the pool takes at most 1.5 MB.
+      With `results` it is that of one batch, and of packed counts of up to 64 KB.
     - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit
       for bit against NumPy's; it has not been run on a GPU.
 
@@ -99,6 +104,7 @@ class Accumulator:
         method: str = "accumulated",
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
+        results: str | PathLike[str] | None = None,
     ) -> None:
         protocol = as_protocol(protocol)
         files = protocol.capability(FromFiles)
@@ -108,7 +114,10 @@ class Accumulator:
             raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
         if count_on not in ("auto", "device", "host"):
             raise ArgumentError(f"count_on is {count_on!r}, expected 'auto', 'device' or 'host'")
+        if results is not None and repeated != "refuse":
+            raise ArgumentError(f"results keeps counts in a file as they come; leave out repeated={repeated!r}")
         self.protocol = protocol
+        self.results = None if results is None else Path(as_path(results, "results"))
         self.method = method
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
@@ -242,11 +251,13 @@ class Accumulator:
             notes = tuple(sorted(self._notes))
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        counts = EncodedCounts(packed, self.protocol.counts)
+        results = self.results if results is None else results
+        stored = Column[bytes]({name: Outcome(name, counts=data) for name, data in packed.items()}, "counts")
+        counts = EncodedCounts(stored, self.protocol.counts)
         truths = {name: image.ground_truth for name, image in counts.items()}
         if unnamed is not None:
             truths[""] = unnamed.ground_truth
-        settings = {**self.protocol.signature_fields(), "source": "arrays"}
+        settings = self._run().settings
         images = str(len(packed)) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, truths, images=images)
         result = Result(
@@ -263,11 +274,8 @@ class Accumulator:
             return result
         if unnamed is not None:
             raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
-        # What names the content of files names that of counts here, so that other counts replace these.
-        outcomes = [
-            Outcome(name, hashlib.sha256(data).hexdigest(), str(truths[name]), data) for name, data in packed.items()
-        ]
-        run = Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
+        outcomes = [_outcome(name, data, truths[name]) for name, data in packed.items()]
+        run = self._run(notes)
         with ResultsFile(Path(as_path(results, "results")), create=True) as store:
             finish(store, store.begin(run), run, outcomes, result)
         return result
@@ -280,12 +288,12 @@ class Accumulator:
     def __getstate__(self) -> dict[str, Any]:
         """Give what a pickle holds: settings, and packed counts."""
         images, unnamed, notes = self._packed()
-        settings = (self.protocol, self.method, self.repeated, self.count_on)
+        settings = (self.protocol, self.method, self.repeated, self.count_on, self.results)
         return {"settings": settings, "counts": (images, unnamed), "notes": sorted(notes)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore what `__getstate__` gave."""
-        self.protocol, self.method, self.repeated, self.count_on = state["settings"]
+        self.protocol, self.method, self.repeated, self.count_on, self.results = state["settings"]
         self._lock = threading.Lock()
         self._forget()
         self._images, unnamed = state["counts"]
@@ -315,10 +323,27 @@ class Accumulator:
             known = _with_facts(fresh)
             found = self._facts() | known
             settled(self.protocol, found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
-            self._images.update(fresh)
+            if self.results is not None and unnamed:
+                raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
+            self._images.update(fresh if self.results is None else self._kept(self.results, fresh))
             self._known.update(known)
             self._pool(unnamed)
             self._notes.update(notes)
+
+    def _kept(self, path: Path, images: Mapping[str, Packed]) -> dict[str, Packed]:
+        """Save images in the results file, and give them with large counts left there."""
+        run, outcomes = self._run(), []
+        for name, held in images.items():
+            ((facts, data),) = held.items()
+            truth = decode(_read(data), self.protocol.counts).ground_truth
+            outcomes.append(_outcome(name, data, truth)._replace(facts=facts))
+        with ResultsFile(path, create=True) as store:
+            store.save(store.begin(run, fresh=not self._images), run, outcomes)
+            return {one.name: {one.facts: one.counts or b""} for one in store.left(run, outcomes)}
+
+    def _run(self, notes: tuple[str, ...] = ()) -> Run:
+        settings = {**self.protocol.signature_fields(), "source": "arrays"}
+        return Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
 
     def _joined(self, name: str, held: Packed | None, fresh: Packed) -> Packed:
         """Give the counts of an image with those that came under its name before."""
@@ -335,7 +360,7 @@ class Accumulator:
             return held
         joined = dict(held)
         for facts, data in fresh.items():
-            parts = [decode(part, self.protocol.counts) for part in (held[facts], data)] if facts in held else []
+            parts = [decode(_read(part), self.protocol.counts) for part in (held[facts], data)] if facts in held else []
             joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
         return joined
 
@@ -350,18 +375,18 @@ class Accumulator:
             return dict(self._images), unnamed, set(self._notes)
 
     def _unpacked(self, held: Packed) -> list[Counted]:
-        return [Counted(decode(data, self.protocol.counts), facts) for facts, data in held.items()]
+        return [Counted(decode(_read(data), self.protocol.counts), facts) for facts, data in held.items()]
 
     def _facts(self) -> dict[str, Facts]:
         unnamed = {_WITHOUT_NAME: _union(self._unnamed)} if self._unnamed else {}
         return self._known | unnamed
 
-    def _settled(self) -> tuple[dict[str, bytes], ScoreCounts | None]:
+    def _settled(self) -> tuple[dict[str, bytes | Stored], ScoreCounts | None]:
         """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
         facts = self._facts()
         # A few batches, as those that trainers try first, may hold no positive pixel.
         decided = settled(self.protocol, facts, part=len(_union(facts.values())) < 2)
-        images = {}
+        images: dict[str, bytes | Stored] = {}
         for name, held in self._images.items():
             if len(held) == 1 and not decided.keys() & held.keys():
                 (images[name],) = held.values()
@@ -372,6 +397,15 @@ class Accumulator:
             return images, None
         pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
         return images, ScoreCounts.sum(_agreed(part, decided) for part in pooled)
+
+
+def _outcome(name: str, data: bytes | Stored, truth: str) -> Outcome:
+    """Give an image as a results file has it: what names the content of files names that of counts here."""
+    return Outcome(name, hashlib.sha256(_read(data)).hexdigest(), str(truth), data)
+
+
+def _read(data: bytes | Stored) -> bytes:
+    return data.read() if isinstance(data, Stored) else data
 
 
 def _with_facts(images: Mapping[str, Packed]) -> dict[str, Facts]:

@@ -154,7 +154,7 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
 
 def _stored_result(store: ResultsFile, run: Run, *, alone: bool) -> Result | None:
     """Put a stored run together; None for a partial one of images that contradict each other, unless it is alone."""
-    outcomes, path = store.outcomes(run.key), str(store.path)
+    outcomes, path = store.outcomes(run.key, leave=run), str(store.path)
     if run.complete:
         return stored_result(run, outcomes, path, store.pooled(run.key))
     try:

@@ -227,10 +227,12 @@ def evaluate_pairing(
             here, elsewhere = store.known(run, key)
         known = elsewhere | here
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
-            if store:
-                store.save(key, run, [outcome for outcome in batch if outcome is not here.get(outcome.name)])
-            outcomes += batch
             reused += sum(outcome is known.get(outcome.name) for outcome in batch)
+            saved = [outcome for outcome in batch if outcome is not here.get(outcome.name)]
+            outcomes += [outcome for outcome in batch if outcome is here.get(outcome.name)]
+            if store:
+                store.save(key, run, saved)
+            outcomes += store.left(run, saved) if store else saved
             if progress:
                 progress(len(outcomes), len(pairing.files))
         result = replace(assemble(run, protocol, outcomes, file=str(store.path) if store else ""), reused=reused)

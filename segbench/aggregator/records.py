@@ -13,6 +13,7 @@ import hashlib
 import json
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
@@ -87,13 +88,21 @@ Record = TypeVar("Record")
 Value_co = TypeVar("Value_co", covariant=True)
 
 
+class Stored(ABC):
+    """Packed counts of an image that stay in the results file until they are needed, because they are large."""
+
+    @abstractmethod
+    def read(self) -> bytes:
+        """Read them."""
+
+
 class Outcome(NamedTuple):
     """What came of one image: a worker returns it, and the results file holds it as a row."""
 
     name: str
     digest: str = ""  # of the content of all files; empty if they could not be read
     ground_truth_digest: str = ""  # of the ground truth and the field of view
-    counts: bytes | None = None  # packed; None where the image failed, or is unchanged since it was counted
+    counts: bytes | Stored | None = None  # packed; None where the image failed, or is unchanged since it was counted
     facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
     failure: str = ""  # why there are no counts
     notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
@@ -102,8 +111,9 @@ class Outcome(NamedTuple):
     def row(self) -> tuple[Any, ...]:
         """Give the columns of the image, without its run."""
         facts, notes = json.dumps(self.facts), json.dumps(self.notes)
+        counts = self.counts.read() if isinstance(self.counts, Stored) else self.counts
         return (
-            self.name, self.digest, self.ground_truth_digest, self.counts, facts, self.failure, notes, self.seconds
+            self.name, self.digest, self.ground_truth_digest, counts, facts, self.failure, notes, self.seconds
         )  # fmt: skip
 
 
@@ -114,8 +124,8 @@ class Column(Mapping[str, Value_co]):
         self._outcomes, self._attribute = outcomes, attribute
 
     def __getitem__(self, name: str) -> Value_co:
-        value: Value_co = getattr(self._outcomes[name], self._attribute)
-        return value
+        found = getattr(self._outcomes[name], self._attribute)
+        return found.read() if isinstance(found, Stored) else found  # type: ignore[return-value]  # as stated
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._outcomes)

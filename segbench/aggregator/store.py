@@ -13,15 +13,17 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from shlex import quote
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from segbench._version import __version__
-from segbench.aggregator.records import Outcome, Run, StoredPool, read_inputs, read_outcome, read_pool, read_run
+from segbench.aggregator.records import Outcome, Run, Stored, StoredPool, read_inputs, read_outcome, read_pool, read_run
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, setting
 from segbench.loaders.decoded import shown
@@ -227,6 +229,25 @@ _ASTRAY = (
 )
 
 
+LARGE = 2**16
+"""Packed counts of more bytes stay in the results file until they are needed."""
+
+
+@dataclass(frozen=True)
+class _StoredCounts(Stored):
+    """Counts of an image of a run, which was complete when they were stored, or was being counted and may be now."""
+
+    path: Path
+    identity: tuple[str, str, str]
+    complete: bool
+    name: str
+
+    def read(self) -> bytes:
+        """Read them."""
+        with ResultsFile(self.path) as file:
+            return file.counts_of(self.identity, self.name, complete=self.complete)
+
+
 class ResultsFile:
     """A results file, opened for reading and writing; use it in a ``with`` statement.
 
@@ -326,15 +347,28 @@ class ResultsFile:
     def known(self, run: Run, key: int) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
         """Give by name what need not be counted again: of this run and a complete one of the same; of other parts."""
         identity = run.identity
-        same = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
+        same = f"SELECT id, settings FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
         others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
         with self._readable():
-            keys = [row[0] for row in self._database.execute(same, (*identity, __version__)).fetchall()]
+            complete = dict(self._database.execute(same, (*identity, __version__)).fetchall())
             elsewhere = self._database.execute(others, (*identity, *identity, __version__)).fetchall()
-        return self._counted([*keys, key]), self._counted([row[0] for row in elsewhere])
+        stay = {one: replace(run, complete=True) for one, settings in complete.items() if settings == identity[2]}
+        stay[key] = replace(run, complete=False)
+        return self._counted([*complete, key], stay=stay), self._counted([row[0] for row in elsewhere])
 
-    def _counted(self, keys: Iterable[int]) -> dict[str, Outcome]:
-        return {outcome.name: outcome for key in keys for outcome in self.outcomes(key) if outcome.counts}
+    def _counted(self, keys: Iterable[int], *, stay: Mapping[int, Run] = MappingProxyType({})) -> dict[str, Outcome]:
+        """Give the images of runs that were counted; of runs that `stay` as they are, large counts stay in the file."""
+        found = (outcome for key in keys for outcome in self.outcomes(key, leave=stay.get(key)))
+        return {outcome.name: outcome for outcome in found if outcome.counts}
+
+    def left(self, run: Run, outcomes: Iterable[Outcome]) -> list[Outcome]:
+        """Leave large counts that were saved for a run in the file."""
+        return [
+            one._replace(counts=_StoredCounts(self.path, run.identity, complete=False, name=one.name))
+            if isinstance(one.counts, bytes) and len(one.counts) > LARGE
+            else one
+            for one in outcomes
+        ]
 
     def complete(self, run: Run) -> tuple[str, dict[str, str]]:
         """Give the signature of the complete run of the same and digests of its ground truths; empty if none is."""
@@ -419,11 +453,37 @@ class ResultsFile:
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return None if row is None else read_pool(row, str(self.path))
 
-    def outcomes(self, key: int) -> list[Outcome]:
-        """Give what came of every image of a run, in order of names."""
+    def outcomes(self, key: int, *, leave: Run | None = None) -> list[Outcome]:
+        """Give what came of every image of a run, in order of names; large counts of a run to `leave` stay there."""
+        if leave is None:
+            with self._readable():
+                rows = self._database.execute("SELECT * FROM images WHERE run = ? ORDER BY name", (key,))
+                return [read_outcome(row[1:], str(self.path)) for row in rows]
+        large = "typeof(counts) = 'blob' AND length(counts) > ?"
+        columns = (
+            f"name, digest, ground_truth_digest, iif({large}, NULL, counts), label_values, failure, notes, seconds"
+        )
+        query = f"SELECT {large}, {columns} FROM images WHERE run = ? ORDER BY name"  # noqa: S608  texts of this module
+        found = []
+        place = partial(_StoredCounts, self.path, leave.identity, leave.complete)
         with self._readable():
-            rows = self._database.execute("SELECT * FROM images WHERE run = ? ORDER BY name", (key,))
-            return [read_outcome(row[1:], str(self.path)) for row in rows]
+            for is_large, *row in self._database.execute(query, (LARGE, LARGE, key)):
+                outcome = read_outcome(row, str(self.path))
+                found.append(outcome._replace(counts=place(outcome.name)) if is_large else outcome)
+        return found
+
+    def counts_of(self, identity: tuple[str, str, str], name: str, *, complete: bool) -> bytes:
+        """Read the packed counts of an image of a run; of two of the same the complete one, or that which is not."""
+        query = (
+            "SELECT counts FROM images JOIN runs ON run = id WHERE (method, protocol, settings) = (?, ?, ?) "
+            "AND name = ? ORDER BY complete = ? DESC"
+        )
+        with self._readable():
+            row = self._database.execute(query, (*identity, name, complete)).fetchone()
+        if row is None or not isinstance(row[0], bytes):
+            what = f"has changed since it was read, and holds no counts of {name!r} any more"
+            raise DataError(str(self.path), what, "read the results again")
+        return row[0]
 
     def runs(self, *, partial: bool = False) -> list[Run]:
         """List complete runs as first completed; with `partial` also those that stopped early, if none is complete."""

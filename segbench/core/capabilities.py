@@ -51,6 +51,9 @@ class Pictured(ABC):
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
     """What the states are called in legends, in their order there."""
 
+    ranked_beside: ClassVar[str] = ""
+    """The key for images by which the page ranks those that the headline leaves undefined, the highest first."""
+
     @abstractmethod
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
         """Classify each pixel at a threshold: a `segbench.protocols.states.State` per pixel, shape (H, W)."""

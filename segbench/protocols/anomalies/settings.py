@@ -126,6 +126,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
             State.IGNORED: "left out",
         }
     )
+    ranked_beside: ClassVar[str] = "image_score"  # normal images by their strongest false alarm
     title: ClassVar[str] = "Anomaly maps are scored against masks: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED -o results.segbench",

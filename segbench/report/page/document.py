@@ -23,7 +23,7 @@ from segbench._version import __version__
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_path, as_whole
-from segbench.core.capabilities import competes, states_called
+from segbench.core.capabilities import Pictured, competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import footnotes, headline, image_headline, images_at_their_best
@@ -164,10 +164,8 @@ def export_report(
         group = [given[place] for place in order]
         key = image_headline(group[0].rules.metrics()).image_key
         by_image = image_table(group, sort=key)
-        values: list[dict[str, float]] = [{} for _ in group]
-        for row in by_image.rows:
-            if not math.isnan(value := float(row.summary[key])):
-                values[row.method][row.labels[1]] = value
+        pictured = group[0].rules.capability(Pictured)
+        values, beside = _ranking(by_image, len(group), key, pictured.ranked_beside if pictured else "")
         names = names_of(group)
         comparison, why = None, ""
         drawn: list[Intervals | None] = [None] * len(group)
@@ -181,8 +179,8 @@ def export_report(
                 for name, one in zip(names, group, strict=True)
             ]
         methods = [
-            Method(name, one, styles[place], intervals=known, values=of_images)
-            for name, one, place, known, of_images in zip(names, group, order, drawn, values, strict=True)
+            Method(name, one, styles[place], intervals=known, values=values[k], beside=beside[k])
+            for k, (name, one, place, known) in enumerate(zip(names, group, order, drawn, strict=True))
         ]
         rows = chosen_rows(methods)
         pictures = panels(
@@ -234,6 +232,18 @@ def _of_groups(table: Table | None) -> dict[str, Any]:
         "groups_heading": text.heading(range(2, len(text.header))),
         "groups_marks": {metric.key: table.marks(metric.key) for metric in table.columns},
     }
+
+
+def _ranking(table: Table, methods: int, key: str, beside: str) -> tuple[list[dict[str, float]], ...]:
+    """Give for each method what ranks its images: the values of a metric, and of another where that is undefined."""
+    found: tuple[list[dict[str, float]], ...] = ([{} for _ in range(methods)], [{} for _ in range(methods)])
+    for row in table.rows:
+        value, other = float(row.summary[key]), float(row.summary.get(beside, math.nan))
+        if not math.isnan(value):
+            found[0][row.method][row.labels[1]] = value
+        elif not math.isnan(other):
+            found[1][row.method][row.labels[1]] = other
+    return found
 
 
 def _section(

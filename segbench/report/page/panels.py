@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -142,14 +143,26 @@ def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
 
 
 def _in_order(methods: Sequence[Method]) -> list[str]:
-    """Name the images, the worst first, by the method that does worst; those with nothing to find last."""
+    """Name the images, the worst first, by the method that does worst; those with nothing to find last.
+
+    Where these have a ranking of their own, such as by their strongest false alarm, they alternate with the others.
+    """
     sign = image_headline(methods[0].result.rules.metrics()).direction
     worst: dict[str, float] = {}
     for method in methods:
         for name in method.result.counts:
             value = sign * method.values[name] if name in method.values else math.inf
             worst[name] = min(worst.get(name, math.inf), value)
-    return sorted(worst, key=lambda name: (worst[name], name))
+    beside = _highest(methods)
+    others = sorted(worst.keys() - set(beside), key=lambda name: (worst[name], name))
+    return [name for pair in zip_longest(others, beside) for name in pair if name is not None]
+
+
+def _highest(methods: Sequence[Method]) -> list[str]:
+    """Name the images that the metric of images leaves undefined, by what ranks them beside it, the highest first."""
+    names = {name for method in methods for name in method.beside}
+    highest = {name: max(method.beside.get(name, -math.inf) for method in methods) for name in names}
+    return sorted(names, key=lambda name: (-highest[name], name))
 
 
 def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
@@ -248,6 +261,9 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
         name = next((name for name in order if name not in rows), None)
         if name is not None:
             rows[name] = Row(reason, name, _said(title, values[name], reason))
+    for name in [name for name in _highest(competing) if name not in values][:1]:
+        known = [method.beside[name] for method in competing if name in method.beside]
+        rows[name] = Row("Nothing to find", name, _said("highest score", known, ""))
     return tuple(rows.values())
 
 

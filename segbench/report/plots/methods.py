@@ -36,6 +36,7 @@ class Method:
     label: str = ""
     intervals: Intervals | None = None
     values: Mapping[str, float] = field(default_factory=dict)  # what ranks images, of those where it is defined
+    beside: Mapping[str, float] = field(default_factory=dict)  # what ranks the others, see `Pictured.ranked_beside`
 
     @cached_property
     def curve(self) -> Series | None:

@@ -1,0 +1,79 @@
+"""Accumulators that keep their counts in a results file: the same numbers, little memory, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from segbench import Accumulator, Anomalies, ArgumentError, DataError, Pixels, load_results
+
+
+def batches(number=3):
+    """Give masks and float maps of two images each, of which the counts are large."""
+    random = np.random.default_rng(0)
+    for k in range(number):
+        masks = np.zeros((2, 200, 200), bool)
+        masks[1, 40:90, 30:80] = True
+        maps = random.normal(size=masks.shape).astype(np.float32) + masks
+        yield masks, maps, [f"{k}/normal", f"{k}/broken"]
+
+
+def added(**options):
+    accumulator = Accumulator(**options)
+    for masks, maps, names in batches():
+        accumulator.update(masks, maps, names=names)
+    return accumulator
+
+
+@pytest.mark.parametrize("protocol", [Anomalies(), Anomalies(quantize=None, image_score="top1"), Pixels()])
+def test_a_file_gives_the_same(tmp_path, protocol):
+    kept = added(protocol=protocol, results=tmp_path / "r").compute()
+    held = added(protocol=protocol).compute()
+    assert repr(kept.summary) == repr(held.summary)
+    assert kept.signature == held.signature
+    (stored,) = load_results(tmp_path / "r")
+    assert repr(stored.summary) == repr(held.summary)
+
+
+def test_large_counts_are_not_held(tmp_path):
+    sizes = [len(pickle.dumps(added(protocol=Anomalies(), **more))) for more in ({}, {"results": tmp_path / "r"})]
+    assert sizes[0] > 300_000
+    assert sizes[1] < 5_000
+
+
+def test_more_may_be_added_after_it_was_computed(tmp_path):
+    accumulator = added(protocol=Anomalies(), results=tmp_path / "r")
+    first = accumulator.compute()
+    masks, maps, _ = next(batches())
+    accumulator.update(masks[1], maps[1], name="more")
+    assert len(accumulator.compute().counts) == len(first.counts) + 1 == len(load_results(tmp_path / "r")[0].counts)
+
+
+def test_another_accumulator_begins_anew(tmp_path):
+    masks, maps, names = next(batches())
+    Accumulator(Anomalies(), results=tmp_path / "r").update(masks, maps, names=names)
+    again = Accumulator(Anomalies(), results=tmp_path / "r")
+    again.update(masks[0], maps[0], name="only")
+    again.compute()
+    assert list(load_results(tmp_path / "r")[0].counts) == ["only"]
+
+
+def test_results_read_before_the_file_changed_say_so(tmp_path):
+    result = added(protocol=Anomalies(), results=tmp_path / "r").compute()
+    other = Accumulator(Anomalies(), results=tmp_path / "r")
+    masks, maps, _ = next(batches())
+    other.update(masks[1], maps[1], name="other")
+    with pytest.warns(match="was replaced"):
+        other.compute()
+    with pytest.raises(DataError, match="has changed since it was read"):
+        result.counts["0/broken"].components  # noqa: B018  which reads the counts
+
+
+def test_names_that_repeat_are_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="leave out repeated='add'"):
+        Accumulator(Anomalies(), results=tmp_path / "r", repeated="add")
+
+
+def test_pixels_need_names(tmp_path):
+    with pytest.raises(ArgumentError, match=r"give names to Accumulator\.update"):
+        Accumulator(results=tmp_path / "r").update([0, 1], [0.2, 0.9])
