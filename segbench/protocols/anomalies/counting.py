@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, as_shares, quantized
 from segbench.protocols.anomalies.counts import AnomalyCounts
+from segbench.protocols.anomalies.defects import Found
 from segbench.protocols.label_rules import LabelRule, Positive
 from segbench.protocols.pixels.counting import refuse_nan, refuse_not_finite, refuse_unfit_to_round
 
@@ -106,8 +108,9 @@ def count_map(
     *,
     quantize: Quantize | None,
     image_score: ImageScore | float,
+    defects: Callable[[NDArray[Any]], Sequence[Found]] | None = None,
 ) -> AnomalyCounts:
-    """Count one image; `name` is what errors call its scores."""
+    """Count one image; `name` is what errors call its scores, and `defects` gives what takes the place of components."""
     from segbench.protocols.anomalies.kernels import component_sizes
 
     scores, full = soft_map(name, prediction, valid, quantize)
@@ -120,11 +123,15 @@ def count_map(
         of_normal = scores.reshape(-1)
     sizes = np.empty(0, np.int32)
     of_found = np.empty(0, scores.dtype)
-    if any_anomalous:
+    if any_anomalous and defects is not None:
+        each = defects(scores)
+        sizes = np.repeat(np.array([one.size for one in each], np.int32), [one.size for one in each])
+        of_found = scores.reshape(-1)[np.concatenate([one.places for one in each])]
+    elif any_anomalous:
         of_pixels = np.empty(mask.shape, np.int32)
         component_sizes(mask, of_pixels)
         sizes, of_found = of_pixels[mask], scores[mask]
-    counted = of_normal.size + of_found.size
+    counted = of_normal.size + int(np.count_nonzero(mask))
     falling, pixels = _runs(name, of_normal)
     found = _runs_by_size(name, of_found, sizes)
     if full:

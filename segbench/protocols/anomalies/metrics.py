@@ -90,7 +90,7 @@ class _Pixels(Mapping[str, ScoreCounts]):
         return len(self._images)
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """Thresholds at which images are left out, and each image there; see `AnomalyTable.rows`."""
 
     above: FloatArray
@@ -101,7 +101,7 @@ class _Layout(NamedTuple):
     recalls: FloatArray
 
 
-class _Facts(NamedTuple):
+class Facts(NamedTuple):
     """What is known of each image: its scores as cases, its components, and whether it is anomalous or normal."""
 
     positives: Any
@@ -129,25 +129,18 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
 
         The last columns tell which images are there, because a median does not come from sums.
         """
-        at = self._layout
+        at = self.layout
         parts = at.above, at.equal, at.found, at.components, at.rates, eye_array(self.images, format="csr")
         return Columns(self.pixels.rows, *parts)
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
-        at = self._layout
+        at = self.layout
         widths = self.pixels.rows.shape[1], *(part.shape[1] for part in at[:-1])
         of_pixels, above, equal, found, components, rates, images = np.split(sums, np.cumsum(widths), axis=1)
         values = dict(zip(_OF_PIXELS, self.pixels.score(of_pixels)[:, _PIXEL_PLACES].T, strict=True))
-        values |= self._scored_images(images)
-        areas = np.full((len(sums), len(LIMITS)), np.nan)
-        for row in range(len(sums)):
-            normal = above[row].sum() + equal[row].sum()
-            if normal and components[row, 0]:
-                x, y = pro_corners(above[row], equal[row], found[row])
-                areas[row] = [curves.area_up_to(x, y, limit * normal) / limit for limit in LIMITS]
-                areas[row] /= normal * components[row, 0]
-        values |= {"aupro": areas[:, 0], "aupro_05": areas[:, 1]}
+        values |= self.scored_images(images)
+        values |= dict(zip(("aupro", "aupro_05"), pro_areas(above, equal, found, components[:, 0]), strict=True))
         values |= self._scored_pimo(rates, images)
         return self._columns(values, len(sums))
 
@@ -155,9 +148,9 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         undefined = np.full(rows, np.nan)
         return np.column_stack([values.get(key, undefined) for key in _KEYS])
 
-    def _scored_images(self, weights: FloatArray) -> dict[str, FloatArray]:
+    def scored_images(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Measure images as cases."""
-        positives, negatives = (weights @ part for part in self._facts[:2])
+        positives, negatives = (weights @ part for part in self.facts[:2])
         best, areas = measured_curves(np.ascontiguousarray(positives), np.ascontiguousarray(negatives))
         both = positives.any(axis=1) & negatives.any(axis=1)
         with np.errstate(invalid="ignore"):  # without anomalous images
@@ -169,15 +162,15 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         """Measure AUPIMO of each image, and of all."""
         from segbench.protocols.anomalies.kernels import pimo_weights
 
-        normal = weights @ self._facts.normal
+        normal = weights @ self.facts.normal
         values = np.full((3, len(weights)), np.nan)
-        anomalous = self._facts.anomalous > 0
+        anomalous = self.facts.anomalous > 0
         times = weights[:, anomalous]
         gains = np.zeros(rates.shape[1])
         for row in np.flatnonzero((normal > 0) & times.any(axis=1)):
             shared = np.cumsum(rates[row]) / normal[row]
             if pimo_weights(shared, *curves.RATES, gains):
-                values[:, row] = pimo_values(self._layout.recalls @ gains, times[row])
+                values[:, row] = pimo_values(self.layout.recalls @ gains, times[row])
         return dict(zip(("aupimo", "aupimo_median", "aupimo_zero"), values, strict=True))
 
     @cached_property
@@ -185,14 +178,14 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         """Every metric of the benchmark itself, at every score."""
         everything = np.ones((1, self.images))
         values = dict(zip(_OF_PIXELS, self.pixels.estimates[_PIXEL_PLACES, np.newaxis], strict=True))
-        values |= self._scored_images(everything)
+        values |= self.scored_images(everything)
         values |= {"aupro": np.array([self.pro.areas[0]]), "aupro_05": np.array([self.pro.areas[1]])}
-        if not self.pimo.reason and self._facts.anomalous.any():
-            measured = pimo_values(self._pimo_of_images, self._facts.anomalous[self._facts.anomalous > 0])
+        if not self.pimo.reason and self.facts.anomalous.any():
+            measured = pimo_values(self._pimo_of_images, self.facts.anomalous[self.facts.anomalous > 0])
             keys = "aupimo", "aupimo_median", "aupimo_zero"
             values |= {key: np.array([value]) for key, value in zip(keys, measured, strict=True)}
         if self.images == 1:
-            values[""] = self._facts.score
+            values[""] = self.facts.score
         row: FloatArray = self._columns(values, 1)[0]
         return row
 
@@ -209,11 +202,12 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     @cached_property
     def _pimo_of_images(self) -> FloatArray:
         """AUPIMO of each anomalous image."""
-        counts = zip(self._facts.anomalous, self.ordered, strict=True)
+        counts = zip(self.facts.anomalous, self.ordered, strict=True)
         return np.array([self.pimo.area(one) for anomalous, one in counts if anomalous])
 
     @cached_property
-    def _facts(self) -> _Facts:
+    def facts(self) -> Facts:
+        """What is known of each image."""
         scores: list[list[FloatArray]] = [[], []]
         facts = np.zeros((4, self.images))
         for place, one in enumerate(self.ordered):
@@ -232,10 +226,10 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             rows = np.repeat(np.arange(self.images), [images.size for images in kind])
             places = distinct.size - 1 - np.searchsorted(distinct, np.concatenate([np.empty(0), *kind]))
             matrices.append(csr_array((np.ones(rows.size), (rows, places)), shape=(self.images, distinct.size)))
-        return _Facts(*matrices, *facts)
+        return Facts(*matrices, *facts)
 
     @cached_property
-    def _layout(self) -> _Layout:
+    def layout(self) -> Layout:
         """Count each image at the thresholds where images are left out."""
         from segbench.protocols.anomalies.kernels import add_between
 
@@ -263,12 +257,12 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             above[:, :-1] = 0
         normal = above.astype(np.float64), equal.astype(np.float64)
         of_anomalous = np.array(recalls, np.float64).reshape(-1, pimo.size)
-        return _Layout(*normal, found, self._facts.components[:, np.newaxis], rates, of_anomalous)
+        return Layout(*normal, found, self.facts.components[:, np.newaxis], rates, of_anomalous)
 
     @property
     def shares(self) -> FloatArray:
         """Positives of each image for pixels, components for PRO, and images for the others; see `Table`."""
-        facts = self._facts
+        facts = self.facts
         of_pixels = dict(zip(_OF_PIXELS, self.pixels.shares[:, _PIXEL_PLACES].T, strict=True))
         of_pixels |= dict.fromkeys(("aupro", "aupro_05"), facts.components)
         of_pixels |= dict.fromkeys(("aupimo", "aupimo_median", "aupimo_zero"), facts.anomalous)
@@ -279,14 +273,14 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         values = dict(zip(_OF_PIXELS, self.pixels.measure_images()[:, _PIXEL_PLACES].T, strict=True))
         areas = np.array([measured_pro({"": one}).areas for one in self.ordered]).reshape(-1, len(LIMITS))
         pimo = np.full(self.images, np.nan)
-        pimo[self._facts.anomalous > 0] = self._pimo_of_images
-        values |= {"aupro": areas[:, 0], "aupro_05": areas[:, 1], "aupimo": pimo, "": self._facts.score}
+        pimo[self.facts.anomalous > 0] = self._pimo_of_images
+        values |= {"aupro": areas[:, 0], "aupro_05": areas[:, 1], "aupimo": pimo, "": self.facts.score}
         return self._columns(values, self.images)
 
     @property
     def totals(self) -> Mapping[str, int]:
         """Components, images and pixels."""
-        facts = self._facts
+        facts = self.facts
         of_images = (facts.components.sum(), facts.positives.sum(), facts.negatives.sum())
         keys = (metric.key for metric in TOTALS)
         return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
@@ -332,14 +326,26 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     @property
     def _pimo_line(self) -> Line:
         """Shared FPR, and the mean recall of anomalous images there; nothing where AUPIMO is undefined."""
-        if self.pimo.reason or not self._facts.anomalous.any():
+        if self.pimo.reason or not self.facts.anomalous.any():
             return np.empty(0), np.empty(0)
-        at = self._layout
-        return np.cumsum(at.rates.sum(axis=0)) / self._facts.normal.sum(), at.recalls.mean(axis=0)
+        at = self.layout
+        return np.cumsum(at.rates.sum(axis=0)) / self.facts.normal.sum(), at.recalls.mean(axis=0)
 
     def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
         """Read the curve of pixels off at some places, see `Table`."""
         return self.pixels.heights(space, at, sums[:, : self.pixels.rows.shape[1]])
+
+
+def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:
+    """Give the areas under the PRO curve up to each of `LIMITS`, of rows of sums; shape (limits, rows)."""
+    areas = np.full((len(LIMITS), len(above)), np.nan)
+    for row, number in enumerate(components.tolist()):
+        normal = above[row].sum() + equal[row].sum()
+        if normal and number:
+            x, y = pro_corners(above[row], equal[row], found[row])
+            areas[:, row] = [curves.area_up_to(x, y, limit * normal) / limit for limit in LIMITS]
+            areas[:, row] /= normal * number
+    return areas
 
 
 @dataclass(frozen=True, eq=False, repr=False)

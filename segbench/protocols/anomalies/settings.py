@@ -6,6 +6,8 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -22,6 +24,7 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
+from segbench.protocols.anomalies.defects import ANY_DEFECTS, as_defects, defects_of, read_defects
 from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text
 from segbench.protocols.pixels.settings import QUANTIZE, VOID
 from segbench.protocols.states import State
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.protocols.anomalies.counts import AnomalyCounts
-    from segbench.protocols.anomalies.metrics import AnomalyTable
+    from segbench.core.table import Table
 
 Scores = tuple[tuple[str, float], ...]
 """The score of each image by its name."""
@@ -103,6 +106,10 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     image_scores : path, or mapping of str to float, optional
         A CSV file with the name and the score of each image, which replaces `image_score`.
 
+    defects : path, optional
+        ``defects_config.json`` of MVTec LOCO, or the folder with one in each category: each ground-truth file is a defect,
+        and AU-sPRO takes the place of AUPRO and of the metrics of pixels.
+
     Raises
     ------
     ArgumentError
@@ -160,8 +167,21 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         ),
     )
 
+    defects: Any = field(
+        default=(),
+        metadata=option(
+            "Take each ground-truth file as a defect, as in MVTec LOCO, by its defects_config.json or a folder of them.",
+            metavar="FILE.json|FOLDER",
+            read=str,
+            panel="Ground truth",
+        ),
+    )
+
     def __post_init__(self) -> None:
         LabelRule.parse(self.positive)
+        if isinstance(self.defects, (str, PathLike)):
+            object.__setattr__(self, "defects", read_defects(self.defects))
+        object.__setattr__(self, "defects", as_defects(self.defects))
         object.__setattr__(self, "positive", rule_text(self.positive))
         object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
         if self.image_score not in ("max", "top1"):
@@ -183,22 +203,33 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
             "void": written(self.void) or "none",
             "image_score": score,
         }
+        if self.defects:
+            fields["defects"] = hashlib.sha256(repr(self.defects).encode()).hexdigest()[:12]
         return fields | ({"quantize": str(self.quantize)} if self.quantize else {})
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Anomalies:
         """Make the protocol from the fields of a signature, as far as pictures depend on them."""
         quantize = cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None
-        return cls(quantize=quantize, positive=fields.get("positive", ">0"))
+        defects = ANY_DEFECTS if "defects" in fields else ()
+        return cls(quantize=quantize, positive=fields.get("positive", ">0"), defects=defects)
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS
 
+        if self.defects:
+            from segbench.protocols.anomalies.saturated import METRICS as OF_DEFECTS
+
+            return (*OF_DEFECTS, *TOTALS[:3])
         return (*METRICS, *TOTALS)
 
-    def table(self, per_image: Mapping[str, AnomalyCounts], *, of_set: Counts | None = None) -> AnomalyTable:
-        """Lay out counts, see `AnomalyTable`."""
+    def table(self, per_image: Mapping[str, AnomalyCounts], *, of_set: Counts | None = None) -> Table:
+        """Lay out counts, see `AnomalyTable` and `DefectTable`."""
+        if self.defects:
+            from segbench.protocols.anomalies.saturated import DefectTable
+
+            return DefectTable(per_image)
         from segbench.protocols.anomalies.metrics import AnomalyTable
 
         return AnomalyTable(per_image, cast("AnomalyCounts | None", of_set))
@@ -216,7 +247,8 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     def expected(self) -> Expected:
         """What files may hold under these settings."""
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
-        return Expected(rule=LabelRule.parse(self.positive), void=self.void, one_annotator=True, scores=scores)
+        rule = LabelRule.parse(self.positive)
+        return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
@@ -231,7 +263,12 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
                 what = f"no score of the image {sample.name!r} in {named('image_scores')}"
                 raise DataError(file, what, f"add a line {sample.name},SCORE")
             score = known[sample.name]
-        return Counted(count_map(file, anomalous, prediction, valid, quantize=self.quantize, image_score=score))
+        defects = None
+        if self.defects and not sample.without_truth:
+            left_out = None if valid is None else ~valid
+            defects = partial(defects_of, sample, left_out=left_out, known=self.defects)
+        settings = {"quantize": self.quantize, "image_score": score, "defects": defects}
+        return Counted(count_map(file, anomalous, prediction, valid, **settings))
 
     def states(self, sample: Sample, threshold: float, counts: AnomalyCounts | None = None) -> NDArray[np.uint8]:
         """Tell false alarms, found pixels, and those missed in found components from components missed as a whole."""
@@ -263,9 +300,9 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         from segbench.protocols.pixels.counting import refuse_nan
 
         truth, valid = sample.ground_truths[0], sample.field
-        if len(sample.ground_truths) > 1:
+        if len(sample.ground_truths) > 1 and not self.defects:
             what = f"{len(sample.ground_truths)} annotators, expected one mask"
-            raise DataError(sample.truth_file, what, take_one())
+            raise DataError(sample.truth_file, what, f"{take_one()}; of MVTec LOCO give {named('defects')}")
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_), valid
         if truth.dtype.kind == "f":
@@ -273,4 +310,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         if self.void:
             not_void = ~equals_any(truth, self.void)
             valid = not_void if valid is None else valid & not_void
+        if self.defects:
+            return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
         return LabelRule.parse(self.positive).positive(truth), valid

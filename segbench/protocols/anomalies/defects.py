@@ -1,0 +1,104 @@
+"""Defects of MVTec LOCO: masks that each are one defect, found once so many of their pixels are that it is saturated.
+
+A defect with saturation s is found to min(pixels / s, 1). Of its pixels only the s with the highest scores matter, so it
+is counted as a component of these s pixels, and counts add up as those of components do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arguments import as_path
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import given, named
+from segbench.core.sample import Sample
+
+FILE = "defects_config.json"
+_EXPECTED = f"expected {FILE} of MVTec LOCO, or the folder that holds one in each category"
+
+
+class Saturation(NamedTuple):
+    """How many pixels of a defect need to be found, or which share of them."""
+
+    pixel_value: int
+    threshold: float
+    relative: bool
+
+    def of(self, area: int) -> int:
+        """Give the number of pixels, at least 1."""
+        wanted = int(self.threshold * area) if self.relative else min(int(self.threshold), area)
+        return max(wanted, 1)
+
+
+Defects = tuple[tuple[str, tuple[Saturation, ...]], ...]
+"""The saturation of each kind of defect by category, which is empty for a file."""
+
+
+ANY_DEFECTS: Defects = (("", ()),)
+"""Stands for the defects of a stored run, whose tables do not depend on them."""
+
+
+def as_defects(found: Any) -> Defects:  # noqa: ANN401  as a results file has it
+    """Give defects as they were read, from lists too."""
+    return tuple((category, tuple(Saturation(*one) for one in rules)) for category, rules in found)
+
+
+def read_defects(place: Any) -> Defects:  # noqa: ANN401  checked here
+    """Read the file of a category, or those of all categories in a folder."""
+    path = Path(as_path(place, named("defects")))
+    files = {file.parent.name: file for file in sorted(path.glob(f"*/{FILE}"))} if path.is_dir() else {"": path}
+    if path.is_dir() and (path / FILE).is_file():
+        files = {"": path / FILE}
+    if not files:
+        raise ArgumentError(f"{given('defects', str(path))} holds no {FILE}; {_EXPECTED}")
+    return tuple((category, _read(file)) for category, file in files.items())
+
+
+def _read(file: Path) -> tuple[Saturation, ...]:
+    try:
+        rows = json.loads(file.read_text("utf-8"))
+        found = tuple(
+            Saturation(int(row["pixel_value"]), float(row["saturation_threshold"]), bool(row["relative_saturation"]))
+            for row in rows
+        )
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ArgumentError(f"{file} cannot be read ({error!r:.80}); {_EXPECTED}") from error
+    if any(not 0 < one.threshold or (one.relative and one.threshold > 1) for one in found):
+        raise ArgumentError(f"{file} holds a saturation out of range; {_EXPECTED}")
+    return tuple(sorted(found))
+
+
+class Found(NamedTuple):
+    """The pixels of a defect that count, of highest score, and how many these are."""
+
+    places: NDArray[np.intp]
+    size: int
+
+
+def defects_of(sample: Sample, scores: NDArray[Any], left_out: NDArray[np.bool_] | None, known: Defects) -> list[Found]:
+    """Give the defects of an image, one of each ground-truth file that has a pixel that counts."""
+    tables: Mapping[str, tuple[Saturation, ...]] = dict(known)
+    rules = tables.get(sample.name.partition("/")[0], tables.get(""))
+    found = []
+    for file, truth in zip(sample.truth_files, sample.ground_truths, strict=True):
+        values = np.unique(truth[truth > 0])
+        rule = next((one for one in rules or () if [one.pixel_value] == values.tolist()), None)
+        if values.size and rule is None:
+            held = ", ".join(f"{value:g}" for value in values.tolist()[:4])
+            expected = "the value of one defect in " + FILE
+            raise DataError(
+                file, f"holds {held}, expected {expected}", f"give the file of the category: {named('defects')}"
+            )
+        counted = truth > 0 if left_out is None else (truth > 0) & ~left_out
+        places = np.flatnonzero(counted)
+        if rule is not None and places.size:
+            size = rule.of(places.size)
+            highest = np.argsort(-scores.reshape(-1)[places].astype(np.float64), kind="stable")[:size]
+            found.append(Found(places[highest], size))
+    return found

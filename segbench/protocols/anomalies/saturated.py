@@ -1,0 +1,127 @@
+"""AU-sPRO of MVTec LOCO: PRO over defects that saturate, of logical and structural anomalies, and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+import numpy as np
+from scipy.sparse import eye_array
+
+from segbench.core.arrays import FloatArray
+from segbench.core.metric import Metric, shares
+from segbench.core.table import CountsTable
+from segbench.protocols.anomalies.counts import AnomalyCounts
+from segbench.protocols.anomalies.curves import measured_pro
+from segbench.protocols.anomalies.metrics import METRICS as OF_COMPONENTS
+from segbench.protocols.anomalies.metrics import AnomalyTable, pro_areas
+
+KINDS = ("logical", "structural")
+_LIMIT = (0.05,)
+_NOTE = "area under the sPRO curve of defects up to a false positive rate of 5 %"
+METRICS = shares(
+    *OF_COMPONENTS[:3],
+    Metric(
+        key="auspro_05", title="AU-sPRO@5%", better="higher", image_key="auspro_05", headline=True, compared=True,
+        note=f"{_NOTE}, mean of logical and structural anomalies",
+    ),
+    *(
+        Metric(key=f"auspro_05_{kind}", title=kind, better="higher", compared=True, group="AU-sPRO@5%")
+        for kind in KINDS
+    ),
+    Metric(key="", image_key="image_score", range=None),
+)  # fmt: skip
+
+
+class _Kind(NamedTuple):
+    """The images of a kind of anomalies, and all normal ones."""
+
+    places: list[int]
+    table: AnomalyTable
+
+
+class DefectTable(CountsTable[AnomalyCounts]):
+    """Counts of images whose components are defects; the folder of an image says which kind of anomaly it has."""
+
+    metrics: tuple[Metric, ...] = METRICS
+    counts = AnomalyCounts
+
+    @cached_property
+    def _whole(self) -> AnomalyTable:
+        return AnomalyTable(self.per_image)
+
+    @cached_property
+    def _kinds(self) -> dict[str, _Kind]:
+        """The kinds that there are; of images in other folders one without a name."""
+        kinds = {
+            name: next((kind for kind in KINDS if f"{kind}_anomalies" in name.split("/")), "") for name in self.names
+        }
+        normal = {name for name, one in self.per_image.items() if one.normal_images.size}
+        found = {}
+        for kind in sorted({kinds[name] for name in self.names if name not in normal}):
+            places = [k for k, name in enumerate(self.names) if name in normal or kinds[name] == kind]
+            images = {self.names[k]: self.per_image[self.names[k]] for k in places}
+            found[kind] = _Kind(places, AnomalyTable(images))
+        return found
+
+    @cached_property
+    def rows(self) -> Any:
+        """One column for each image: sums say how often it is there."""
+        return eye_array(self.images, format="csr")
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from how often each image is there, see `Table`."""
+        values = self._whole.scored_images(sums)
+        of_kinds = {}
+        for kind, (places, table) in self._kinds.items():
+            at, weights = table.layout, sums[:, places]
+            columns = (weights @ part for part in (at.above, at.equal, at.found, at.components))
+            above, equal, found, components = columns
+            of_kinds[kind] = pro_areas(above, equal, found, components[:, 0])[1]
+        return self._columns(values, of_kinds, len(sums))
+
+    def _columns(self, values: dict[str, FloatArray], of_kinds: dict[str, FloatArray], rows: int) -> FloatArray:
+        undefined = np.full(rows, np.nan)
+        values |= {f"auspro_05_{kind}": area for kind, area in of_kinds.items()}
+        values["auspro_05"] = np.mean([*of_kinds.values()], axis=0) if of_kinds else undefined
+        return np.column_stack([values.get(metric.key, undefined) for metric in self.metrics])
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, at every score."""
+        values = self._whole.scored_images(np.ones((1, self.images)))
+        of_kinds = {
+            kind: np.array(measured_pro(one.table.per_image, limits=_LIMIT).areas) for kind, one in self._kinds.items()
+        }
+        if self.images == 1:
+            values[""] = self._whole.facts.score
+        row: FloatArray = self._columns(values, of_kinds, 1)[0]
+        return row
+
+    @property
+    def shares(self) -> FloatArray:
+        """Defects of each image for AU-sPRO, and images alike for the others; see `Table`."""
+        defects = self._whole.facts.components
+        return np.column_stack(
+            [defects if metric.key.startswith("auspro") else np.ones(self.images) for metric in self.metrics]
+        )
+
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone."""
+        areas = np.array([measured_pro({"": one}, limits=_LIMIT).areas[0] for one in self.ordered])
+        return self._columns({"": self._whole.facts.score}, {"": areas}, self.images)
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """Defects and images."""
+        facts = self._whole.facts
+        found = (facts.components.sum(), facts.positives.sum(), facts.negatives.sum())
+        return dict(zip(("components", "anomalous_images", "normal_images"), map(int, found), strict=True))
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        if not self._whole.facts.components.any():
+            return "no defects"
+        if metric.key.startswith("image_"):
+            return "no normal images"
+        return "no defects of this kind" if metric.key != "auspro_05" else "no normal pixels"
