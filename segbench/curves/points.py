@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -38,14 +37,6 @@ def hull_vertices(points: Points) -> NDArray[np.int64]:
     return distinct[chain[: kernels.hull_vertices(*some, chain)]]
 
 
-def hull_points(points: Points) -> Points:
-    """Keep the hull's vertices of cumulative points."""
-    vertices = hull_vertices(points)
-    tp, fp = points[0][vertices], points[1][vertices]
-    tp.flags.writeable = fp.flags.writeable = False
-    return tp, fp
-
-
 def best_point(points: Points, *, beta: float = 1.0) -> int:
     """Number the point with the best F, at least 1; the first among equals."""
     tp, fp = points
@@ -66,11 +57,6 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
         if t * base > hits * ranked:
             chosen, hits, base = k, t, ranked
     return chosen
-
-
-def first_reaching(points: Points, share: Fraction) -> int:
-    """Number the first point with recall of at least `share`, by comparing integers."""
-    return int(np.searchsorted(points[0], math.ceil(share * int(points[0][-1]))))
 
 
 def needed_for_fpr(positives: int) -> int:
