@@ -86,8 +86,8 @@ def count_map(
     from segbench.protocols.saliency.measures import weighted_f
 
     truth = np.ascontiguousarray(zero_or_one(labels).view(np.uint8))
-    positives, rows, columns = kernels.centroid_sums(truth)
-    top, left = _centroid(rows, positives, truth.shape[0]), _centroid(columns, positives, truth.shape[1])
+    positives = int(np.count_nonzero(truth))
+    top, left = (_centroid(truth.sum(axis, dtype=np.int64)) for axis in (1, 0))
     levels, values = scores, None
     if scores.dtype == np.uint8:
         levels = np.ascontiguousarray(scores)
@@ -106,7 +106,7 @@ def count_map(
         above = np.array([np.subtract([np.count_nonzero(on) for on in found], true), true])
     errors = (0.0, 0.0)
     if weighted and positives:
-        values = kernels.values_of(levels, of_level) if values is None else values
+        values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
     return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
 
@@ -189,11 +189,10 @@ def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
     return values
 
 
-def _centroid(places: int, positives: int, size: int) -> int:
+def _centroid(positives: NDArray[np.int64]) -> int:
     """Give how many rows (columns) lie before the centroid and at it; half of the image without positives."""
-    if not positives:
-        return size // 2
-    return (2 * places + positives) // (2 * positives) + 1
+    number, places = int(positives.sum()), int(positives @ np.arange(positives.size))
+    return (2 * places + number) // (2 * number) + 1 if number else positives.size // 2
 
 
 @cache

@@ -14,37 +14,6 @@ _REACH = 3  # of the 7x7 Gaussian
 
 
 @compiled()
-def values_of(levels: NDArray[np.uint8], of_level: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the value of each pixel's level."""
-    values = np.empty(levels.shape)
-    for r in range(levels.shape[0]):
-        for c in range(levels.shape[1]):
-            values[r, c] = of_level[levels[r, c]]
-    return values
-
-
-@compiled()
-def centroid_sums(labels: NDArray[np.uint8]) -> tuple[int, int, int]:
-    """Count the positives, and add up their rows and columns."""
-    height, width = labels.shape
-    of_columns = np.zeros(width, np.int64)
-    positives = rows = 0
-    for r in range(height):
-        in_row = 0
-        for c in range(width):
-            in_row += labels[r, c]
-        positives += in_row
-        rows += r * in_row
-        if in_row:
-            for c in range(width):
-                of_columns[c] += labels[r, c]
-    columns = 0
-    for c in range(width):
-        columns += c * of_columns[c]
-    return positives, rows, columns
-
-
-@compiled()
 def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int, left: int) -> NDArray[np.int64]:
     """Count pixels by quadrant (four), label and level; shape (8, 256), `top` and `left` are the size of the first."""
     height, width = labels.shape
@@ -139,13 +108,6 @@ def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 @compiled()
-def squared_distances(rows: NDArray[np.int32], r: int, squares: NDArray[np.int64]) -> None:
-    """Square the distances from row `r` to the positives in `rows`, that row of `nearest_rows`."""
-    for c in range(rows.size):
-        squares[c] = np.int64(rows[c] - r) ** 2
-
-
-@compiled()
 def cells_of_row(rows: NDArray[np.int32], squares: NDArray[np.int64], cells: NDArray[np.int32]) -> int:
     """Find the columns with a positive that is nearest to some place of a row, and give how many there are.
 
@@ -187,19 +149,6 @@ def ends_of_cells(squares: NDArray[np.int64], cells: NDArray[np.int32], ends: ND
         end = (most >> 1 if b - a == 1 else most // (2 * (b - a))) + 1  # most are neighbours, and division is slow
         ends[k] = min(max(end, 0), squares.size)
     ends[last] = squares.size
-
-
-@compiled()
-def mark_near(rows: NDArray[np.int32], r: int, padded: NDArray[np.uint8], near: NDArray[np.uint8]) -> None:
-    """Mark the columns of row `r` that the Gaussian may reach from a positive; `padded` has that more at each end."""
-    width = rows.size
-    for c in range(width):
-        padded[c + _REACH] = (rows[c] >= 0) & (rows[c] - r <= _REACH) & (r - rows[c] <= _REACH)
-    for c in range(width):
-        near[c] = padded[c]
-    for k in range(1, 2 * _REACH + 1):
-        for c in range(width):
-            near[c] |= padded[c + k]
 
 
 @compiled()
@@ -245,7 +194,6 @@ def weighted_errors(
     height, width = labels.shape
     nearest = nearest_rows(labels)
     squares, cells, ends = np.empty(width, np.int64), np.empty(width, np.int32), np.empty(width, np.int32)
-    padded, near = np.zeros(width + 2 * _REACH, np.uint8), np.empty(width, np.uint8)
     errors, blurred = np.zeros(width + 2 * _REACH), np.empty(width)
     window = np.zeros((7, width))
     farthest = np.int64(weights.size - 1)
@@ -253,8 +201,8 @@ def weighted_errors(
     for r in range(height + _REACH):
         if r < height:
             rows = nearest[r]
-            mark_near(rows, r, padded, near)
-            squared_distances(rows, r, squares)
+            for c in range(width):
+                squares[c] = np.int64(rows[c] - r) ** 2
             number = cells_of_row(rows, squares, cells)
             ends_of_cells(squares, cells[:number], ends)
             subtotal = 0.0
@@ -266,7 +214,7 @@ def weighted_errors(
                     if values[r, c] > 0:
                         distance = squares[column] + (c - column) ** 2
                         subtotal += values[r, c] * weights[min(distance, farthest)]
-                    errors[c + _REACH] = error if near[c] else 0.0
+                    errors[c + _REACH] = error
                 start = max(start, ends[k])
             of_negatives += subtotal
             blur_row(errors, gauss, window[r % 7])

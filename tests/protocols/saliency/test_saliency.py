@@ -180,10 +180,9 @@ class TestWeightedF:
         labels[tuple(rng.integers(0, labels.shape))] = True
         expected = distance_transform_edt(~labels, return_distances=False, return_indices=True)
         nearest = kernels.nearest_rows(labels.view(np.uint8))
-        squares = np.empty(labels.shape[1], np.int64)
         cells, ends = np.empty((2, labels.shape[1]), np.int32)
         for r, rows in enumerate(nearest):
-            kernels.squared_distances(rows, r, squares)
+            squares = (rows.astype(np.int64) - r) ** 2
             number = kernels.cells_of_row(rows, squares, cells)
             kernels.ends_of_cells(squares, cells[:number], ends)
             starts = np.maximum.accumulate(np.r_[0, ends[: number - 1]])
