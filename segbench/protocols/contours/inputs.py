@@ -16,6 +16,7 @@ from segbench.protocols.annotators import take_one, zero_or_one
 from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps
+from segbench.protocols.labels.values import places_of
 
 MOST_OBJECTS = 254
 
@@ -57,12 +58,12 @@ def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[i
     both = label_maps(sample, labels=labels, **maps)
     count_maps(both, labels=labels, void=void, valid=sample.field)  # which refuses labels that are no classes
     number = len(labels)
-    known = {label: place for place, label in enumerate(labels)}
     shape = both.truth.labels.shape
     found = []
     for each in both:
         coded = each.coded
-        table = each.mapping.table(coded.values, known | dict.fromkeys(void, number + 1), number).astype(np.uint16)
+        table = places_of(coded.values, labels).astype(np.uint16)
+        table[np.isin(coded.values, void)] = number + 1
         found.append(table[coded.codes].reshape(shape))
     left_out = found[0] == number + 1
     if sample.field is not None:

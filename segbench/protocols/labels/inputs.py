@@ -34,7 +34,7 @@ _MOST_CLASSES = 150
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A label map as codes from 0, uint8 or uint16, and the consecutive values that they represent."""
+    """A label map as codes from 0, uint8 or uint16, and the labels that they represent, remapped."""
 
     codes: NDArray[Any]
     values: NDArray[np.int64]
@@ -52,26 +52,29 @@ class LabelMap:
     @property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
+        codes, first = self._codes()
+        number = 256 if codes.dtype == np.uint8 else int(codes.max(initial=0)) + 1
+        return Coded(codes.reshape(-1), self.mapping.labels_of(np.arange(first, first + number)))
+
+    def _codes(self) -> tuple[NDArray[Any], int]:
+        """Give the map as uint8 or uint16, and the value that 0 stands for."""
         labels = self.labels
         if labels.dtype == np.bool_:
             labels = labels.astype(np.uint8)
         if labels.dtype.kind == "f":
             labels = self._whole()
         if labels.dtype in (np.uint8, np.uint16):
-            return Coded(labels.reshape(-1), np.arange(np.iinfo(labels.dtype).max + 1))
+            return labels, 0
         if labels.dtype.kind not in "iu":
             what = f"{self.role} is of type {labels.dtype}, expected labels"
             raise DataError(self.file, what, "save labels as whole numbers")
-        if not labels.size:
-            return Coded(labels.reshape(-1).astype(np.uint8), np.arange(256))
-        lowest, highest = int(labels.min()), int(labels.max())
-        if lowest >= 0 and highest < _MOST_CODES:
-            narrow = np.uint8 if highest <= 255 else np.uint16
-            return Coded(labels.astype(narrow).reshape(-1), np.arange(np.iinfo(narrow).max + 1))
+        lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
         if highest - lowest >= _MOST_CODES:
             what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
             raise DataError(self.file, what, "save labels as 8 or 16 bits")
-        return Coded((labels.astype(np.int64) - lowest).astype(np.uint16).reshape(-1), np.arange(lowest, highest + 1))
+        first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
+        labels = labels.astype(np.int64) - first if first else labels
+        return labels.astype(np.uint8 if highest - first <= 255 else np.uint16), first
 
     def _whole(self) -> NDArray[np.int64]:
         refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
@@ -86,12 +89,7 @@ class LabelMap:
         if self.mapping == Remapping():
             return self
         found = self.coded
-        table = found.values if self.mapping.others is None else np.full(found.values.size, self.mapping.others)
-        table = table.copy()
-        for value, label in self.mapping.labels.items():
-            if 0 <= value - int(found.values[0]) < table.size:
-                table[value - int(found.values[0])] = label
-        return LabelMap(self.file, self.role, table[found.codes].reshape(self.labels.shape))
+        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape))
 
 
 class LabelMaps(NamedTuple):

@@ -40,7 +40,7 @@ from segbench.protocols.label_rules import (
     settled_positive,
     void_labels,
 )
-from segbench.protocols.labels.values import as_map_text
+from segbench.protocols.labels.values import as_map_text, places_of
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -393,14 +393,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
             raise DataError(sample.name, what, f"{draws} draws right and wrong pixels of any number")
         maps = self._maps(sample).remapped()
         states = self._states(sample, maps)
-        order = np.argsort(labels)
-
-        def places(labels_of: NDArray[Any]) -> NDArray[np.uint8]:
-            at = order[np.searchsorted(labels, labels_of, sorter=order).clip(max=len(labels) - 1)]
-            found: NDArray[np.uint8] = np.where(np.asarray(labels)[at] == labels_of, at, len(labels)).astype(np.uint8)
-            return found
-
-        drawn, classes = (places(each.labels) for each in maps)
+        drawn, classes = (places_of(each.labels, labels).astype(np.uint8) for each in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)
         return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)
