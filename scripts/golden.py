@@ -320,7 +320,6 @@ def _synthetic_saliency(folder: Path) -> Cases:
     gt, *paths = _written(folder, {"gt": truth, **soft})
     for setting, protocol in {
         "all measures": Saliency(),
-        "without weighted F": Saliency(weighted=False),
         "beta^2 1": Saliency(beta2=1.0),
     }.items():
         yield f"saliency, {setting}", [evaluate(gt, path, protocol) for path in paths]

@@ -29,7 +29,6 @@ def count_saliency(
     positive: Positive | None = None,
     stretch: bool = True,
     beta2: float = 0.3,
-    weighted: bool = True,
 ) -> SaliencyCounts:
     """Measure a saliency map of one image.
 
@@ -45,8 +44,6 @@ def count_saliency(
         Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
     beta2 : float
         The weight of precision in F.
-    weighted : bool
-        Compute weighted F, which takes most of the time.
 
     Returns
     -------
@@ -75,11 +72,11 @@ def count_saliency(
         raise ArgumentError(
             "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
         )
-    return count_map("scores", truth == 1, values, stretch=stretch, beta2=beta2, weighted=weighted)
+    return count_map("scores", truth == 1, values, stretch=stretch, beta2=beta2)
 
 
 def count_map(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool, beta2: float, weighted: bool
+    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool, beta2: float
 ) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
@@ -105,10 +102,10 @@ def count_map(
         true = [np.count_nonzero(on & truth.view(np.bool_)) for on in found]
         above = np.array([np.subtract([np.count_nonzero(on) for on in found], true), true])
     errors = (0.0, 0.0)
-    if weighted and positives:
+    if positives:
         values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
-    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
+    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2)
 
 
 def _counts(
@@ -119,7 +116,6 @@ def _counts(
     of_weights: float,
     *,
     beta2: float,
-    weighted: bool,
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
     from segbench.protocols.saliency.measures import at_thresholds, s_measure
@@ -143,7 +139,7 @@ def _counts(
     }
     in_units: dict[str, Any] = {key: round(float(value) * UNITS) for key, value in values.items()}
     in_units |= zip(CURVES, np.rint(curves * UNITS).astype(np.int64), strict=True)
-    return SaliencyCounts(beta2=beta2, weighted=weighted, images=1, pixels=pixels, positives=positives, **in_units)
+    return SaliencyCounts(beta2=beta2, images=1, pixels=pixels, positives=positives, **in_units)
 
 
 def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:

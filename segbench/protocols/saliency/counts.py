@@ -45,8 +45,6 @@ class SaliencyCounts(AddedByField):
     ----------
     beta2 : float
         The weight of precision in F.
-    weighted : bool
-        Whether weighted F was computed; else `weighted_f` is 0.
     images, pixels, positives : int
         How many images are added up, their pixels, and those that are positive.
     mae, s_measure, weighted_f, f_max_of_image, f_adaptive, e_adaptive, mean_iou, mean_dice, ber : int
@@ -69,10 +67,9 @@ class SaliencyCounts(AddedByField):
     """
 
     kind: ClassVar[str] = "saliency"
-    same: ClassVar[tuple[str, ...]] = ("beta2", "weighted")
+    same: ClassVar[tuple[str, ...]] = ("beta2",)
 
     beta2: float
-    weighted: bool
     images: int
     pixels: int
     positives: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -22,8 +22,6 @@ from segbench.protocols.common_thresholds import precision_at
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
-
-WEIGHTED = "weighted_f"
 
 Values = TypeVar("Values", float, FloatArray)
 
@@ -57,7 +55,7 @@ METRICS = shares(
         image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
-        key=WEIGHTED, title="Fw", symbol=r"F_\beta^w", better="higher", image_key=WEIGHTED, image_title="Fw",
+        key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", image_title="Fw",
         compared=True, note="weighted F",
     ),
     Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
@@ -73,10 +71,10 @@ METRICS = shares(
 class SaliencyTable(CountsTable[SaliencyCounts]):
     """Sums of many images in sorted order of their names."""
 
+    metrics = METRICS
     counts = SaliencyCounts
 
-    def __init__(self, metrics: Sequence[Metric], beta2: float, per_image: Mapping[str, SaliencyCounts]) -> None:
-        self.metrics = tuple(metrics)
+    def __init__(self, beta2: float, per_image: Mapping[str, SaliencyCounts]) -> None:
         self._beta2 = beta2
         super().__init__(per_image)
 

@@ -46,8 +46,6 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         the maximum of their type, and floats must lie in [0, 1].
     beta2 : float
         The weight of precision in F (not in weighted F); the field takes .3.
-    weighted : bool
-        Compute weighted F, which takes most of the time.
 
     Raises
     ------
@@ -57,7 +55,7 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     Examples
     --------
     >>> Saliency(stretch=False).signature_fields()
-    {'positive': '>128', 'stretch': 'no', 'beta2': '0.3', 'weighted': 'yes'}
+    {'positive': '>128', 'stretch': 'no', 'beta2': '0.3'}
     """
 
     name: ClassVar[str] = "saliency"
@@ -78,7 +76,6 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     )
     stretch: bool = field(default=True, metadata=option("Use maps as they are, instead of stretching each to [0, 1]."))
     beta2: float = field(default=0.3, metadata=option("Set the weight of precision in F."))
-    weighted: bool = field(default=True, metadata=option("Leave out weighted F, which takes most of the time."))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positive", rule_text(self.positive))
@@ -91,31 +88,29 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             "positive": str(self.positive),
             "stretch": "yes" if self.stretch else "no",
             "beta2": f"{self.beta2!r}",
-            "weighted": "yes" if self.weighted else "no",
         }
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Saliency:
-        """Make the protocol from the fields of a signature: F and weighted F depend on them."""
-        return cls(beta2=float(fields["beta2"]), weighted=fields["weighted"] == "yes")
+        """Make the protocol from the fields of a signature: F depends on them."""
+        return cls(beta2=float(fields["beta2"]))
 
     @classmethod
     def measuring(cls, counts: Counts) -> Saliency:
         """Make the protocol for counts."""
-        ours = cast("SaliencyCounts", counts)
-        return cls(beta2=ours.beta2, weighted=ours.weighted)
+        return cls(beta2=cast("SaliencyCounts", counts).beta2)
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric."""
-        from segbench.protocols.saliency.metrics import METRICS, WEIGHTED
+        from segbench.protocols.saliency.metrics import METRICS
 
-        return METRICS if self.weighted else tuple(metric for metric in METRICS if metric.key != WEIGHTED)
+        return METRICS
 
     def table(self, per_image: Mapping[str, SaliencyCounts]) -> SaliencyTable:
         """Lay out counts, see `SaliencyTable`."""
         from segbench.protocols.saliency.metrics import SaliencyTable
 
-        return SaliencyTable(self.metrics(), self.beta2, per_image)
+        return SaliencyTable(self.beta2, per_image)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Compile every kernel, or load it from disk."""
@@ -138,14 +133,8 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         from segbench.protocols.saliency.counting import count_map
 
         labels = self._labels(sample)
-        counts = count_map(
-            sample.predicted_file,
-            labels,
-            sample.predictions[0],
-            stretch=self.stretch,
-            beta2=self.beta2,
-            weighted=self.weighted,
-        )
+        file, prediction = sample.predicted_file, sample.predictions[0]
+        counts = count_map(file, labels, prediction, stretch=self.stretch, beta2=self.beta2)
         return Counted(counts, notes=MaskRule.parse(self.positive).note(sample.ground_truths[0], labels))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:

@@ -215,13 +215,9 @@ class TestWeightedF:
 class TestSettings:
     def test_each_changes_the_signature(self):
         signatures = {tuple(each.signature_fields().values()) for each in (
-            Saliency(), Saliency(positive="255"), Saliency(stretch=False), Saliency(beta2=1), Saliency(weighted=False),
+            Saliency(), Saliency(positive="255"), Saliency(stretch=False), Saliency(beta2=1),
         )}  # fmt: skip
-        assert len(signatures) == 5
-
-    def test_without_weighted_f_there_is_no_such_metric(self):
-        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1, weighted=False))
-        assert "weighted_f" not in result.summary
+        assert len(signatures) == 4
 
     @pytest.mark.parametrize("settings", [{"beta2": -1}, {"beta2": math.nan}, {"positive": "much"}])
     def test_others_are_refused(self, settings):
@@ -391,7 +387,7 @@ class TestCommand:
         folders = [DEMO / "predictions/random_walker", DEMO / "predictions/soft_otsu"]
         counted = segbench("saliency", DEMO / "ground_truth", *folders, "-o", kept)
         assert counted.code == 0, counted.err
-        assert "protocol:saliency|positive:>128|stretch:yes|beta2:0.3|weighted:yes|" in counted.out
+        assert "protocol:saliency|positive:>128|stretch:yes|beta2:0.3|" in counted.out
         again = segbench("saliency", DEMO / "ground_truth", *folders, "-o", kept)
         assert again.out == counted.out
         assert segbench("compare", kept).code == 0
