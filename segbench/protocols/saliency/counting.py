@@ -28,7 +28,6 @@ def count_saliency(
     *,
     positive: Positive | None = None,
     stretch: bool = True,
-    beta2: float = 0.3,
 ) -> SaliencyCounts:
     """Measure a saliency map of one image.
 
@@ -42,8 +41,6 @@ def count_saliency(
         Which values of `labels` are positive, as in `Pixels`: ``">128"``.
     stretch : bool
         Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
-    beta2 : float
-        The weight of precision in F.
 
     Returns
     -------
@@ -72,12 +69,10 @@ def count_saliency(
         raise ArgumentError(
             "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
         )
-    return count_map("scores", truth == 1, values, stretch=stretch, beta2=beta2)
+    return count_map("scores", truth == 1, values, stretch=stretch)
 
 
-def count_map(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool, beta2: float
-) -> SaliencyCounts:
+def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
     from segbench.protocols.saliency.measures import weighted_f
@@ -105,7 +100,7 @@ def count_map(
     if positives:
         values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
-    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2)
+    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives))
 
 
 def _counts(
@@ -114,8 +109,6 @@ def _counts(
     histogram: NDArray[np.int64],
     above: NDArray[np.int64],
     of_weights: float,
-    *,
-    beta2: float,
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
     from segbench.protocols.saliency.measures import at_thresholds, s_measure
@@ -123,8 +116,8 @@ def _counts(
     pixels = int(histogram.sum())
     sizes = positives, pixels - positives
     false, true = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1]
-    curves, overlaps = at_thresholds(true, false, *sizes, beta2)
-    chosen, (_, _, wrong) = at_thresholds(above[1], above[0], *sizes, beta2)
+    curves, overlaps = at_thresholds(true, false, *sizes)
+    chosen, (_, _, wrong) = at_thresholds(above[1], above[0], *sizes)
     of_negatives, of_positives = moments[1].sum(axis=0).tolist()
     values = {
         "mae": (of_negatives + (positives - of_positives)) / pixels,
@@ -139,7 +132,7 @@ def _counts(
     }
     in_units: dict[str, Any] = {key: round(float(value) * UNITS) for key, value in values.items()}
     in_units |= zip(CURVES, np.rint(curves * UNITS).astype(np.int64), strict=True)
-    return SaliencyCounts(beta2=beta2, images=1, pixels=pixels, positives=positives, **in_units)
+    return SaliencyCounts(images=1, pixels=pixels, positives=positives, **in_units)
 
 
 def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:

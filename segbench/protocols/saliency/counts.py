@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from segbench.core.arguments import as_real, as_whole
+from segbench.core.arguments import as_whole
 from segbench.core.arrays import IntArray, as_counts
 from segbench.core.errors import ArgumentError
 from segbench.protocols.common_thresholds import AddedByField
@@ -16,8 +16,6 @@ UNITS = 2**44
 """Units in 1: fine enough that no value moves by more than 3e-14, coarse enough for 2**18 images."""
 
 LEVELS = 256
-
-BETA2 = "a number from 0 to 1000"
 
 _LARGEST = 2**63 - 1
 _TOTALS = ("images", "pixels", "positives")
@@ -43,8 +41,6 @@ class SaliencyCounts(AddedByField):
 
     Parameters
     ----------
-    beta2 : float
-        The weight of precision in F.
     images, pixels, positives : int
         How many images are added up, their pixels, and those that are positive.
     mae, s_measure, weighted_f, f_max_of_image, f_adaptive, e_adaptive, mean_iou, mean_dice, ber : int
@@ -67,9 +63,8 @@ class SaliencyCounts(AddedByField):
     """
 
     kind: ClassVar[str] = "saliency"
-    same: ClassVar[tuple[str, ...]] = ("beta2",)
+    same: ClassVar[tuple[str, ...]] = ()
 
-    beta2: float
     images: int
     pixels: int
     positives: int
@@ -88,7 +83,6 @@ class SaliencyCounts(AddedByField):
     e: IntArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta2", as_real(self.beta2, "beta2", BETA2, least=0, most=1000))
         for name in (*_TOTALS, *SCALARS):
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=_LARGEST))
         for name in CURVES:

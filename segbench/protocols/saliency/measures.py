@@ -95,15 +95,13 @@ def _aligned(p: float, t: float) -> float:
 
 
 @compiled()
-def at_thresholds(
-    true: IntArray, false: IntArray, positives: int, negatives: int, beta2: float
-) -> tuple[FloatArray, FloatArray]:
+def at_thresholds(true: IntArray, false: IntArray, positives: int, negatives: int) -> tuple[FloatArray, FloatArray]:
     """Measure true and false positives: precision, recall, F and E; IoU, Dice and balanced error. 0 of nothing."""
     curves, others = np.empty((4, true.size)), np.empty((3, true.size))
     for k in range(true.size):
         precision, recall = true[k] / max(true[k] + false[k], 1), true[k] / max(positives, 1)
         curves[0, k], curves[1, k] = precision, recall
-        curves[2, k] = _f_measure(precision, recall, beta2)
+        curves[2, k] = _f_measure(precision, recall)
         curves[3, k] = e_measure(true[k], false[k], positives, negatives)
         others[0, k] = true[k] / max(positives + false[k], 1)
         others[1, k] = 2 * true[k] / max(positives + true[k] + false[k], 1)

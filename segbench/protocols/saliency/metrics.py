@@ -21,6 +21,8 @@ from segbench.curves.curve import Drawn
 from segbench.protocols.common_thresholds import precision_at
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 
+BETA2 = 0.3
+"""The weight of precision in F."""
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
 Values = TypeVar("Values", float, FloatArray)
@@ -74,10 +76,6 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
     metrics = METRICS
     counts = SaliencyCounts
 
-    def __init__(self, beta2: float, per_image: Mapping[str, SaliencyCounts]) -> None:
-        self._beta2 = beta2
-        super().__init__(per_image)
-
     @cached_property
     def rows(self) -> FloatArray:
         """The curves, the other metrics, and 1 for the image; in units of 1."""
@@ -108,7 +106,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
             "f_max": f.max(axis=1),
             "f_max_threshold": np.where(np.isnan(f[:, 0]), np.nan, f.argmax(axis=1) / (LEVELS - 1)),
             "f_mean": f.mean(axis=1),
-            "f_max_of_mean_pr": f_measure(precision, recall, self._beta2).max(axis=1),
+            "f_max_of_mean_pr": f_measure(precision, recall).max(axis=1),
         }
         return np.column_stack([values[metric.key] for metric in self.metrics])
 
@@ -134,10 +132,10 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         return heights
 
 
-def f_measure(precision: Values, recall: Values, beta2: float) -> Values:
+def f_measure(precision: Values, recall: Values) -> Values:
     """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
-    above = (1 + beta2) * precision * recall
-    f: Values = above / (beta2 * precision + recall + (above == 0))
+    above = (1 + BETA2) * precision * recall
+    f: Values = above / (BETA2 * precision + recall + (above == 0))
     return f
 
 
@@ -156,11 +154,10 @@ class SaliencyCurve(Drawn):
     ----------
     thresholds, precision, recall, f, e : array of float64, shape (256,)
         Thresholds are 0, 1/255, .. 1. F is not that of the mean precision and recall.
-    beta2 : float
-        The weight of precision in F.
     """
 
     measure: ClassVar[str] = "f"
+    beta2 = BETA2
     best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "f_max", "e": "e_max"})
 
     thresholds: FloatArray
@@ -168,7 +165,6 @@ class SaliencyCurve(Drawn):
     recall: FloatArray
     f: FloatArray
     e: FloatArray
-    beta2: float = 0.3
 
     @property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -205,4 +201,4 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     pooled = as_pooled(counts, SaliencyCounts)
     units = pooled.images * UNITS
     means = (pooled.precision / units, pooled.recall / units, pooled.f / units, pooled.e / units)
-    return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means, beta2=pooled.beta2)
+    return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means)
