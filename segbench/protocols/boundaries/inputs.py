@@ -15,6 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named, setting
 from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.numbers import written
+from segbench.loaders.repairs import require_same_size
 
 Reader = Callable[[Any, str], NDArray[Any]]
 
@@ -113,10 +114,7 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
     read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
     if not read_maps:
         raise ArgumentError(f"{name}: the list is empty; give at least one map")
-    for k, each in enumerate(read_maps):
-        if each.shape != read_maps[0].shape:
-            found, expected = _size(each.shape), _size(read_maps[0].shape)
-            raise DataError(f"{name} {k}", f"{found}, but {name} 0 is {expected}")
+    require_same_size([(f"{name} {k}", each.shape) for k, each in enumerate(read_maps)])
     return read_maps
 
 
@@ -137,16 +135,7 @@ def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
 
 def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
     """Refuse a prediction of another size than the ground truth."""
-    if prediction.shape == ground_truth.shape:
-        return
-    found, expected = _size(prediction.shape), _size(ground_truth.shape)
-    off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
-    hint = "evaluate at the size of the ground truth, without resizing"
-    if prediction.shape == ground_truth.shape[::-1]:
-        hint = "it is transposed: swap its rows and columns"
-    elif off.max() == 1:
-        hint = "it is a pixel off in size: crop or pad it where the network lost or added a row or column"
-    raise DataError(name, f"{found}, but the ground truth is {expected}", hint)
+    require_same_size([("the ground truth", ground_truth.shape), (name, prediction.shape)])
 
 
 def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
@@ -154,11 +143,6 @@ def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
     return plane
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    """Write the size of an image."""
-    return f"{shape[0]} rows x {shape[1]} columns"
 
 
 def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:
