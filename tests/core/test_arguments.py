@@ -229,7 +229,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
         (lambda: RESULT.of_class("car"), "it has no classes"),
         (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
-        (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files with repairs="),
+        (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files use repairs="),
         (lambda: segbench.count_boundaries(TRUTH, SOFT), "15 values besides 0, .* scores come before ground truths"),
     ],
 )

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named, setting
-from segbench.core.levels import ROUNDING, how_to_scale
+from segbench.core.interface import named
+from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
 from segbench.core.numbers import written
 from segbench.loaders.repairs import require_same_size
 
@@ -41,9 +41,7 @@ def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
             f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats: "
             "the full scale of others is unknown"
         )
-    bad = int(array.size - np.isfinite(array).sum())
-    if bad:
-        raise DataError(name, f"{bad} of {array.size} scores NaN or infinite", "write finite scores")
+    refuse_not_finite(name, array)
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -73,12 +71,8 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
 
 def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
-    if scores.size and (scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING):
-        lowest, highest = float(scores.min()), float(scores.max())
-        what = f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]"
-        of_files = setting("", "of files ")
-        hint = f"scale them, {of_files}with {how_to_scale(lowest, highest)}, or give the thresholds as a list"
-        raise DataError(name, what, hint)
+    why = "but evenly spaced thresholds are for [0, 1]"
+    refuse_beyond_unit(name, scores, why, ", or give the thresholds as a list")
 
 
 def as_tolerance(max_dist: float | str) -> float | str:

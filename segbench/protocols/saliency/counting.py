@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import FloatArray, as_array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given
-from segbench.core.levels import ROUNDING, as_shares, how_to_scale
+from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
@@ -139,30 +139,20 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
     if scores.dtype.kind not in "biuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
-    if scores.dtype.kind in "bu" and scores.dtype.itemsize <= 2:
-        full = 1 if scores.dtype == np.bool_ else np.iinfo(scores.dtype).max
-        values = scores / np.float64(full)
-    else:
-        with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
-            values = np.ascontiguousarray(as_shares(scores), np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+        values = scores_of(scores)
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
-        wrong = int(np.count_nonzero(~np.isfinite(values)))
-        raise DataError(
-            name, f"{wrong} of {values.size} scores NaN or infinite, expected finite ones", "fix the prediction"
-        )
+        refuse_not_finite(name, values)
     if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
         what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
         fix = f"scale them: {given('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
         raise DataError(name, what, fix)
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
-    elif lowest < -ROUNDING or highest > 1 + ROUNDING:
-        held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
-        what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
-        or_stretch = f", or leave out {given('stretch', False)}" * (not stretch)
-        raise DataError(name, what, f"scale all maps: {how_to_scale(lowest, highest)}{or_stretch}")
-    elif lowest < 0 or highest > 1:
+    else:
+        why = "expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
+        refuse_beyond_unit(name, values, why, f", or leave out {given('stretch', False)}" * (not stretch))
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)
 

@@ -234,7 +234,7 @@ class TestRefusals:
             (PREDICTION[:1], TRUTH, "1 x 4 .height x width., expected 2 x 4"),
             ([TRUTH, TRUTH[:1]], TRUTH, "segmentation 1: 1 x 4"),
             (np.full((5, 9), 0.5), TRUTH, "8 pixels lie above the threshold 0.01"),
-            (np.full((5, 9), np.nan), TRUTH, "NaN or infinite"),
+            (np.full((5, 9), np.nan), TRUTH, "45 NaN and 0 infinite"),
             (np.full((5, 9), 2.0), TRUTH, "evenly spaced thresholds are for"),
             (np.empty((0, 0), int), np.empty((0, 0), int), "has no pixel"),
         ],

@@ -227,10 +227,10 @@ class TestSettings:
         ("scores", "settings", "words"),
         [
             ([[0.0, 2.0]], {"stretch": False}, r"expected \[0, 1\]"),
-            ([[7.0, 7.0]], {}, r"all scores are 7, expected \[0, 1\], since a constant .*Repairs\(scale=N\)"),
+            ([[7.0, 7.0]], {}, r"scores from 7 to 7, expected \[0, 1\], since a constant .*Repairs\(scale=N\)"),
             ([[-7.0, -7.0]], {}, r"Repairs\(scale='sigmoid'\)"),
             ([[-7.0, 7.0]], {"stretch": False}, r"Repairs\(scale='sigmoid'\) .* or leave out stretch=False"),
-            ([[0.0, np.nan]], {}, "1 of 2 scores NaN"),
+            ([[0.0, np.nan]], {}, "1 NaN and 0 infinite scores"),
         ],
     )
     def test_maps_that_cannot_be_measured_are_refused(self, scores, settings, words):
