@@ -40,6 +40,14 @@ def how_to_scale(lowest: float, highest: float) -> str:
     return f"{divided} with the highest score that there can be"
 
 
+def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a tensor
+    """Refuse ground truth, or scores of classes, with values that are no numbers."""
+    may_hold = getattr(values.dtype, "kind", "f") == "f"
+    nan = int((values != values).sum()) if may_hold else 0  # noqa: PLR0124  only NaN differs from itself
+    if nan:
+        raise DataError(name, f"holds {nan} NaN, expected a number in each pixel", "give them a value")
+
+
 def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array or a tensor
     """Refuse scores of pixels that count where they are not finite."""
     with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import Quantize, as_quantize
 from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import are_levels, as_shares, quantized, refuse_not_finite
+from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.label_rules import LabelRule, Positive
-from segbench.protocols.pixels.counting import refuse_nan, refuse_unfit_to_round
+from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
 ImageScore = Literal["max", "top1"]
 
@@ -70,8 +70,7 @@ def count_anomalies(
     if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
-    if truth.dtype.kind == "f":
-        refuse_nan("labels", int(np.isnan(truth if counted is None else truth[counted]).sum()))
+    refuse_nan("labels", truth if counted is None else truth[counted])
     anomalous = LabelRule.parse(positive).positive(truth)
     bits = as_quantize(quantize, "quantize")
     score = image_score if isinstance(image_score, str) else float(image_score)

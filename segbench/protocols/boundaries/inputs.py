@@ -13,7 +13,7 @@ from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named
-from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
+from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.numbers import written
 from segbench.loaders.repairs import require_same_size
 
@@ -26,8 +26,7 @@ _LARGEST_RADIUS = 100
 def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
     """Read a mask: pixels other than 0 are on."""
     array = _plane(mask, name)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise DataError(name, f"{int(np.isnan(array).sum())} of {array.size} pixels NaN; a mask is 0 or not 0")
+    refuse_nan(name, array)
     return np.ascontiguousarray(array != 0)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
+from segbench.core.levels import refuse_nan
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.label_rules import (
@@ -77,8 +77,8 @@ class LabelMap:
         return labels.astype(np.uint8 if highest - first <= 255 else np.uint16), first
 
     def _whole(self) -> NDArray[np.int64]:
-        refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
-        if not np.array_equal(self.labels, np.rint(self.labels)):
+        refuse_nan(self.file, self.labels)
+        if not (np.isfinite(self.labels) & (self.labels == np.rint(self.labels))).all():
             what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
             hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
             raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
@@ -147,7 +147,7 @@ def _reduced_by_argmax(stack: Stack, scores: Any) -> NDArray[np.intp]:  # noqa: 
     if tuple(stack.labels) != tuple(range(len(stack.labels))):
         reduced = f"numpy.array({list(stack.labels)})[{reduced}]"
     axis = stack.class_axis(hint=f"save label maps instead: {reduced}; only these are resized")
-    refuse_nan(file, "values of the stack", scores != scores, "a score")  # noqa: PLR0124  only NaN differs from itself
+    refuse_nan(file, scores)
     places = scores.argmax(axis)
     return _on_host(places)
 
@@ -167,8 +167,7 @@ def masks_in(
     """Give label maps, remapped, as masks."""
     truth, predicted = maps
     for each in maps:
-        if each.labels.dtype.kind == "f":
-            refuse_nan(each.file, f"pixels of {each.role}", np.isnan(each.labels), "a value")
+        refuse_nan(each.file, each.labels)
     if void:
         not_void = ~equals_any(truth.labels, tuple(map(float, void)))
         valid = not_void if valid is None else valid & not_void
@@ -243,10 +242,3 @@ def likely_classes(labels: NDArray[Any], most: int) -> str:
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
     return given("classes", f"0-{values[-1]:.0f}") if whole else ""
-
-
-def refuse_nan(file: str, where: str, broken: Any, expected: str) -> None:  # noqa: ANN401  an array or a tensor
-    """Refuse values that are no numbers, `broken`."""
-    if broken.any():
-        found = f"NaN or infinity in {int(broken.sum())} of {math.prod(broken.shape)} {where}"
-        raise DataError(file, f"{found}, expected {expected} in each", f"give them {expected}")

@@ -111,12 +111,6 @@ def distinct_by_class(
     return values, in_first, in_second
 
 
-def refuse_nan(name: str, nan: int) -> None:
-    """Refuse a ground truth that holds NaN."""
-    if nan:
-        raise DataError(name, f"holds {nan} NaN, expected a number in each pixel", "give them a value")
-
-
 def rounding() -> str:
     """Say why scores must be in [0, 1]."""
     return f"but {named('quantize')} rounds scores from 0 to 1"

@@ -381,12 +381,9 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_] | None:
         """Mark where an annotator's pixels count; None where all do."""
-        if ground_truth.dtype.kind == "f":
-            import numpy as np
+        from segbench.core.levels import refuse_nan
 
-            from segbench.protocols.pixels.counting import refuse_nan
-
-            refuse_nan(name, int(np.isnan(ground_truth).sum()))
+        refuse_nan(name, ground_truth)
         if not self.void:
             return field
         not_void = ~equals_any(ground_truth, self.void)
@@ -483,13 +480,12 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
     """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
     import numpy as np
 
-    from segbench.protocols.pixels.counting import refuse_nan
+    from segbench.core.levels import refuse_nan
 
     if positive is not None:
         rule = LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)
-        if labels.dtype.kind == "f":
-            refuse_nan("labels", int(np.isnan(labels).sum()))
+        refuse_nan("labels", labels)
         return rule.positive(labels)
     if labels.dtype == np.bool_:
         return labels

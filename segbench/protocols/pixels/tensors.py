@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
+from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
@@ -23,7 +23,6 @@ from segbench.protocols.pixels.counting import (
     POSITIVE,
     classes_of,
     counts_of_levels,
-    refuse_nan,
     rounding,
 )
 
@@ -49,8 +48,7 @@ def count_tensors(
     torch: Any = sys.modules["torch"]
     labels, scores = labels.detach().reshape(-1), scores.detach().reshape(-1)
     pixels = scores.numel()
-    if labels.dtype.is_floating_point:
-        refuse_nan(f"labels{of}", int(labels.isnan().sum()))
+    refuse_nan(f"labels{of}", labels)
     if valid is not None:
         valid = valid.reshape(-1)
         labels, scores = labels[valid], scores[valid]
