@@ -75,7 +75,6 @@ def count_saliency(
 def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
-    from segbench.protocols.saliency.measures import weighted_f
 
     truth = np.ascontiguousarray(zero_or_one(labels).view(np.uint8))
     positives = int(np.count_nonzero(truth))
@@ -100,7 +99,7 @@ def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, str
     if positives:
         values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
-    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives))
+    return _counts(positives, moments, histogram, above, kernels.weighted_f(*errors, positives))
 
 
 def _counts(
@@ -111,17 +110,17 @@ def _counts(
     of_weights: float,
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
-    from segbench.protocols.saliency.measures import at_thresholds, s_measure
+    from segbench.protocols.saliency import kernels
 
     pixels = int(histogram.sum())
     sizes = positives, pixels - positives
     false, true = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1]
-    curves, overlaps = at_thresholds(true, false, *sizes)
-    chosen, (_, _, wrong) = at_thresholds(above[1], above[0], *sizes)
+    curves, overlaps = kernels.at_thresholds(true, false, *sizes)
+    chosen, (_, _, wrong) = kernels.at_thresholds(above[1], above[0], *sizes)
     of_negatives, of_positives = moments[1].sum(axis=0).tolist()
     values = {
         "mae": (of_negatives + (positives - of_positives)) / pixels,
-        "s_measure": s_measure(moments, *sizes),
+        "s_measure": kernels.s_measure(moments, *sizes),
         "weighted_f": of_weights,
         "f_max_of_image": curves[2].max(),
         "f_adaptive": chosen[2, 0],
