@@ -25,7 +25,7 @@ from segbench.protocols.label_rules import (
 )
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
-from segbench.protocols.stacks import Stack, is_one_map
+from segbench.protocols.stacks import class_axis, is_one_map
 
 _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
@@ -124,8 +124,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     predicted = through_palette(file, predicted, palette)
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        stack = Stack(file, tuple(predicted.shape), truth, labels, "classes")
-        predicted = np.asarray(labels)[_reduced_by_argmax(stack, predicted)]
+        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
@@ -135,21 +134,21 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(stack: Stack, scores: Any) -> NDArray[np.intp]:  # noqa: ANN401
+def _reduced_by_argmax(file: str, scores: Any, truth: NDArray[Any], labels: Sequence[int]) -> NDArray[np.intp]:  # noqa: ANN401
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
-    file, classes = stack.file, stack.shape[-1]
-    if stack.shape[:-1] == stack.truth.shape and classes in (3, 4) and str(scores.dtype).endswith("uint8"):
-        what = f"shape {stack.shape} of uint8 may be a colour image or the scores of {classes} classes"
+    shape = tuple(scores.shape)
+    if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
+        what = f"shape {shape} of uint8 may be a colour image or the scores of {shape[-1]} classes"
         palette = setting("--palette FILE", "palette=FILE")
         raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
-    last = stack.shape[-1] == len(stack.labels) != stack.shape[0]
+    last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"
-    if tuple(stack.labels) != tuple(range(len(stack.labels))):
-        reduced = f"numpy.array({list(stack.labels)})[{reduced}]"
-    axis = stack.class_axis(hint=f"save label maps instead: {reduced}; only these are resized")
+    if tuple(labels) != tuple(range(len(labels))):
+        reduced = f"numpy.array({list(labels)})[{reduced}]"
+    hint = f"save label maps instead: {reduced}; only these are resized"
+    axis = class_axis(file, shape, truth, labels, argument="classes", hint=hint)
     refuse_nan(file, scores)
-    places = scores.argmax(axis)
-    return _on_host(places)
+    return _on_host(scores.argmax(axis))
 
 
 def _on_host(array: Any) -> NDArray[Any]:  # noqa: ANN401  an array or a tensor

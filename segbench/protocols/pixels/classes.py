@@ -36,7 +36,7 @@ from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any, void_labels
 from segbench.protocols.pixels.settings import AT, CALIBRATION, INVERT, QUANTIZE, VOID, Pixels
-from segbench.protocols.stacks import ClassMapsError, Stack, is_one_map
+from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
 
 if TYPE_CHECKING:
     import numpy as np
@@ -229,7 +229,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             return list(predictions)
         (stack,) = predictions
         hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
-        axis = Stack(file, stack.shape, truth, self.labels, "labels").class_axis(hint=hint)
+        axis = class_axis(file, stack.shape, truth, self.labels, argument="labels", hint=hint)
         return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
