@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -17,7 +17,6 @@ from segbench.core.capabilities import (
     Part,
     Parts,
     Pictured,
-    Prepared,
     Settled,
     SettledBySet,
     Verb,
@@ -58,7 +57,7 @@ _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and w
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDevice, Parts, Pictured):
+class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Parts, Pictured):
     """Settings of the labels protocol.
 
     Parameters
@@ -315,13 +314,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
             )
             for place, (label, name) in enumerate(named)
         }
-
-    def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile the kernel, or load it from disk."""
-        import numpy as np
-
-        del say
-        count_labels(np.zeros((2, 2), np.uint8), np.zeros((2, 2), np.uint8), classes=2)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.capabilities import Checked, Pictured, Prepared, Verb
+from segbench.core.capabilities import Checked, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saliency(Protocol, Verb, Checked, Prepared, Pictured):
+class Saliency(Protocol, Verb, Checked, Pictured):
     """Settings of the saliency protocol.
 
     Parameters
@@ -91,16 +91,6 @@ class Saliency(Protocol, Verb, Checked, Prepared, Pictured):
         from segbench.protocols.saliency.metrics import SaliencyTable
 
         return SaliencyTable(per_image)
-
-    def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
-        import numpy as np
-
-        from segbench.protocols.saliency.counting import count_saliency
-
-        del say
-        for dtype in (np.uint8, np.float64):
-            count_saliency(np.eye(2), np.eye(2).astype(dtype))
 
     @property
     def expected(self) -> Expected:
