@@ -153,14 +153,9 @@ class PublishedCurve(Published):
         return Summary(metrics, undefined=undefined)
 
     def to_json(self) -> str:
-        """Write it as JSON; nan becomes null."""
-        fields = {
-            "thresholds": self.curve.thresholds.tolist() if self.thresholds_known else None,
-            "recall": self.curve.recall.tolist(),
-            "precision": self.curve.precision.tolist(),
-            "printed": dict(self.printed),
-        }
-        return json.dumps(fields)
+        """Write it as JSON."""
+        rows = {name: getattr(self.curve, name).tolist() for name in ("thresholds", "recall", "precision")}
+        return json.dumps({"rows": rows, "printed": dict(self.printed)})
 
     def official_files(self) -> dict[str, str]:
         """Write the text files of BSDS500."""
@@ -172,7 +167,4 @@ class PublishedCurve(Published):
     def from_json(cls, text: str) -> PublishedCurve:
         """Read what `to_json` wrote."""
         fields: dict[str, Any] = json.loads(text)
-        recall = np.array(fields["recall"], dtype=np.float64)
-        thresholds = fields["thresholds"] or np.full(recall.size, np.nan)
-        curve = BoundaryCurve(np.asarray(thresholds), recall, np.array(fields["precision"]))
-        return cls(curve, fields["printed"])
+        return cls(BoundaryCurve(**fields["rows"]), fields["printed"])

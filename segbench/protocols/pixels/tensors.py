@@ -66,18 +66,17 @@ def count_tensors(
         levels = scores.to(torch.int64)
         if settings.invert:
             levels = level_count - 1 - levels
-        negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
-        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
-    numbers = _as_floats(torch, f"scores{of}", scores)
-    if settings.quantize:
-        refuse_beyond_unit(f"scores{of}", numbers, rounding())
-    numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
-    if settings.quantize:
-        full = 2**settings.quantize - 1
-        levels = torch.round(numbers.to(torch.float64) * full).to(torch.int64)
-        negatives, positives = _by_class(torch, levels, positive, full + 1).cpu().numpy()
-        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
-    return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values)
+    else:
+        numbers = _as_floats(torch, f"scores{of}", scores)
+        if settings.quantize:
+            refuse_beyond_unit(f"scores{of}", numbers, rounding())
+        numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
+        if not settings.quantize:
+            return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values)
+        level_count = 2**settings.quantize
+        levels = torch.round(numbers.to(torch.float64) * (level_count - 1)).to(torch.int64)
+    negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
+    return Counted(counts_of_levels(negatives, positives, ignored), label_values)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[NDArray[Any], Tensor]:  # noqa: ANN401  a module

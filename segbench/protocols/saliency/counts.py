@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from segbench.core.arguments import as_whole
-from segbench.core.arrays import IntArray, as_counts
+from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.errors import ArgumentError
 from segbench.protocols.common_thresholds import AddedByField
 
@@ -89,8 +89,7 @@ class SaliencyCounts(AddedByField):
             curve = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
             if curve.size != LEVELS:
                 raise ArgumentError(f"{name} has {curve.size} entries, expected one for each of {LEVELS} thresholds")
-            curve.flags.writeable = False
-            object.__setattr__(self, name, curve)
+            object.__setattr__(self, name, frozen(curve))
 
     @property
     def ground_truth(self) -> str:
