@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.core.levels import refuse_nan
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import only_truth
+from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.label_rules import (
     MANY_LEVELS,
     LabelRule,
@@ -40,6 +40,20 @@ class Coded:
     values: NDArray[np.int64]
 
 
+def whole_labels(file: str, role: str, labels: NDArray[Any]) -> NDArray[Any]:
+    """Give the labels in a file, which must be whole numbers; those of masks as 0 and 1."""
+    if labels.dtype == np.bool_:
+        return zero_or_one(labels).view(np.uint8)
+    if labels.dtype.kind != "f":
+        return labels
+    refuse_nan(file, labels)
+    if not (np.isfinite(labels) & (labels == np.rint(labels))).all():
+        what = f"{role} holds numbers that are not whole, expected one label per pixel"
+        hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
+        raise DataError(file, what, f"label maps hold whole numbers; {hint}")
+    return labels.astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class LabelMap:
     """One label map, the file it comes from, what errors call it, and what its values represent."""
@@ -58,11 +72,7 @@ class LabelMap:
 
     def _codes(self) -> tuple[NDArray[Any], int]:
         """Give the map as uint8 or uint16, and the value that 0 stands for."""
-        labels = self.labels
-        if labels.dtype == np.bool_:
-            labels = labels.astype(np.uint8)
-        if labels.dtype.kind == "f":
-            labels = self._whole()
+        labels = whole_labels(self.file, self.role, self.labels)
         if labels.dtype in (np.uint8, np.uint16):
             return labels, 0
         if labels.dtype.kind not in "iu":
@@ -75,14 +85,6 @@ class LabelMap:
         first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
         labels = labels.astype(np.int64) - first if first else labels
         return labels.astype(np.uint8 if highest - first <= 255 else np.uint16), first
-
-    def _whole(self) -> NDArray[np.int64]:
-        refuse_nan(self.file, self.labels)
-        if not (np.isfinite(self.labels) & (self.labels == np.rint(self.labels))).all():
-            what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
-            hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
-            raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
-        return self.labels.astype(np.int64)
 
     def remapped(self) -> LabelMap:
         """Give the map with its values replaced by the labels that they represent."""

@@ -110,11 +110,6 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         }
         return np.column_stack([values[metric.key] for metric in self.metrics])
 
-    def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
-        del metric  # the reason is the same for all
-        return "no image was counted"
-
     @property
     def curve(self) -> SaliencyCurve:
         """Mean precision, recall, F and E at each threshold."""
