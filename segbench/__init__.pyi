@@ -41,8 +41,8 @@ from .curves.curve import roc_hull as roc_hull
 from .curves.curve import thresholds_from as thresholds_from
 from .curves.dominance import Dominance as Dominance
 from .curves.dominance import dominates as dominates
-from .curves.operating import BestF as BestF
-from .curves.operating import best_f as best_f
+from .curves.points import BestF as BestF
+from .curves.points import best_f as best_f
 from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset

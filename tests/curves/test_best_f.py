@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.operating import best_f
+from segbench.curves.points import best_f
 
 LEVELS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=15)
 

@@ -16,7 +16,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import roc_curve
-from segbench.curves.operating import best_f
+from segbench.curves.points import best_f
 
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
     lambda pixels: 0 < sum(label for label, _ in pixels) < len(pixels)
