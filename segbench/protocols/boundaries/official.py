@@ -44,7 +44,8 @@ def official_files(per_image: Mapping[str, BoundaryCounts], *, competes: bool) -
     images = {name: _printed(per_image[name]) for name in sorted(per_image)}
     pool = BoundaryCounts.sum(images.values())
     rows = _curve_rows(boundary_curve(pool))
-    best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
+    curves = [boundary_curve(counts) for counts in images.values()]
+    best = [[k, *_curve_rows(curve)[int(np.argmax(curve.f))]] for k, curve in enumerate(curves, start=1)]
     summary: Mapping[str, float] = BoundaryTable(images, with_pixels_only=not competes).summary()
     if not competes:
         known = zip(best, images.values(), strict=True)
@@ -76,11 +77,6 @@ def _best(summary: Mapping[str, float]) -> list[float]:
 
 def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
     return rows_of(curve.thresholds, curve.recall, curve.precision, curve.f)
-
-
-def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
-    curve = boundary_curve(counts)
-    return [place, *_curve_rows(curve)[int(np.argmax(curve.f))]]
 
 
 PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")

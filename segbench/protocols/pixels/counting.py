@@ -12,7 +12,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import named
 from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.annotators import zero_or_one
+from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 INTEGER_LIMIT = 2**53 - 1
@@ -38,6 +38,12 @@ def count_labelled(
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     return _count_numbers(name, classes, scores)
+
+
+def count_drawn(name: str, drawn: Sequence[Labelled], scores: NDArray[Any], rule: AnnotatorRule | None) -> ScoreCounts:
+    """Count one image with the labels of each annotator, see `count_labelled`."""
+    counts = [count_labelled(name, labels, scores, valid) for labels, valid in brought_together(drawn, rule)]
+    return counts[0] if len(counts) == 1 else ScoreCounts.sum(counts)
 
 
 def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
