@@ -33,10 +33,7 @@ from .core.thresholds import Thresholds as Thresholds
 from .curves.areas import auc_pr as auc_pr
 from .curves.areas import auc_roc as auc_roc
 from .curves.areas import average_precision as average_precision
-from .curves.areas import explain_areas as explain_areas
-from .curves.conversion import ConfusionPoints as ConfusionPoints
 from .curves.conversion import from_pr as from_pr
-from .curves.conversion import from_roc as from_roc
 from .curves.curve import Curve as Curve
 from .curves.curve import achievable_pr_curve as achievable_pr_curve
 from .curves.curve import pr_curve as pr_curve
@@ -44,13 +41,9 @@ from .curves.curve import roc_curve as roc_curve
 from .curves.curve import roc_hull as roc_hull
 from .curves.curve import thresholds_from as thresholds_from
 from .curves.dominance import Dominance as Dominance
-from .curves.dominance import RecallRange as RecallRange
 from .curves.dominance import dominates as dominates
-from .curves.operating import BestF as BestF
-from .curves.operating import at_tpr as at_tpr
-from .curves.operating import best_f as best_f
-from .curves.operating import precision_at_recall as precision_at_recall
-from .curves.operating import recall_at_precision as recall_at_precision
+from .curves.points import BestF as BestF
+from .curves.points import best_f as best_f
 from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset

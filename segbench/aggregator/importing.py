@@ -168,7 +168,7 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     else:
         point = (np.array([printed[key]]) for key in ("ods_threshold", "ods_recall", "ods_precision"))
         curve = _checked(evaluation.best, *point)
-        published = PublishedCurve(curve, taken | {"area_pr": printed["area_pr"]}, best_only=True)
+        published = PublishedCurve(curve, taken | {"area_pr": printed["area_pr"]})
     settings, said = _settings(curve.thresholds, method)
     files = [path for path in (evaluation.rows, evaluation.best, evaluation.images) if path]
     return _without_counts(

@@ -227,7 +227,7 @@ class Published(ABC):
 
     @abstractmethod
     def to_json(self) -> str:
-        """Write it as JSON, for results files; nan becomes null."""
+        """Write it as JSON, for results files."""
 
     def official_files(self) -> dict[str, str]:
         """Write it as `Official.official_files` writes counts, as far as it is known."""

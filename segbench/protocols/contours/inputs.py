@@ -14,6 +14,7 @@ from segbench.core.sample import Sample
 from segbench.protocols.label_rules import Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps
+from segbench.protocols.labels.values import places_of
 from segbench.protocols.mask_pairs import finite_scores, left_out, true_mask, two_maps, two_valued
 
 MOST_OBJECTS = 254
@@ -56,12 +57,12 @@ def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[i
     both = label_maps(sample, labels=labels, **maps)
     count_maps(both, labels=labels, void=void, valid=sample.field)  # which refuses labels that are no classes
     number = len(labels)
-    known = {label: place for place, label in enumerate(labels)}
     shape = both.truth.labels.shape
     found = []
     for each in both:
         coded = each.coded
-        table = each.mapping.table(coded.values, known | dict.fromkeys(void, number + 1), number).astype(np.uint16)
+        table = places_of(coded.values, labels).astype(np.uint16)
+        table[np.isin(coded.values, void)] = number + 1
         found.append(table[coded.codes].reshape(shape))
     none = found[0] == number + 1
     if sample.field is not None:

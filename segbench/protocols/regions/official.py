@@ -97,11 +97,8 @@ class PublishedRegions(Published):
         return Summary(metrics, undefined={key: _NO_COUNTS for key, value in metrics.items() if math.isnan(value)})
 
     def to_json(self) -> str:
-        """Write it as JSON; nan becomes null."""
-        rows = {
-            name: [None if math.isnan(value) else value for value in getattr(self, name).tolist()] for name in _ROWS
-        }
-        return json.dumps({"regions": dict(self.printed), **rows})
+        """Write it as JSON."""
+        return json.dumps({"printed": dict(self.printed)} | {name: getattr(self, name).tolist() for name in _ROWS})
 
     def official_files(self) -> dict[str, str]:
         """Write the text files of BSDS500, as far as the metrics are known."""
@@ -114,4 +111,4 @@ class PublishedRegions(Published):
     def from_json(cls, text: str) -> PublishedRegions:
         """Read what `to_json` wrote."""
         fields: dict[str, Any] = json.loads(text)
-        return cls(fields["regions"], *(np.array(fields[name], dtype=np.float64) for name in _ROWS))
+        return cls(fields["printed"], *(np.array(fields[name], dtype=np.float64) for name in _ROWS))
