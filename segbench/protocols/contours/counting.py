@@ -34,7 +34,7 @@ def count_masks(
             continue
         box = slice(max(top - 1, 0), bottom + 1), slice(max(left - 1, 0), right + 1)
         masks = [np.ascontiguousarray(mask[box]) for mask in masks]
-        bands = (kernels.band(mask, reaches[0]) for mask in masks)
+        bands = (kernels.band(mask, reaches[0], mask.copy()) for mask in masks)
         table[3:6] = kernels.common(*bands)
         table[6:10] = _davis(masks, reaches[1])
         if table[0] and table[1]:
@@ -67,46 +67,39 @@ def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, in
     """Count boundary pixels of both masks, and those near the other."""
     from segbench.protocols.contours import kernels
 
-    marks = [kernels.davis_boundary(mask) for mask in masks]
-    places = [kernels.places_of(each) for each in marks]
-    if not all(each.size for each in places):
-        return places[0].size, places[1].size, 0, 0
-    near = [kernels.count_near(places[k], kernels.along_columns(marks[1 - k]), reach) for k in (0, 1)]
-    return places[0].size, places[1].size, near[0], near[1]
+    marks = [kernels.davis_boundary(mask, np.empty_like(mask)) for mask in masks]
+    found = [kernels.squared_distances(one, other, reach**2 + 1) for one, other in (marks, marks[::-1])]
+    near = [int(np.count_nonzero(each <= reach**2)) for each in found]
+    return found[0].size, found[1].size, near[0], near[1]
 
 
 def _distances(masks: Sequence[NDArray[np.uint8]], surface: str) -> list[IntArray]:
     """Give squared distances, units and halves in rows: from the first mask to the second, and back."""
     from segbench.protocols.contours import kernels
 
-    mark = kernels.inner_boundary if surface == "pixels" else kernels.corners
-    marks = [mark(mask) for mask in masks]
+    mark, more = (kernels.inner_boundary, 0) if surface == "pixels" else (kernels.corners, 1)
+    marks = [mark(mask, np.empty([size + more for size in mask.shape], np.uint8)) for mask in masks]
     found = []
     for one, other in (marks, marks[::-1]):
-        places = kernels.places_of(one)
-        squared = kernels.squared_distances(places, kernels.along_columns(other))
-        found.append(_pixels(squared) if surface == "pixels" else _lengths(squared, one.reshape(-1)[places]))
+        squared = kernels.squared_distances(one, other)
+        found.append(_counted(squared, 3) if surface == "pixels" else _lengths(squared, one[one != 0]))
     return found
 
 
-def _pixels(squared: IntArray) -> IntArray:
-    """Count pixels by squared distance."""
-    distances, numbers = _counted(squared)
-    return np.array([distances, numbers, np.zeros_like(numbers)])
+def _counted(values: IntArray, rows: int) -> IntArray:
+    """Give the distinct values, rising, and how often each occurs, in the first of so many rows, the others 0.
+
+    The values are used up.
+    """
+    from segbench.protocols.contours import kernels
+
+    found = np.zeros((rows, values.size), np.int64)
+    return found[:, : kernels.count_values(values, np.empty_like(values), found)]
 
 
 def _lengths(squared: IntArray, kinds: NDArray[np.uint8]) -> IntArray:
     """Add up the lengths of elements by squared distance."""
-    codes, numbers = _counted(4 * squared + kinds)
-    rows, places = np.unique(codes // 4, return_inverse=True)
-    lengths = [np.bincount(places, numbers * of_kind[codes % 4]).astype(np.int64) for of_kind in _KINDS]  # exact
-    return np.vstack([rows, *lengths])
-
-
-def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Give the distinct values, rising, and how often each occurs; in linear time where they are many and small."""
-    if values.max() >= 16 * values.size:
-        return np.unique(values, return_counts=True)
-    numbers = np.bincount(values)
-    held = np.flatnonzero(numbers)
-    return held, numbers[held]
+    codes, numbers = _counted(4 * squared + kinds, 2)
+    starts = np.flatnonzero(np.diff(codes // 4, prepend=-1))
+    lengths = [np.add.reduceat(numbers * of_kind[codes % 4], starts) for of_kind in _KINDS]
+    return np.array([codes[starts] // 4, *lengths])
