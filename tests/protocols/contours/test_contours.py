@@ -17,6 +17,7 @@ from segbench import (
     count_contours,
     evaluate,
     export_overlays,
+    export_report,
     plot_distances,
     plot_nsd,
     process_pool,
@@ -361,6 +362,27 @@ def test_plots_against_the_tolerance():
         assert found.nsd[found.at == tolerance] == pytest.approx(result.summary[f"nsd_{tolerance}"])
     assert plot_nsd(result).get_ylabel() == "NSD"
     assert plot_distances(result).get_xlabel() == "Tolerance (pixels)"
+
+
+def test_the_page_has_the_plots_against_the_tolerance(tmp_path):
+    pairs = masks()
+    results = [evaluate(pairs, protocol="contours", method=name) for name in ("a", "b")]
+    export_report(results, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "NSD at each tolerance" in page
+    assert "Contours within each distance" in page
+
+
+def test_a_method_without_contours_is_in_the_legend_alone():
+    empty = np.zeros((9, 9), bool)
+    both = [
+        evaluate({"a": (truth, truth)}, protocol="contours", method=name)
+        for name, truth in (("some", ~empty), ("none", empty))
+    ]
+    lines = [line for line in plot_nsd(both).lines if len(line.get_xdata())]
+    assert [line.get_label().split()[-1] for line in lines] == ["some"]
+    with pytest.raises(ArgumentError, match="no distances of contours"):
+        plot_nsd(both[1])
 
 
 def test_other_protocols_have_no_distances():
