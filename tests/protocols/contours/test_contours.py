@@ -193,6 +193,47 @@ def test_sequences_that_are_too_short_are_noted():
     assert any(note.endswith("1 of 2 sequences") for note in summary.notes)
 
 
+def test_whole_sequences_are_chosen(tmp_path):
+    davis = Contours(convention="davis")
+    alone = {name: pair for name, pair in frames().items() if name.startswith("bear")}
+    chosen = evaluate(*written(tmp_path, frames()), davis, images=["bear/*"])
+    assert chosen.summary == evaluate(alone, protocol=davis).summary
+
+
+def test_a_part_of_a_sequence_is_refused(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    message = (
+        r"3 images of sequences that are counted.*: cat/00000, cat/00003, cat/00004; .*images='name/\*'.*all_frames"
+    )
+    with pytest.raises(DataError, match=message):
+        evaluate(gt, pred, Contours(sequences=True), images=["bear/*", "cat/00001", "cat/00002"])
+
+
+def test_a_sequence_that_lacks_predictions_is_refused(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    (pred / "cat/00002.png").unlink()
+    with pytest.raises(DataError, match=r"1 image of sequences that are counted would be left out: cat/00002; "):
+        evaluate(gt, pred, Contours(sequences=True), allow_missing=True)
+
+
+def test_frames_without_predictions_at_both_ends_are_left_out_with_all_frames(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    inner = evaluate(gt, pred, Contours(sequences=True)).summary
+    for name in ("bear/00000", "bear/00007", "cat/00000", "cat/00004"):
+        (pred / f"{name}.png").unlink()
+    assert evaluate(gt, pred, Contours(sequences=True, all_frames=True), allow_missing=True).summary == inner
+
+
+def test_a_sequence_without_predictions_is_left_out(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    whole = evaluate(gt, pred, Contours(sequences=True), images=["bear/*"])
+    for file in (pred / "cat").iterdir():
+        file.unlink()
+    found = evaluate(gt, pred, Contours(sequences=True), allow_missing=True)
+    assert found.summary == whole.summary
+    assert "missing:5 of 13" in found.signature
+
+
 def test_masks_of_255_without_positive_name_the_option():
     pairs = {
         name: (np.uint8(255) * (truth == 1), np.uint8(255) * (truth == 1)) for name, (truth, _) in frames().items()
