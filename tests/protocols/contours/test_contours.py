@@ -243,6 +243,23 @@ def test_masks_of_255_without_positive_name_the_option():
     assert evaluate(pairs, protocol=Contours(sequences=True, positive=255)).summary["j"] == 1
 
 
+@pytest.mark.parametrize("settings", [{}, {"at": 0.5}, {"sequences": True}])
+def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
+    gt, pred = written(tmp_path, masks(3))
+    found = check(gt, pred, Contours(positive=7, **settings)).findings
+    assert [finding.fix for finding in found if finding.key == "no-positives"] == [
+        "positive=... with a value that occurs: 0, 255"
+    ]
+    keys = [finding.key for finding in check(gt, pred, Contours(positive=255, **settings)).findings]
+    assert "no-positives" not in keys
+
+
+def test_a_rule_that_nothing_fits_leaves_no_object(tmp_path):
+    gt, pred = written(tmp_path, masks(3))
+    undefined = evaluate(gt, pred, Contours(sequences=True, positive=7)).summary.undefined["j"]
+    assert undefined.endswith("check what positive names")
+
+
 def test_objects_are_what_intervals_leave_out():
     result = evaluate(frames(), protocol=Contours(sequences=True))
     assert result.table.names == ["bear/1", "bear/2", "cat/1"]
