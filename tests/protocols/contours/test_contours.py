@@ -10,6 +10,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from segbench import (
+    Accumulator,
     ArgumentError,
     Contours,
     DataError,
@@ -381,6 +382,26 @@ def test_results_are_resumed_and_the_same_with_workers(tmp_path):
     assert again.reused == 5
     assert first.summary == again.summary == parallel.summary
     assert all(first.counts[name] == parallel.counts[name] for name in first.counts)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "pairs"),
+    [
+        (Contours(surface="lengths", spacing=0.7), masks()),
+        (Contours(at=0.5), masks()),
+        (Contours(classes=3), labels()),
+        (Contours(sequences=True), frames()),
+    ],
+)
+def test_an_accumulator_gives_what_files_give(tmp_path, protocol, pairs):
+    of_files = evaluate(*written(tmp_path, pairs), protocol)
+    loops = [Accumulator(protocol), Accumulator(protocol)]  # two workers, which take the images in turn
+    for k, (name, (truth, predicted)) in enumerate(reversed(pairs.items())):
+        loops[k % 2].update(truth[None], predicted[None], names=[name])
+    loops[0].merge(loops[1])
+    result = loops[0].compute()
+    assert result.summary == of_files.summary
+    assert result.counts == of_files.counts
 
 
 def test_the_command_prints_metrics(tmp_path, segbench):
