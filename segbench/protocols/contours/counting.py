@@ -79,11 +79,9 @@ def _distances(masks: Sequence[NDArray[np.uint8]], surface: str) -> list[IntArra
 
     mark, more = (kernels.inner_boundary, 0) if surface == "pixels" else (kernels.corners, 1)
     marks = [mark(mask, np.empty([size + more for size in mask.shape], np.uint8)) for mask in masks]
-    found = []
-    for one, other in (marks, marks[::-1]):
-        squared = kernels.squared_distances(one, other)
-        found.append(_counted(squared, 3) if surface == "pixels" else _lengths(squared, one[one != 0]))
-    return found
+    coded = surface == "lengths"
+    found = [kernels.squared_distances(one, other, coded=coded) for one, other in (marks, marks[::-1])]
+    return [_lengths(each) if coded else _counted(each, 3) for each in found]
 
 
 def _counted(values: IntArray, rows: int) -> IntArray:
@@ -97,9 +95,9 @@ def _counted(values: IntArray, rows: int) -> IntArray:
     return found[:, : kernels.count_values(values, np.empty_like(values), found)]
 
 
-def _lengths(squared: IntArray, kinds: NDArray[np.uint8]) -> IntArray:
-    """Add up the lengths of elements by squared distance."""
-    codes, numbers = _counted(4 * squared + kinds, 2)
+def _lengths(codes: IntArray) -> IntArray:
+    """Add up the lengths of elements by squared distance, from distances with kinds of elements."""
+    codes, numbers = _counted(codes, 2)
     starts = np.flatnonzero(np.diff(codes // 4, prepend=-1))
     lengths = [np.add.reduceat(numbers * of_kind[codes % 4], starts) for of_kind in _KINDS]
     return np.array([codes[starts] // 4, *lengths])

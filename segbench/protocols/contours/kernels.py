@@ -19,7 +19,7 @@ _FAR = 2**30
 ANY = 2 * _FAR**2
 """More than any squared distance."""
 _CHECKS = 8  # of neighbours per pixel of a row, before the nearest are found for the whole row
-_AT_ONCE = 64  # pixels without marks that are passed over together
+_AT_ONCE = 8  # pixels without marks that are passed over together
 _NEAR_VALUES = 2**17  # of 32 bits, which the second cache of any processor holds
 _BITS = 11  # of a digit of values that are sorted
 _DIGIT = 2**_BITS - 1
@@ -168,24 +168,27 @@ def _nearest(row: Int32Array, c: int, most: int) -> int:
 @compiled()
 def _marked(marks: ByteArray, columns: Int32Array) -> int:
     """Write down the columns of the marks of a row, and give how many there are."""
-    number = 0
-    for start in range(0, marks.size, _AT_ONCE):
+    number, rest = 0, marks.size % _AT_ONCE
+    for start in range(0, marks.size - rest, _AT_ONCE):
         some = marks[start : start + _AT_ONCE]
         held = np.uint8(0)
-        for k in range(some.size):
+        for k in range(_AT_ONCE):
             held |= some[k]
         if held:
-            for k in range(some.size):
+            for k in range(_AT_ONCE):
                 columns[number] = start + k
                 number += some[k] != 0
+    for c in range(marks.size - rest, marks.size):
+        columns[number] = c
+        number += marks[c] != 0
     return number
 
 
 @compiled()
-def _go_on(marks: ByteArray, near: Int32Array) -> None:
-    """Give the distances to marks along columns of a row, from those of the row above."""
+def _go_on(marks: ByteArray, near: Int32Array, kept: Int32Array) -> None:
+    """Give the distances to marks along columns of a row, from those of the row above, twice."""
     for c in range(near.size):
-        near[c] = 0 if marks[c] else near[c] + 1
+        near[c] = kept[c] = 0 if marks[c] else near[c] + 1
 
 
 @compiled()
@@ -225,7 +228,7 @@ def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray, s
 
 
 @compiled()
-def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray) -> None:
+def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray, coded: bool) -> None:  # noqa: FBT001  by place
     """Find what `squared_distances` gives, from the last row to the first.
 
     Distances along columns are kept for a few rows at a time, few enough for the processor's own memory.
@@ -237,7 +240,7 @@ def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray
     for r in range(height):
         if r % many == 0:
             before[r // many] = near
-        _go_on(other[r], near)
+        _go_on(other[r], near, above[0])
     if near.min() >= _FAR:
         found[:] = most
         return
@@ -248,20 +251,23 @@ def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray
         if r == height - 1 or r % many == many - 1:
             last = before[r // many]
             for k in range(r % many + 1):
-                _go_on(other[r - r % many + k], last)
-                row = above[k]
-                for c in range(width):
-                    row[c] = last[c]  # element by element, which is several times as fast as all at once
+                _go_on(other[r - r % many + k], last, above[k])
         _go_back(above[r % many], near)
         here = _marked(one[r], columns)
         number -= here
         _of_row(near, columns[:here], most, found[number : number + here], scratch)
+        if coded:
+            for k in range(here):
+                found[number + k] = 4 * found[number + k] + one[r, columns[k]]
 
 
-def squared_distances(one: ByteArray, other: ByteArray, most: int = ANY) -> IntArray:
-    """Give the squared distance of each mark, row by row, to the nearest of the others, at most `most`."""
+def squared_distances(one: ByteArray, other: ByteArray, most: int = ANY, *, coded: bool = False) -> IntArray:
+    """Give the squared distance of each mark, row by row, to the nearest of the others, at most `most`.
+
+    Coded are four times the distance plus the mark.
+    """
     found = np.empty(np.count_nonzero(one), np.int64)
-    _find_distances(one, other, most, found)
+    _find_distances(one, other, most, found, coded)
     return found
 
 
