@@ -34,27 +34,16 @@ def count_masks(
             continue
         box = slice(max(top - 1, 0), bottom + 1), slice(max(left - 1, 0), right + 1)
         masks = [np.ascontiguousarray(mask[box]) for mask in masks]
-        bands = (kernels.band(mask, reaches[0], mask.copy()) for mask in masks)
-        table[3:6] = kernels.common(*bands)
+        bands = [kernels.band(mask, reaches[0], mask.copy()).view(np.bool_) for mask in masks]
+        table[3:6] = [np.count_nonzero(each) for each in (*bands, bands[0] & bands[1])]
         table[6:10] = _davis(masks, reaches[1])
         if table[0] and table[1]:
             both = _distances(masks, surface)
             table[10:] = [each.shape[1] for each in both]
             lists += both
-    squared, units, halves = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
-    return ContourCounts(
-        classes=classes,
-        surface=surface,
-        images=1,
-        squared_diagonal=height**2 + width**2,
-        areas=tables[:, :3],
-        bands=tables[:, 3:6],
-        davis=tables[:, 6:10],
-        sizes=tables[:, 10:],
-        squared=squared,
-        units=units,
-        halves=halves,
-    )
+    parts = np.split(tables, [3, 6, 10], axis=1)  # areas, bands, davis, sizes
+    lengths = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
+    return ContourCounts(classes, surface, 1, height**2 + width**2, *parts, *lengths)
 
 
 def _reaches(height: int, width: int) -> tuple[int, int]:
@@ -78,26 +67,30 @@ def _distances(masks: Sequence[NDArray[np.uint8]], surface: str) -> list[IntArra
     from segbench.protocols.contours import kernels
 
     mark, more = (kernels.inner_boundary, 0) if surface == "pixels" else (kernels.corners, 1)
-    marks = [mark(mask, np.empty([size + more for size in mask.shape], np.uint8)) for mask in masks]
+    marks = [mark(np.pad(mask, 1), np.empty([size + more for size in mask.shape], np.uint8)) for mask in masks]
     coded = surface == "lengths"
     found = [kernels.squared_distances(one, other, coded=coded) for one, other in (marks, marks[::-1])]
-    return [_lengths(each) if coded else _counted(each, 3) for each in found]
+    return [_lengths(each) if coded else _pixels(each) for each in found]
 
 
-def _counted(values: IntArray, rows: int) -> IntArray:
-    """Give the distinct values, rising, and how often each occurs, in the first of so many rows, the others 0.
-
-    The values are used up.
-    """
-    from segbench.protocols.contours import kernels
-
-    found = np.zeros((rows, values.size), np.int64)
-    return found[:, : kernels.count_values(values, np.empty_like(values), found)]
+def _pixels(squared: IntArray) -> IntArray:
+    """Count pixels by squared distance."""
+    distances, numbers = _counted(squared)
+    return np.array([distances, numbers, np.zeros_like(numbers)])
 
 
 def _lengths(codes: IntArray) -> IntArray:
     """Add up the lengths of elements by squared distance, from distances with kinds of elements."""
-    codes, numbers = _counted(codes, 2)
+    codes, numbers = _counted(codes)
     starts = np.flatnonzero(np.diff(codes // 4, prepend=-1))
     lengths = [np.add.reduceat(numbers * of_kind[codes % 4], starts) for of_kind in _KINDS]
     return np.array([codes[starts] // 4, *lengths])
+
+
+def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Give the distinct values, rising, and how often each occurs; the array is used up."""
+    from segbench.protocols.contours import kernels
+
+    ordered = kernels.in_order(values, np.empty_like(values))
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], np.diff(starts, append=ordered.size)

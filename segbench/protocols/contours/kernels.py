@@ -61,33 +61,26 @@ def extent(truth: ByteArray, predicted: ByteArray) -> tuple[int, int, int, int, 
 
 
 @compiled()
-def inner_boundary(mask: ByteArray, marks: ByteArray) -> ByteArray:
-    """Mark the pixels of a mask with a neighbour of four that is background."""
-    height, width = mask.shape
-    blank = np.zeros(width, np.uint8)
+def inner_boundary(padded: ByteArray, marks: ByteArray) -> ByteArray:
+    """Mark the pixels of a mask, given with a pixel more on each side, with a neighbour of four that is background."""
+    height, width = marks.shape
     for r in range(height):
-        row = mask[r]
-        above = mask[r - 1] if r else blank
-        below = mask[r + 1] if r + 1 < height else blank
-        for c in range(1, width - 1):
-            marks[r, c] = row[c] & (1 ^ (above[c] & below[c] & row[c - 1] & row[c + 1]))
-        marks[r, 0], marks[r, width - 1] = row[0], row[width - 1]
+        above, row, below = padded[r], padded[r + 1], padded[r + 2]
+        for c in range(width):
+            marks[r, c] = row[c + 1] & (1 ^ (above[c + 1] & below[c + 1] & row[c] & row[c + 2]))
     return marks
 
 
 @compiled()
-def corners(mask: ByteArray, marks: ByteArray) -> ByteArray:
-    """Mark the corners of pixels on the contour by the kind of its element there, shape (H + 1, W + 1).
+def corners(padded: ByteArray, marks: ByteArray) -> ByteArray:
+    """Mark the corners of pixels on the contour by the kind of its element there, of a mask as `inner_boundary` has it.
 
     Kind 1 has one or three of its four pixels in the mask, kind 2 two that are adjacent, kind 3 two in a diagonal.
     """
-    height, width = mask.shape
-    upper, lower = np.zeros(width + 2, np.uint8), np.zeros(width + 2, np.uint8)
-    for r in range(height + 1):
-        upper, lower = lower, upper
+    height, width = marks.shape
+    for r in range(height):
+        upper, lower = padded[r], padded[r + 1]
         for c in range(width):
-            lower[c + 1] = mask[r, c] if r < height else 0
-        for c in range(width + 1):
             a, b, d, e = upper[c], upper[c + 1], lower[c], lower[c + 1]
             odd = a ^ b ^ d ^ e
             two = (a | b | d | e) & (1 ^ (a & b & d & e)) & (1 ^ odd)
@@ -111,20 +104,25 @@ def davis_boundary(mask: ByteArray, marks: ByteArray) -> ByteArray:
 
 
 @compiled()
+def _both(row: ByteArray, ahead: ByteArray, found: ByteArray) -> None:
+    """Find where both are 1; a function of its own is compiled to code that takes many pixels at once."""
+    for c in range(row.size):
+        found[c] = row[c] & ahead[c]
+
+
+@compiled()
 def band(mask: ByteArray, reach: int, marks: ByteArray) -> ByteArray:
     """Mark the pixels of a mask within so many pixels of the background, diagonal steps included."""
     height, width = mask.shape
     full = 2 * reach + 1
-    row, other, rows = np.empty(width, np.uint8), np.empty(width, np.uint8), np.zeros(width, np.uint16)
+    row, other = np.zeros(width + full, np.uint8), np.zeros(width + full, np.uint8)  # 0 beyond the last column
+    rows = np.zeros(width, np.uint16)
     for r in range(height):
-        row[:] = mask[r]
+        _both(mask[r], mask[r], row)
         covered = 1
         while covered < full:  # row[c] says whether this many pixels from c on are all in the mask
             step = min(covered, full - covered)
-            ahead = row[step:]
-            for c in range(ahead.size):
-                other[c] = row[c] & ahead[c]
-            other[ahead.size :] = 0
+            _both(row[:width], row[step:], other)
             row, other = other, row
             covered += step
         for c in range(width):
@@ -134,18 +132,6 @@ def band(mask: ByteArray, reach: int, marks: ByteArray) -> ByteArray:
             for c in range(width - 2 * reach):
                 middle[c] &= np.uint8(rows[c] < full)
     return marks
-
-
-@compiled()
-def common(one: ByteArray, other: ByteArray) -> tuple[int, int, int]:
-    """Count the pixels that are 1 in one, in the other, and in both."""
-    first = second = both = 0
-    for r in range(one.shape[0]):
-        for c in range(one.shape[1]):
-            first += one[r, c]
-            second += other[r, c]
-            both += one[r, c] & other[r, c]
-    return first, second, both
 
 
 @compiled()
@@ -192,20 +178,12 @@ def _go_on(marks: ByteArray, near: Int32Array, kept: Int32Array) -> None:
 
 
 @compiled()
-def _go_back(above: Int32Array, near: Int32Array) -> None:
-    """Give the distances in both directions, from those of the row below."""
-    for c in range(near.size):
-        near[c] = min(above[c], near[c] + 1)
-
-
-@compiled()
-def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray, scratch: Int32Array) -> None:
+def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray) -> None:
     """Find the squared distances of the marks in these columns of a row, from those along columns.
 
     Neighbours of a mark are looked at until none can be nearer. Where that takes long, the nearest are found for all
     columns together, so that the time is linear in their number.
     """
-    rows, cells, ends = scratch[0], scratch[1], scratch[2]
     left = _CHECKS * near.size
     number = 0
     while number < columns.size and left > 0:
@@ -214,10 +192,8 @@ def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray, s
         number += 1
     if number == columns.size:
         return
-    squares = np.empty(near.size, np.int64)
-    for c in range(near.size):
-        rows[c] = -1 if near[c] >= _FAR else 0
-        squares[c] = np.int64(near[c]) ** 2
+    rows, squares = np.where(near < _FAR, 0, -1).astype(np.int32), near.astype(np.int64) ** 2
+    cells, ends = np.empty_like(near), np.empty_like(near)
     ends_of_cells(squares, cells[: cells_of_row(rows, squares, cells)], ends)
     cell = 0
     for k in range(number, columns.size):
@@ -245,17 +221,19 @@ def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray
         found[:] = most
         return
     near[:] = _FAR
-    columns, scratch = np.empty(width + 1, np.int32), np.empty((3, width), np.int32)
+    columns = np.empty(width + 1, np.int32)
     number: Any = found.size
     for r in range(height - 1, -1, -1):
         if r == height - 1 or r % many == many - 1:
             last = before[r // many]
             for k in range(r % many + 1):
                 _go_on(other[r - r % many + k], last, above[k])
-        _go_back(above[r % many], near)
+        row = above[r % many]
+        for c in range(width):
+            near[c] = min(row[c], near[c] + 1)
         here = _marked(one[r], columns)
         number -= here
-        _of_row(near, columns[:here], most, found[number : number + here], scratch)
+        _of_row(near, columns[:here], most, found[number : number + here])
         if coded:
             for k in range(here):
                 found[number + k] = 4 * found[number + k] + one[r, columns[k]]
@@ -272,11 +250,8 @@ def squared_distances(one: ByteArray, other: ByteArray, most: int = ANY, *, code
 
 
 @compiled()
-def count_values(values: IntArray, other: IntArray, found: IntArray) -> int:
-    """Find the distinct values, rising, and in the next row of `found` how often each occurs; give their number.
-
-    They are sorted digit by digit, in linear time; `other` is as large, and both are used up.
-    """
+def in_order(values: IntArray, other: IntArray) -> IntArray:
+    """Sort values digit by digit, in linear time; `other` is as large, and both are used up."""
     shift, most = 0, values.max()
     while most >> shift:
         places = np.zeros(_DIGIT + 2, np.int64)
@@ -289,10 +264,4 @@ def count_values(values: IntArray, other: IntArray, found: IntArray) -> int:
             places[digit] += 1
         values, other = other, values
         shift += _BITS
-    number = 0
-    for k in range(values.size):
-        if k == 0 or values[k] != values[k - 1]:
-            found[0, number] = values[k]
-            number += 1
-        found[1, number - 1] += 1
-    return number
+    return values

@@ -28,7 +28,7 @@ def contour_states(places: Places, near: float) -> tuple[NDArray[np.uint8], Floa
     off = np.zeros(places.truth.shape)
     for place in range(places.number):
         masks = [(part == place).view(np.uint8) for part in (places.truth, places.predicted)]
-        truth, predicted = (kernels.inner_boundary(mask, np.empty_like(mask)) for mask in masks)
+        truth, predicted = (kernels.inner_boundary(np.pad(mask, 1), np.empty_like(mask)) for mask in masks)
         for one, other, by_step in ((truth, predicted, _TRUE), (predicted, truth, _PREDICTED)):
             on = np.flatnonzero(one)
             squared = kernels.squared_distances(one, other)
