@@ -24,7 +24,8 @@ def count_masks(
 
     keep_freed_memory()  # whose pages take as long as the distances
     height, width = truth.shape
-    reaches = _reaches(height, width)
+    diagonal = math.sqrt(height**2 + width**2)
+    reach = max(1, round(0.02 * diagonal))  # of Boundary IoU, halves to even
     tables = np.zeros((number, 12), np.int64)
     lists: list[IntArray] = []
     for place, table in enumerate(tables):
@@ -34,9 +35,9 @@ def count_masks(
             continue
         box = slice(max(top - 1, 0), bottom + 1), slice(max(left - 1, 0), right + 1)
         masks = [np.ascontiguousarray(mask[box]) for mask in masks]
-        bands = [kernels.band(mask, reaches[0], mask.copy()).view(np.bool_) for mask in masks]
+        bands = [kernels.band(mask, reach, mask.copy()).view(np.bool_) for mask in masks]
         table[3:6] = [np.count_nonzero(each) for each in (*bands, bands[0] & bands[1])]
-        table[6:10] = _davis(masks, reaches[1])
+        table[6:10] = _davis(masks, math.ceil(0.008 * diagonal))
         if table[0] and table[1]:
             both = _distances(masks, surface)
             table[10:] = [each.shape[1] for each in both]
@@ -44,12 +45,6 @@ def count_masks(
     parts = np.split(tables, [3, 6, 10], axis=1)  # areas, bands, davis, sizes
     lengths = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
     return ContourCounts(classes, surface, 1, height**2 + width**2, *parts, *lengths)
-
-
-def _reaches(height: int, width: int) -> tuple[int, int]:
-    """Give how wide the band of Boundary IoU is, and how far boundary pixels of DAVIS may be apart."""
-    diagonal = math.sqrt(height**2 + width**2)
-    return max(1, round(0.02 * diagonal)), math.ceil(0.008 * diagonal)
 
 
 def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, int, int]:

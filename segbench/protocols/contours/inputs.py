@@ -75,9 +75,11 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     truth, predicted = _one_of_each(sample)
     left_out = _left_out(sample, truth, void)
     found = []
-    for file, numbers in ((sample.truth_file, truth), (sample.predicted_file, predicted)):
-        void_there = equals_any(numbers, tuple(map(float, void)))
-        objects = np.where(void_there if left_out is None else void_there | left_out, numbers.dtype.type(0), numbers)
+    nothing = equals_any(predicted, tuple(map(float, void)))
+    cleared = left_out, nothing if left_out is None else nothing | left_out
+    files = sample.truth_file, sample.predicted_file
+    for file, numbers, none in zip(files, (truth, predicted), cleared, strict=True):
+        objects = numbers if none is None else np.where(none, numbers.dtype.type(0), numbers)
         if not np.array_equal(objects, np.rint(objects)) or objects.min() < 0 or objects.max() > MOST_OBJECTS:
             what = f"holds {describe(np.unique(objects))}, expected numbers of objects from 0 to {MOST_OBJECTS}"
             mask = setting("--positive 255", "positive=255")
