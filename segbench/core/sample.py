@@ -37,6 +37,7 @@ class Reading(ABC):
     pixelwise: bool = False  # whether pixels need no image around them, so that arrays of any shape can be counted
     levels: bool = True  # whether whole numbers in predictions are levels of scores
     without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
+    whole_folders: str = ""  # what else to do where a part of a folder's images is left out; empty if any may be
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
     expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol
 

@@ -75,9 +75,11 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     truth, predicted = two_maps(sample, no_volumes())
     none = left_out(sample, truth, void)
     found = []
-    for file, numbers in ((sample.truth_file, truth), (sample.predicted_file, predicted)):
-        void_there = equals_any(numbers, tuple(map(float, void)))
-        objects = np.where(void_there if none is None else void_there | none, numbers.dtype.type(0), numbers)
+    nothing = equals_any(predicted, tuple(map(float, void)))
+    cleared = none, nothing if none is None else nothing | none
+    files = sample.truth_file, sample.predicted_file
+    for file, numbers, blank in zip(files, (truth, predicted), cleared, strict=True):
+        objects = numbers if blank is None else np.where(blank, numbers.dtype.type(0), numbers)
         if not np.array_equal(objects, np.rint(objects)) or objects.min() < 0 or objects.max() > MOST_OBJECTS:
             what = f"holds {describe(np.unique(objects))}, expected numbers of objects from 0 to {MOST_OBJECTS}"
             mask = setting("--positive 255", "positive=255")
