@@ -76,6 +76,9 @@ from .protocols.contours.settings import count_contours as count_contours
 from .protocols.labels.counts import LabelCounts as LabelCounts
 from .protocols.labels.settings import Labels as Labels
 from .protocols.labels.settings import count_labels as count_labels
+from .protocols.objects.counts import ObjectCounts as ObjectCounts
+from .protocols.objects.settings import Objects as Objects
+from .protocols.objects.settings import count_objects as count_objects
 from .protocols.pixels.class_counts import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes
 from .protocols.pixels.settings import Pixels as Pixels

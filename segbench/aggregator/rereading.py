@@ -76,7 +76,8 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
     if result.inputs is None:
         return {}
     parts = (*result.inputs.merged, replace(result.inputs, merged=()))
-    return {files.name: files for part in parts for files in pair(part).files}
+    reads = full_protocol(result).reads
+    return {files.name: files for part in parts for files in reads.completed(pair(reads.located(part))).files}
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

@@ -25,9 +25,10 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     """Pair the files of every image; what keeps them from being paired at all is ``pairing.problem``."""
     try:
         inputs.check(protocol.reads)
+        inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
             return _class_maps(inputs, protocol.titles, protocol.place_of)
-        return pair(inputs)
+        return protocol.reads.completed(pair(inputs))
     except DataError as error:
         return Pairing(inputs, problem=error)
 
