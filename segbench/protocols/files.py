@@ -28,9 +28,10 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
             return _class_maps(inputs, protocol.titles, protocol.place_of)
-        return protocol.reads.completed(pair(inputs))
+        found: Pairing = protocol.reads.completed(pair(inputs))
     except DataError as error:
         return Pairing(inputs, problem=error)
+    return found
 
 
 def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:

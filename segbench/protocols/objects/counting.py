@@ -106,13 +106,13 @@ def count_instances(truth: NDArray[Any], predicted: NDArray[Any]) -> ObjectCount
     pairs = instance_pairs(found)
     matched = pairs.matched()
     areas = np.where(found.true != 0, found.true_areas, 0), np.where(found.predicted != 0, found.predicted_areas, 0)
-    return ObjectCounts(
-        classes=INSTANCES,
+    return ObjectCounts.made(
+        INSTANCES,
+        matched.shared,
+        matched.unions,
         things=[1],
-        objects=[[np.count_nonzero(found.true), np.count_nonzero(found.predicted), 0]],
+        objects=[int((found.true != 0).sum()), int((found.predicted != 0).sum()), 0],
         sizes=[[matched.rows.size, 0]],
-        shared=matched.shared,
-        whole=matched.unions,
         aji=_aji(pairs, areas),
     )
 
@@ -195,13 +195,13 @@ def count_panoptic(found: Overlaps, truth: Segments, predicted: Segments, classe
     numbers = np.stack([(side[:, np.newaxis] == known).sum(axis=0) for side in sides], axis=1)
     order = np.argsort(true[matched.rows], kind="stable")
     listed = known.tolist()
-    return ObjectCounts(
-        classes=written_classes(listed, [classes.names.get(label, str(label)) for label in listed]) or "none",
+    return ObjectCounts.made(
+        written_classes(listed, [classes.names.get(label, str(label)) for label in listed]) or "none",
+        matched.shared[order],
+        matched.unions[order],
         things=[label in classes.things for label in listed],
         objects=numbers[:, :3],
         sizes=numbers[:, 3:] * [1, 0],
-        shared=matched.shared[order],
-        whole=matched.unions[order],
     )
 
 
@@ -215,14 +215,14 @@ def count_components(true: NDArray[Any], predicted: NDArray[Any]) -> ObjectCount
     np.add.at(inside, columns, shared)
     np.add.at(outside, rows, (table.predicted_areas - inside)[columns])  # of what meets it, outside all true ones
     real, drawn = table.true > 0, table.predicted > 0
-    sizes = np.count_nonzero(real), np.count_nonzero(drawn)
-    return ObjectCounts(
-        classes=COMPONENTS,
+    sizes = int(real.sum()), int(drawn.sum())
+    return ObjectCounts.made(
+        COMPONENTS,
+        np.concatenate([met[real], inside[drawn]]),
+        np.concatenate([(table.true_areas + outside)[real], table.predicted_areas[drawn]]),
         things=[1],
-        objects=[[*sizes, 0]],
-        sizes=[sizes],
-        shared=np.concatenate([met[real], inside[drawn]]),
-        whole=np.concatenate([(table.true_areas + outside)[real], table.predicted_areas[drawn]]),
+        objects=[*sizes, 0],
+        sizes=sizes,
     )
 
 

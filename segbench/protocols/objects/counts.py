@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from segbench.core.arguments import as_whole
 from segbench.core.arrays import IntArray, as_counts, frozen
@@ -85,6 +86,12 @@ class ObjectCounts(Counts):
         if not fit or not self.shared.size == self.whole.size == self.sizes.sum() or self.aji.size != 4:
             raise ArgumentError("the arrays of object counts do not fit each other; take counts from count_objects")
 
+    @classmethod
+    def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
+        """Make counts of anything that can be arrays."""
+        arrays = {name: np.array(values, np.int64) for name, values in others.items()}
+        return cls(classes=classes, shared=np.asarray(shared), whole=np.asarray(whole), images=images, **arrays)
+
     @property
     def of(self) -> str:
         """What was counted: ``"instances"``, ``"components"`` or ``"panoptic"``."""
@@ -120,8 +127,7 @@ class ObjectCounts(Counts):
     def one(self, label: int) -> ObjectCounts:
         """Give the counts of one class alone, which the image need not have."""
         if label not in self.labels:
-            nothing: list[int] = []
-            return replace(self, classes="none", **dict.fromkeys(_LISTS[:-1], nothing))
+            return self.made("none", [], [], images=self.images, things=[], objects=[], sizes=[])
         place = self.labels.index(label)
         shared, whole = self.pairs(place)
         rows = {name: getattr(self, name)[place : place + 1] for name in ("things", *_TABLES)}
@@ -140,14 +146,14 @@ class ObjectCounts(Counts):
         dict of str to float
             By key, ``"pq"`` or ``"f1_50"``; nan where undefined.
         """
-        from segbench.protocols.objects.settings import Objects
+        from segbench.protocols.registry import measuring
 
-        protocol = Objects(kind=self.of, iou=iou) if self.of == INSTANCES else Objects.measuring(self)
-        table = protocol.table({"": self})
+        protocol: Any = measuring(self)
+        table = (replace(protocol, iou=iou) if self.of == INSTANCES else protocol).table({"": self})
         return dict(zip((metric.key for metric in table.metrics), table.estimates.tolist(), strict=True))
 
     @classmethod
-    def sum(cls, counts: Iterable[ObjectCounts]) -> ObjectCounts:
+    def sum(cls, counts: Iterable[Self]) -> Self:
         """Pool any number of counts of the same kind, at least one."""
         held = list(counts)
         if not held:
@@ -161,16 +167,16 @@ class ObjectCounts(Counts):
         if clashes := [label for label in labels if len({name for name, *_ in by_label[label]}) > 1]:
             names = " and ".join(sorted({name for name, *_ in by_label[clashes[0]]}))
             raise ArgumentError(f"label {clashes[0]} is called {names}; counts of the same classes add up")
-        names = [parts[0][0] for parts in classes]
+        called = [parts[0][0] for parts in classes]
         pairs = [[np.hstack([one[3][side] for one in parts]) for side in (0, 1)] for parts in classes]
         listed = np.hstack([side for both in pairs for side in both] or [np.zeros((2, 0), np.int64)])
-        return cls(
-            classes=kinds[0] if kinds != [PANOPTIC] else written_classes(labels, names) or "none",
+        return cls.made(
+            kinds[0] if kinds != [PANOPTIC] else written_classes(labels, called) or "none",
+            listed[0],
+            listed[1],
             things=[parts[0][1] for parts in classes],
             objects=[np.sum([one[2] for one in parts], axis=0) for parts in classes],
             sizes=[[side.shape[1] for side in both] for both in pairs],
-            shared=listed[0],
-            whole=listed[1],
             aji=np.sum([one.aji for one in held], axis=0),
             images=sum(one.images for one in held),
         )

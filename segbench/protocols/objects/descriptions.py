@@ -1,12 +1,13 @@
 """JSON files of COCO's panoptic format: which segments an image has, and of which classes.
 
-A JSON describes the folder of its name beside it, or the one in which it alone is. What it says of an image travels with
-the image's file, so that a change of it is a change of the file.
+A JSON describes the folder of its name beside it, or the one in which it alone is. What it says of an image travels
+with the image's file, so that a change of it is a change of the file.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from segbench.core.sample import Maps
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import once
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
-from segbench.loaders.source import LocalFile, read_bounded
+from segbench.loaders.source import LocalFile, is_url, read_bounded
 from segbench.protocols.class_names import RESERVED
 from segbench.protocols.objects.reading import INSTANCE_MAPS, InstanceMaps
 
@@ -90,25 +91,27 @@ class ObjectMaps(InstanceMaps):
 
     def located(self, inputs: Inputs) -> Inputs:
         """Give the folder of images that a JSON describes, where a place is a JSON, or a folder of both."""
-        places = {key: _images_of(place) for key in ("ground_truth", "prediction") if (place := getattr(inputs, key))}
-        return replace(inputs, **places)
+        prediction = inputs.prediction and _images_of(inputs.prediction)
+        return replace(inputs, ground_truth=_images_of(inputs.ground_truth), prediction=prediction)
 
     def completed(self, pairing: Pairing) -> Pairing:
         """Add what the JSON files say; plain label maps stay as they are."""
         truths = [(one.ground_truths[0], one.name) for one in pairing.files if one.ground_truths]
         files = {file: name for file, name in truths if isinstance(file, LocalFile)}
-        jsons = _jsons_of(files)
+        jsons = _jsons_of(files, pairing.inputs.ground_truth)
         if not jsons:
             return super().completed(pairing)
         classes: dict[int, tuple[str, bool]] = {}
         for one in jsons.values():
             classes |= one.classes
+        if not classes:
+            problem = DataError(next(iter(jsons.values())).path, "has no categories", f"{_FORMAT}; {_HINT}")
+            return replace(pairing, problem=pairing.problem or problem)
         try:
-            if not classes:
-                raise DataError(next(iter(jsons.values())).path, "has no categories", f"{_FORMAT}; {_HINT}")
             true = _entries(files, jsons, classes)
-            predictions = {one.prediction: one.name for one in pairing.files if isinstance(one.prediction, LocalFile)}
-            found = _entries(predictions, _jsons_of(predictions), classes)
+            predictions = [(one.prediction, one.name) for one in pairing.files]
+            drawn = {file: name for file, name in predictions if isinstance(file, LocalFile)}
+            found = _entries(drawn, _jsons_of(drawn, pairing.inputs.prediction), classes)
         except DataError as error:
             return replace(pairing, problem=pairing.problem or error)
         return replace(
@@ -132,6 +135,8 @@ def _described(data: bytes, path: Source) -> Maps | None:
 
 def _images_of(place: str) -> str:
     """Give the folder that a JSON describes; any other place as it is."""
+    if not place or is_url(place):
+        return place
     path = Path(place)
     if path.suffix.lower() == ".json":
         return str(path.with_suffix("") if path.with_suffix("").is_dir() else path.parent)
@@ -140,11 +145,15 @@ def _images_of(place: str) -> str:
     return str(inside) if inside and inside.is_dir() else place
 
 
-def _jsons_of(files: Mapping[LocalFile, str]) -> dict[Path, _Json]:
-    """Read the JSON of each folder of files: that beside it, or the only one in it; or of a folder above."""
+def _jsons_of(files: Mapping[LocalFile, str], root: str | None) -> dict[Path, _Json]:
+    """Read the JSON of each folder of files: that beside it, or the only one in it; or of a folder above, to the root.
+
+    Above the root lies what belongs to others.
+    """
     found: dict[Path, _Json] = {}
+    top = Path(root or "-")
     for folder in {Path(file).parent for file in files}:
-        for place in (folder, folder.parent):
+        for place in (folder, *(above for above in folder.parents if top in (above, *above.parents))):
             beside = place.parent / f"{place.name}.json"
             inside = [beside] if beside.is_file() else sorted(place.glob("*.json"))
             if len(inside) == 1:
@@ -155,9 +164,10 @@ def _jsons_of(files: Mapping[LocalFile, str]) -> dict[Path, _Json]:
 
 def _entries(
     files: Mapping[LocalFile, str], jsons: Mapping[Path, _Json], classes: Mapping[int, tuple[str, bool]]
-) -> dict[LocalFile, Described]:
+) -> dict[Any, Described]:
     """Give each file with its entry; all that is missing or unknown is listed in one error."""
-    found, missing = {}, []
+    found: dict[Any, Described] = {}
+    missing = []
     for file, name in files.items():
         known = jsons.get(Path(file).parent)
         if known is None:
@@ -228,7 +238,8 @@ def _segment(info: Any) -> list[int | None] | None:  # noqa: ANN401  of a JSON
     if not isinstance(info, dict):
         return None
     numbers: Sequence[Any] = info.get("id"), info.get("category_id"), info.get("iscrowd", 0), info.get("area", 0)
-    if not all(isinstance(one, (int, float)) and one == int(one) for one in numbers) or not 0 < numbers[0] <= LARGEST_ID:
+    whole = all(isinstance(one, (int, float)) and math.isfinite(one) and one == int(one) for one in numbers)
+    if not whole or not 0 < numbers[0] <= LARGEST_ID:
         return None
     number, label, crowd, area = map(int, numbers)
     return [number, label, int(crowd != 0), area if "area" in info else None]

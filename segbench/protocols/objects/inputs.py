@@ -101,7 +101,9 @@ def _labels(
 
 def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segments, Segments, Classes]:
     """Take what the JSON of each side says of its ids, which must be those that have pixels."""
-    sides, names, things = [], {}, set()
+    sides: list[Segments] = []
+    names: dict[int, str] = {}
+    things: set[int] = set()
     for file, areas, about in zip(_files(sample), pixels, sample.about, strict=True):
         segments = {number: (label, crowd, area) for number, label, crowd, area in about["segments"]}
         missing, strange = segments.keys() - areas.keys(), areas.keys() - segments.keys() - {0}

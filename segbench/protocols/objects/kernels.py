@@ -60,7 +60,7 @@ def _same(truth: NDArray[Any], predicted: NDArray[Any], start: Any, first: Any, 
 
 
 @compiled()
-def _slot_of(slots: NDArray[np.int32], cells: IntArray, row: int, column: int) -> int:
+def _slot_of(slots: NDArray[np.int32], cells: IntArray, row: Any, column: Any) -> int:  # noqa: ANN401  numbers of any type
     """Find the slot of a pair of values, or the empty one where it belongs."""
     mixed = (np.uint64(row) * _MULTIPLIERS[0] + np.uint64(column)) * _MULTIPLIERS[1]
     slot = np.int64(mixed >> np.uint64(33)) & (slots.size - 1)

@@ -1,4 +1,4 @@
-"""The metrics of objects, and the tables that compute them from counts: of instances, of panoptic maps, of components."""
+"""The metrics of objects, and the tables that compute them: of instances, of panoptic maps, of components."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from segbench.protocols.objects.choices import MEAN_OVER, OF_COMPONENTS, percent
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
-_TITLES = {"f1": "F1", "precision": "P", "recall": "R", "threat_score": "AP"}
+_TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 _QUALITY = (
     Metric(key="pq", title="PQ", better="higher", image_key="pq", compared=True),
@@ -67,9 +67,9 @@ def instance_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     names = [(percent(each), f"{float(each):g}".lstrip("0")) for each in iou]
     pooled = [
         Metric(
-            key=f"{kind}_{key}", title=f"{_TITLES[kind]}@{at}", better="higher", image_key=f"{kind}_{key}",
-            headline=(kind, key) == ("f1", names[0][0]), compared=kind in ("f1", "threat_score"),
-            priority={"f1": 0, "threat_score": 1}.get(kind, 4), note=_AP if kind == "threat_score" else "",
+            key=f"{kind}_{key}", title=f"{_TITLES[kind]}@{at}" if kind in _TITLES else "", better="higher",
+            image_key=f"{kind}_{key}", headline=(kind, key) == ("f1", names[0][0]), compared=kind in _TITLES,
+            priority=0 if kind == "f1" else 1, note=_AP if kind == "threat_score" else "",
         )
         for key, at in (*names, ("mean", ".5:.95"))
         for kind in _OF_MATCHES
@@ -234,6 +234,16 @@ class PanopticTable(ObjectTable):
             for name, number in zip(one.names, one.objects[:, 0].tolist(), strict=True):
                 held[name] += number > 0
         return held
+
+
+class ClassTable(PanopticTable):
+    """One class of panoptic maps."""
+
+    metrics = PANOPTIC_METRICS[: len(_QUALITY)]
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        return super().score(sums)[:, : len(_QUALITY)]
 
 
 class ComponentTable(ObjectTable):

@@ -62,9 +62,7 @@ def object_pictures(
     drawn = np.where(truth > 0, 255, 0).astype(np.uint8)
     drawn[np.isin(states, (State.PARTNER, State.MISSED))] = 127
     rank = image_headline(metrics)
-    return Pictures(
-        drawn, drawn, states=[states], metrics={rank.name_for_images: np.array([summary[rank.image_key]])}
-    )
+    return Pictures(drawn, drawn, states=[states], metrics={rank.name_for_images: np.array([summary[rank.image_key]])})
 
 
 def _marked(objects: BoolArray, places: NDArray[np.int64]) -> BoolArray:

@@ -131,7 +131,9 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     )
     iou: float | Sequence[float] = field(
         default=(0.5, 0.75, 0.9),
-        metadata=option("Match instances at these IoU: 0.5,0.75.", metavar="LIST", read=read_numbers),
+        metadata=option(
+            "Match instances at these IoU: 0.5,0.75.", metavar="LIST", read=read_numbers, default="0.5,0.75,0.9"
+        ),
     )
     divisor: int | None = field(
         default=None,
@@ -315,12 +317,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         """Give each class of panoptic maps alone."""
         if self.kind != PANOPTIC:
             return {}
-        counts = dict(images)
+        counts, alone = dict(images), _OneClass(**{each.name: getattr(self, each.name) for each in fields(self)})
         known = {label: name for one in counts.values() for label, name in zip(one.labels, one.names, strict=True)}
         kept = {key: value for key, value in settings.items() if key != "classes"}
         return {
             name: Part(
-                self,
+                alone,
                 {"class": name, "label": str(label)} | kept,
                 {image: one.one(label) for image, one in counts.items()},
             )
@@ -437,6 +439,23 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             things=cast("Sequence[int]", self.things),
             void=self.void or (),
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneClass(Objects):
+    """A single class of panoptic maps."""
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        from segbench.protocols.objects import metrics
+
+        return (*metrics.ClassTable.metrics, *metrics.TOTALS)
+
+    def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
+        """Lay out counts of the class."""
+        from segbench.protocols.objects.metrics import ClassTable
+
+        return ClassTable(per_image)
 
 
 def count_objects(
