@@ -151,7 +151,7 @@ class InstanceTable(ObjectTable):
         rows = np.array(found, np.float64).reshape(-1, 8 + len(self._at))
         of_images = _of_matches(rows[:, :1], rows[:, 1:2], rows[:, 8:])
         defined = ~np.isnan(of_images[:, :, 0])
-        own = np.nan_to_num(of_images).reshape(len(rows), -1)
+        own = np.nan_to_num(of_images).reshape(len(rows), len(_OF_MATCHES) * len(self._at))
         return np.hstack([rows, own, defined.astype(np.float64)])
 
     def score(self, sums: FloatArray) -> FloatArray:
@@ -211,7 +211,7 @@ class PanopticTable(ObjectTable):
             for place, label in enumerate(one.labels):
                 true, predicted, ignored = one.objects[place].tolist()
                 row[places[label]] = one.sizes[place, 0], true + predicted - ignored, sum_of(*one.pairs(place))
-        return rows.reshape(self.images, -1)
+        return rows.reshape(self.images, 3 * len(places))
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""

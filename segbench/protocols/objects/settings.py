@@ -13,7 +13,7 @@ from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Par
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import given, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_void
@@ -361,7 +361,8 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def expected(self) -> Expected:
         """What files may hold under these settings."""
         if self.kind != COMPONENTS:
-            return self.reads.expected
+            masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
+            return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
         rule = None if self.positive is None else LabelRule.parse(self.positive)
         scores = None if self.at is None else ExpectedScores(pooled=self.at == "best")
         void = tuple(map(float, self.void or ()))
