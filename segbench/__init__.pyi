@@ -113,6 +113,8 @@ from .report.plots.curves import plot_pr as plot_pr
 from .report.plots.curves import plot_reliability as plot_reliability
 from .report.plots.curves import plot_roc as plot_roc
 from .report.plots.images import plot_images as plot_images
+from .report.plots.objects import plot_object_ap as plot_object_ap
+from .report.plots.objects import plot_object_f1 as plot_object_f1
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison

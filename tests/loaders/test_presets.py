@@ -10,6 +10,7 @@ from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
 import segbench
+from loaders.test_object_presets import SETS as OBJECT_SETS
 from segbench.cli.commands import app
 
 RNG = np.random.default_rng(7)
@@ -216,7 +217,7 @@ def run(*arguments):
 
 
 def test_every_preset_has_a_miniature():
-    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED})
+    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED, *OBJECT_SETS})
 
 
 @pytest.mark.parametrize("name", sorted(MINIATURES))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,10 +89,30 @@ def instance_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     return shares(*pooled, *others, *_QUALITY, *means)
 
 
+class ByThreshold(NamedTuple):
+    """F1 and the threat score (AP) of all objects together at rising thresholds of IoU."""
+
+    at: FloatArray
+    f1: FloatArray
+    ap: FloatArray
+
+
 class ObjectTable(CountsTable[ObjectCounts]):
     """What the tables of all kinds share."""
 
     counts = ObjectCounts
+    drawn_from: ClassVar[Fraction] = Fraction(1, 2)
+    """The lowest of the thresholds that `by_threshold` has, over a range of 1/2."""
+
+    @cached_property
+    def by_threshold(self) -> ByThreshold:
+        """F1 and AP against the threshold of IoU, or sIoU of components."""
+        at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
+        shared, whole = (np.concatenate([getattr(one, name) for one in self.ordered]) for name in ("shared", "whole"))
+        found = np.array(reaching(shared, whole, at))
+        both = float(self.numbers.sum())
+        with np.errstate(invalid="ignore"):  # 0 / 0 without objects
+            return ByThreshold(np.array(at, np.float64), 2 * found / both, found / (both - found))
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -250,6 +271,18 @@ class ComponentTable(ObjectTable):
     """Connected components of masks."""
 
     metrics = COMPONENT_METRICS
+    drawn_from = Fraction(1, 4)
+
+    @cached_property
+    def by_threshold(self) -> ByThreshold:
+        """F1 and AP against the threshold, where true and predicted components are found by different measures."""
+        at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
+        sides = ([one.pairs(0, side) for one in self.ordered] for side in (0, 1))
+        hits, right = (np.array(reaching(*map(np.concatenate, zip(*pairs, strict=True)), at)) for pairs in sides)
+        true, predicted = self.numbers.sum(axis=0).tolist()
+        all_but_hits = true + predicted - right
+        with np.errstate(invalid="ignore"):  # 0 / 0 without components
+            return ByThreshold(np.array(at, np.float64), 2 * hits / (hits + all_but_hits), hits / all_but_hits)
 
     @cached_property
     def rows(self) -> FloatArray:
