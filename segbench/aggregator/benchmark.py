@@ -255,7 +255,7 @@ def evaluate_pairing(
 def _protocol_to_json(protocol: Protocol) -> str:
     """Write which protocol it is, and all its settings."""
     settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
+    return json.dumps({"class": type(protocol).__name__} | settings, default=str)
 
 
 def _refuse_unfit(

@@ -37,7 +37,7 @@ def why_no_pictures(result: Result) -> str:
     run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if result.protocol_json and result.inputs is not None:
-        kind = json.loads(result.protocol_json)["kind"]
+        kind = json.loads(result.protocol_json)["class"]
         if kind != type(result.rules).__name__:
             return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
         if result.rules.capability(Pictured) is None:
@@ -60,7 +60,7 @@ def full_protocol(result: Result) -> Protocol:
     """Give the protocol that counted a result with all its settings, also those that no metric depends on."""
     _insist_on_pictures(result)
     settings: dict[str, Any] = json.loads(result.protocol_json)
-    settings.pop("kind")
+    settings.pop("class")
     made: Callable[..., Protocol] = type(result.rules)
     try:
         return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
