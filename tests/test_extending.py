@@ -46,7 +46,8 @@ def run(segbench, install):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "options", "key"), [("found_objects", ["--overlap", "0.3"], "object_f"), ("specific", [], "specificity")]
+    ("protocol", "options", "key"),
+    [("found_objects", ["--overlap", "0.3"], "object_f"), ("specific", [], "specificity")],
 )
 def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, options, key):
     kept, page = tmp_path / "r.segbench", tmp_path / "report.html"

@@ -151,10 +151,14 @@ def beside_others(rounds: int) -> None:
     for name, times in taken.items():
         text = f"  {name:<22} {duration(statistics.median(times) / _IN_A_ROW):>8}"
         if name in PEERS:
-            text += f"  {factor(times_as_long(times, taken['segbench, all metrics'])):>7} as long as all metrics (goal 20)"
+            text += (
+                f"  {factor(times_as_long(times, taken['segbench, all metrics'])):>7} as long as all metrics (goal 20)"
+            )
         print(text)
     whole, plain = (taken[name] for name in ("segbench, counts", "plain loop"))
-    print(f"  counts of segbench take {factor(times_as_long(whole, plain))} as long as the plain loop (goal: at most 3)")
+    print(
+        f"  counts of segbench take {factor(times_as_long(whole, plain))} as long as the plain loop (goal: at most 3)"
+    )
 
 
 def main() -> None:

@@ -277,8 +277,8 @@ class ComponentTable(ObjectTable):
     def by_threshold(self) -> ByThreshold:
         """F1 and AP against the threshold, where true and predicted components are found by different measures."""
         at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
-        sides = ([one.pairs(0, side) for one in self.ordered] for side in (0, 1))
-        hits, right = (np.array(reaching(*map(np.concatenate, zip(*pairs, strict=True)), at)) for pairs in sides)
+        pooled = self.pooled
+        hits, right = (np.array(reaching(*pooled.pairs(0, side), at)) for side in (0, 1))
         true, predicted = self.numbers.sum(axis=0).tolist()
         all_but_hits = true + predicted - right
         with np.errstate(invalid="ignore"):  # 0 / 0 without components
