@@ -1,6 +1,8 @@
 """Instance label maps: drawings worked by hand, and straightforward code in exact fractions on random maps."""
 
 import math
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -228,3 +230,12 @@ def test_counts_of_other_kinds_do_not_add_up():
     truth = drawn("1.2")
     with pytest.raises(ArgumentError, match="counts of one kind of objects add up"):
         ObjectCounts.sum([count_objects(truth, truth), count_objects(truth > 0, truth > 0, kind="components")])
+
+
+@pytest.mark.skipif("SEGBENCH_INSTANCES" not in os.environ, reason="SEGBENCH_INSTANCES does not name the label map")
+def test_the_label_map_of_a_published_tool():
+    file = Path(os.environ["SEGBENCH_INSTANCES"]) / "nuclei_mask2d.tif"
+    result = evaluate(file, file, Objects())
+    metrics = {metric.key for metric in Objects().metrics() if metric.kind == "score"}
+    assert {result.summary[key] for key in metrics} == {1.0}
+    assert result.summary["true_objects"] == 125

@@ -101,11 +101,6 @@ def test_pixels_outside_the_field_are_void():
     assert found.whole.tolist() == [2]
 
 
-def test_the_example_of_monai():  # its sample_2: of two objects of .5 the quality is .25
-    truth, predicted = drawn("aabb", **LETTERS), drawn("aaab", **LETTERS)
-    assert count_objects(truth, predicted, **CLASSES).metrics()["pq"] == pytest.approx((2 / 3) / 2)
-
-
 @pytest.mark.parametrize(
     ("divisor", "message"),
     [
