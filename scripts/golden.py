@@ -1,7 +1,7 @@
 """Record what segbench computes, and compare a later version with the record.
 
     python scripts/golden.py write [demo] [papers] [synthetic] [contours] [objects] [bsds500] [bsds500_long]
-    python scripts/golden.py compare [demo] [papers] [synthetic] [contours] [objects] [bsds500] [bsds500_long] [--tolerance 1e-12]
+    python scripts/golden.py compare [SET...] [--tolerance 1e-12]
 
 Each set of data has a file in ``tests/golden/``: every protocol under many settings, with its counts (digests),
 summary, values of each image, intervals, comparisons and signatures. Without names, all sets are meant; ``bsds500``

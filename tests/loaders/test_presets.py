@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from loaders.test_object_presets import SETS as OBJECT_SETS
 from PIL import Image
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
 import segbench
-from loaders.test_object_presets import SETS as OBJECT_SETS
 from segbench.cli.commands import app
 
 RNG = np.random.default_rng(7)

@@ -180,6 +180,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             "Cut soft predictions: scores above this, or above the threshold of the best F1: best.",
             metavar="SCORE",
             read=_read_at,
+            of_predictions=True,
         ),
     )
     positive: Positive | None = field(

@@ -92,8 +92,8 @@ def test_random_masks_are_scored_as_by_the_official_loops(seed):
         both = np.isin(found, touching)
         adjusted = ((true == k) | both).sum() - (both & (true > 0) & (true != k)).sum()
         siou.append(Fraction(int(((true == k) & both).sum()), int(adjusted)))
-    for k in range(1, found.max() + 1):
-        ppv.append(Fraction(int(((found == k) & (true > 0)).sum()), int((found == k).sum())))
+    for part in (found == k for k in range(1, found.max() + 1)):
+        ppv += [Fraction(int((part & (true > 0)).sum()), int(part.sum()))]
     f1 = []
     for at in [Fraction(k, 20) for k in range(5, 16)]:
         hits, false = sum(one >= at for one in siou), sum(one < at for one in ppv)
@@ -132,7 +132,7 @@ def test_the_best_threshold_is_that_of_the_f1_of_all_pixels(folders, tmp_path):
 
 def test_the_best_threshold_needs_the_whole_set():
     truth = np.eye(3, dtype=bool)
-    with pytest.raises(ArgumentError, match="the best threshold is that of the whole set; give it: at=0.5"):
+    with pytest.raises(ArgumentError, match=r"the best threshold is that of the whole set; give it: at=0\.5"):
         count_objects(truth, truth, kind="components", at="best")
     with pytest.raises(ArgumentError, match="the best threshold is that of the whole set"):
         Accumulator(Objects(kind="components", at="best"))

@@ -123,8 +123,8 @@ def write(folder, name, maps, *, classes=None, info=None):
     """Write maps of ids with a JSON beside them: all ids are cars, or as `info` says."""
     (folder / name).mkdir(parents=True)
     annotations = []
-    for image, ids in maps.items():
-        ids = np.array(ids)
+    for image, rows in maps.items():
+        ids = np.array(rows)
         colours = np.stack([ids % 256, ids // 256 % 256, ids // 65536], axis=-1).astype(np.uint8)
         iio.imwrite(folder / name / f"{image}.png", colours)
         held = [number for number in np.unique(ids).tolist() if number]
