@@ -74,6 +74,9 @@ from .protocols.contours.settings import count_contours as count_contours
 from .protocols.labels.counts import LabelCounts as LabelCounts
 from .protocols.labels.settings import Labels as Labels
 from .protocols.labels.settings import count_labels as count_labels
+from .protocols.objects.counts import ObjectCounts as ObjectCounts
+from .protocols.objects.settings import Objects as Objects
+from .protocols.objects.settings import count_objects as count_objects
 from .protocols.pixels.class_counts import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes
 from .protocols.pixels.settings import Pixels as Pixels
@@ -108,6 +111,8 @@ from .report.plots.curves import plot_pr as plot_pr
 from .report.plots.curves import plot_reliability as plot_reliability
 from .report.plots.curves import plot_roc as plot_roc
 from .report.plots.images import plot_images as plot_images
+from .report.plots.objects import plot_object_ap as plot_object_ap
+from .report.plots.objects import plot_object_f1 as plot_object_f1
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison

@@ -170,6 +170,19 @@ class MeasuredBySet(ABC):
         """Lay out counts as `Protocol.table`; `of_set` holds those of the whole set, of which these are a part."""
 
 
+class TwoPasses(ABC):
+    """Takes a setting, such as a threshold, from a run of another protocol over the whole set."""
+
+    @property
+    @abstractmethod
+    def first(self) -> Protocol | None:
+        """The protocol of that run; None where all settings are known."""
+
+    @abstractmethod
+    def after(self, summary: Summary) -> Protocol:
+        """Give the protocol with the setting that the metrics of that run decide."""
+
+
 class Pooling(MeasuredBySet):
     """Pools scores, so that pixels need no image, and many may be pooled once for all times."""
 

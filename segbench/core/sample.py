@@ -26,6 +26,7 @@ class Maps:
     maps: tuple[NDArray[Any], ...]
     notes: tuple[str, ...] = ()
     form: Form = "map"
+    about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +60,14 @@ class Reading(ABC):
         del prediction
         return truth
 
+    def located(self, inputs: Any) -> Any:  # noqa: ANN401  `Inputs`
+        """Give the places of maps where a place is a file that describes them."""
+        return inputs
+
+    def completed(self, pairing: Any) -> Any:  # noqa: ANN401  `Pairing`
+        """Add what describes the files of images and lies beside them; a `DataError` says what is wrong with it."""
+        return pairing
+
     def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
         """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
 
@@ -89,6 +98,8 @@ class Sample:
     without_truth : bool
         Whether there is no ground truth and all pixels are negative, whatever the settings; `ground_truths` then holds
         a blank map.
+    about : tuple
+        What comes with the first ground truth and with the prediction, see `Maps.about`.
     """
 
     name: str
@@ -101,6 +112,7 @@ class Sample:
     labels_predicted: bool = False
     categories_drawn: bool = False
     without_truth: bool = False
+    about: tuple[Any, Any] = (None, None)
 
     @property
     def truth_files(self) -> tuple[str, ...]:

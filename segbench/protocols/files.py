@@ -25,11 +25,13 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     """Pair the files of every image; what keeps them from being paired at all is ``pairing.problem``."""
     try:
         inputs.check(protocol.reads)
+        inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
             return _class_maps(inputs, protocol.titles, protocol.place_of)
-        return _of_whole_folders(pair(inputs), protocol.reads.whole_folders)
+        found = _of_whole_folders(protocol.reads.completed(pair(inputs)), protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
+    return found
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
