@@ -75,7 +75,7 @@ _VERBS = {
     ),
     "import": _Verb(
         "results",
-        "Read results of the official benchmarks.\n\nTables and plots then show them beside your own.",
+        "Read results of the official boundary benchmark.\n\nTables and plots then show them beside your own.",
         ("segbench export results.segbench --bsds official", "segbench import official -o imported.segbench"),
     ),
     "merge": _Verb(

@@ -220,7 +220,7 @@ class Import(Printed):
 
     folder: Path = argument(
         "DIR",
-        "Folder with *_ev1.txt, eval_bdry*.txt, eval_cover*.txt or eval_RI_VOI*.txt, or with folders of them.",
+        "Folder with *_ev1.txt or *_bdry_thr.txt, or with folders of them.",
     )
     output: Path = given("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
     name: str | None = given("Name the method.", metavar="NAME", shown="the name of its folder")

@@ -12,7 +12,6 @@ from segbench import (
     Boundaries,
     Labels,
     Pixels,
-    PublishedCurve,
     Repairs,
     Result,
     boundary_curve,
@@ -20,6 +19,7 @@ from segbench import (
     compare_results,
     evaluate,
 )
+from segbench.protocols.boundaries.official import PublishedCurve
 
 
 @pytest.fixture
