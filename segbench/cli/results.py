@@ -241,14 +241,11 @@ class Merge:
     leave_out: tuple[str, ...] = given(
         "Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.", (), metavar="NAME"
     )
-    leave_out_unfinished: bool = given("Leave out incomplete runs instead of refusing them.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.merging import lacking, merge_results
 
-        merged = merge_results(
-            self.results, self.output, leave_out=self.leave_out, leave_out_unfinished=self.leave_out_unfinished
-        )
+        merged = merge_results(self.results, self.output, leave_out=self.leave_out)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in merged:
             images = "a published curve" if result.published else many(len(result.counts), "image")
