@@ -138,9 +138,6 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     """Read the curve of a method without counts."""
     printed = _best(evaluation.best)
     taken = {key: printed[key] for key in _TAKEN if not math.isnan(printed.get(key, math.nan))}
-    images = read_rows(evaluation.images, (5,)) if evaluation.images else None
-    if images is not None and not np.isnan(images[:, 4]).all():
-        taken["mean_image_f"] = float(np.nanmean(images[:, 4]))
     assert evaluation.rows is not None  # noqa: S101  for types alone: what holds no counts has rows
     curve = _curve(evaluation.rows)
     if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
@@ -149,9 +146,8 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     settings, said = _settings(curve.thresholds, method)
     settings = {**settings, "counts": "no"}
     notes = (*said, *_disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr")))
-    files = {path.name: _digest(path) for path in (evaluation.rows, evaluation.best, evaluation.images) if path}
-    number = "unknown" if images is None else str(len(images))
-    signed = signature(Boundaries.name, settings, files, images=number)
+    files = {path.name: _digest(path) for path in (evaluation.rows, evaluation.best) if path}
+    signed = signature(Boundaries.name, settings, files, images="unknown")
     return Result(method, Boundaries.name, settings, signed, {}, notes=notes, published=published)
 
 

@@ -19,7 +19,7 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.source import read_bounded
 
 COUNTS = "_ev1.txt"
-ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"
+ROWS, BEST = "_bdry_thr.txt", "_bdry.txt"
 BEST_KEYS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 """The metrics in ``eval_bdry.txt``, after the threshold."""
 REGION_KEYS = {
@@ -41,7 +41,6 @@ class Evaluation:
     counts: dict[str, Path] = field(default_factory=dict)
     rows: Path | None = None
     best: Path | None = None
-    images: Path | None = None
 
 
 def find_evaluations(folder: Path) -> list[Evaluation]:
@@ -130,7 +129,7 @@ def _evaluations(folder: Path) -> list[Evaluation]:
         if path.is_file() and not path.name.startswith("."):
             if path.name.endswith(COUNTS):
                 counts[shown(from_file_name(path.name.removesuffix(COUNTS)))] = path
-            for key, ending in (("rows", ROWS), ("best", BEST), ("images", IMAGES)):
+            for key, ending in (("rows", ROWS), ("best", BEST)):
                 if path.name.endswith(ending):
                     by_method.setdefault(path.name.removesuffix(ending), {})[key] = path
     official = by_method.pop(_OFFICIAL, {})

@@ -105,12 +105,6 @@ class TestPublished:
         assert result.summary.undefined["ods_threshold"] == "its rows name no thresholds"
         assert "|thresholds:2 unnamed|" in result.signature
 
-    def test_images_are_counted_where_their_rows_are_there(self, tmp_path):
-        images = "1 0.75 0.5 1 0.666667\n2 0.25 0.2 0.25 0.222222\n"
-        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=ROWS, eval_bdry_img=images))
-        assert result.summary["mean_image_f"] == pytest.approx(4 / 9, abs=1e-6)
-        assert "|images:2|" in result.signature
-
     @pytest.mark.parametrize(
         ("name", "text", "said"),
         [

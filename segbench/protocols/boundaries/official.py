@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from segbench.core.capabilities import Published
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -83,9 +83,6 @@ def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
     return [place, *_curve_rows(curve)[int(np.argmax(curve.f))]]
 
 
-PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
-"""Metrics that may be printed beside the rows."""
-
 _NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
 _ONE_ROW = "one threshold makes no curve"
 _NO_THRESHOLDS = "its rows name no thresholds"
@@ -100,14 +97,7 @@ class PublishedCurve(Published):
     """
 
     curve: BoundaryCurve  # thresholds are all nan where the rows name none
-    printed: Mapping[str, float] = field(default_factory=dict)  # by the names in `PRINTABLE`; others are undefined
-
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.printed) - set(PRINTABLE))
-        if unknown:
-            raise ArgumentError(
-                f"{', '.join(unknown)} is not a published metric; expected some of {', '.join(PRINTABLE)}"
-            )
+    printed: Mapping[str, float] = field(default_factory=dict)  # OIS by key, and the area of a single point
 
     @property
     def thresholds_known(self) -> bool:
@@ -121,8 +111,8 @@ class PublishedCurve(Published):
         point = self.curve.thresholds.size == 1
         if point:
             found |= {"area_pr": self.printed.get("area_pr", math.nan), "area_pr_extended": math.nan, "r50": math.nan}
-        printed = {key: self.printed.get(key, math.nan) for key in PRINTABLE[:-1]}
-        metrics = {metric.key: (printed | found)[metric.key] for metric in METRICS if metric.key}
+        known = {**self.printed, **found}
+        metrics = {metric.key: known.get(metric.key, math.nan) for metric in METRICS if metric.key}
         reasons = {
             "ods_threshold": _NO_THRESHOLDS,
             "area_pr": _ONE_ROW,
