@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -194,6 +194,7 @@ def thresholds_of(
 ) -> dict[str, Thresholds]:
     """Read each method's thresholds from a run of it on the tuning set, under the settings of this run."""
     from segbench.aggregator.assembling import load_results
+    from segbench.aggregator.records import without_selection
     from segbench.aggregator.tuning import tuned_thresholds
     from segbench.core.capabilities import Pooling
 
@@ -201,24 +202,17 @@ def thresholds_of(
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     settings = protocol.signature_fields() | repairs.signature_fields()
     of_set = {"field", "subset", "missing"}  # a tuning set may be any images
-    alike = [run for run in load_results(results) if _without(run.settings, of_set) == settings]
     masked = any("field" in pairing.signature_fields() for pairing in pairings.values())
-    runs = {run.method: run for run in alike if ("field" in run.settings) == masked}
+    runs = {
+        run.method: run
+        for run in load_results(results)
+        if without_selection(run.settings, *of_set) == settings and ("field" in run.settings) == masked
+    }
     missing = [method for method in pairings if method not in runs]
-    if any(run.method in missing for run in alike):
-        there, here = (f"with{'' if each else 'out'} a field of view" for each in (not masked, masked))
-        raise ArgumentError(
-            f"{results}: {', '.join(missing)} was tuned {there}, and this run is {here}; "
-            "give the masks of both sets (--field), or of neither"
-        )
     if missing:
         found = ", ".join(runs) or "none"
         raise ArgumentError(
             f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
-            "name methods as there, as in NAME=FOLDER, and tune with the same options"
+            "name methods as there, as in NAME=FOLDER, and tune with the same options, --field among them"
         )
     return {method: tuned_thresholds(runs[method]) for method in pairings}
-
-
-def _without(settings: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
-    return {key: value for key, value in settings.items() if key not in keys}
