@@ -244,11 +244,7 @@ app = Group(
     find=_find,
     params=[
         _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
-        _flag(
-            "--show-completion",
-            "Print the script that completes commands in the current shell.",
-            _completion,
-        ),
+        _flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[
