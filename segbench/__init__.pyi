@@ -59,7 +59,6 @@ from .protocols.boundaries.curve import boundary_curve as boundary_curve
 from .protocols.boundaries.label_maps import label_boundaries as label_boundaries
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
-from .protocols.boundaries.official import PublishedCurve as PublishedCurve
 from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms

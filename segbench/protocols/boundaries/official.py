@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from segbench.core.capabilities import Published
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -79,8 +79,6 @@ def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
     return rows_of(curve.thresholds, curve.recall, curve.precision, curve.f)
 
 
-PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
-"""Metrics that may be printed beside the rows."""
 
 _NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
 _ONE_ROW = "one threshold makes no curve"
@@ -93,37 +91,10 @@ class PublishedCurve(Published):
 
     ODS, both areas and R50 follow from the rows, to the six digits that the files hold. OIS does not, for it takes
     counts image by image: it is what was printed, or undefined.
-
-    Parameters
-    ----------
-    curve : BoundaryCurve
-        The rows; thresholds are all nan where the rows name none. Where only the best point was printed, that point.
-    printed : mapping of str to float
-        Metrics taken as printed, by the names in `PRINTABLE`; those that are missing or nan are undefined. `area_pr` is
-        taken only where there is a single point.
-
-    Raises
-    ------
-    ArgumentError
-        For a metric that the official files do not print.
-
-    Examples
-    --------
-    >>> rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
-    >>> summary = PublishedCurve(rows, {"ois_f": 0.71}).summary
-    >>> round(summary["ods_f"], 2), summary["ois_f"], summary["mean_image_f"]
-    (0.7, 0.71, nan)
     """
 
-    curve: BoundaryCurve
-    printed: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.printed) - set(PRINTABLE))
-        if unknown:
-            raise ArgumentError(
-                f"{', '.join(unknown)} is not a published metric; expected some of {', '.join(PRINTABLE)}"
-            )
+    curve: BoundaryCurve  # thresholds are all nan where the rows name none
+    printed: Mapping[str, float] = field(default_factory=dict)  # OIS by key, and the area of a single point
 
     @property
     def thresholds_known(self) -> bool:
@@ -137,8 +108,8 @@ class PublishedCurve(Published):
         point = self.curve.thresholds.size == 1
         if point:
             found |= {"area_pr": self.printed.get("area_pr", math.nan), "area_pr_extended": math.nan, "r50": math.nan}
-        printed = {key: self.printed.get(key, math.nan) for key in PRINTABLE[:-1]}
-        metrics = {metric.key: (printed | found)[metric.key] for metric in METRICS if metric.key}
+        known = {**self.printed, **found}
+        metrics = {metric.key: known.get(metric.key, math.nan) for metric in METRICS if metric.key}
         reasons = {
             "ods_threshold": _NO_THRESHOLDS,
             "area_pr": _ONE_ROW,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.capabilities import Importable, Official, Pictured, Published, Verb
+from segbench.core.capabilities import Official, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, Verb, Importable, Official, Pictured):
+class Regions(Protocol, Verb, Official, Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -110,13 +110,6 @@ class Regions(Protocol, Verb, Importable, Official, Pictured):
         from segbench.protocols.regions.metrics import RegionTable
 
         return RegionTable(per_image)
-
-    @classmethod
-    def published(cls, text: str) -> Published:
-        """Read published metrics from JSON."""
-        from segbench.protocols.regions.official import PublishedRegions
-
-        return PublishedRegions.from_json(text)
 
     def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
         """Write the text files of BSDS500."""
