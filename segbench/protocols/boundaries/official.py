@@ -79,7 +79,6 @@ def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
     return rows_of(curve.thresholds, curve.recall, curve.precision, curve.f)
 
 
-
 _NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
 _ONE_ROW = "one threshold makes no curve"
 _NO_THRESHOLDS = "its rows name no thresholds"
