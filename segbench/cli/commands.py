@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib import import_module
@@ -227,6 +228,23 @@ def _completion(context: click.Context) -> str:
     return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
 
 
+def _install_completion(context: click.Context) -> str:
+    """Save the script where the shell reads it."""
+    script = _completion(context)
+    shell = Path(os.environ["SHELL"]).stem
+    fish = Path.home() / ".config/fish/completions/segbench.fish"
+    file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(script)
+    if shell != "fish":
+        start = Path.home() / f".{shell}rc"
+        lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
+        known = start.read_text().splitlines() if start.exists() else []
+        with start.open("a") as stream:
+            stream.writelines(f"\n{line}\n" for line in lines if line not in known)
+    return f"written: {file}; open a new shell to use it"
+
+
 def _flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
     """Make an option that is answered instead of a command."""
 
@@ -244,6 +262,7 @@ app = Group(
     find=_find,
     params=[
         _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
+        _flag("--install-completion", "Install completion for the current shell.", _install_completion),
         _flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",

@@ -193,9 +193,15 @@ class TestCompletion:
     def test_of_all_else_is_that_of_the_shell(self):
         assert completed("segbench pixels gt")[0] == ["file,gt"]
 
-    def test_takes_the_script_of_the_shell(self, segbench, monkeypatch):
+    def test_of_the_shell_is_installed(self, segbench, tmp_path, monkeypatch):
+        monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("SHELL", "/bin/zsh")
-        assert segbench("--show-completion").out.startswith("#compdef segbench")
+        script = segbench("--show-completion").out
+        for _ in range(2):
+            assert segbench("--install-completion").code == 0
+        file = tmp_path / ".local/share/segbench/complete.zsh"
+        assert file.read_text() in script
+        assert (tmp_path / ".zshrc").read_text().count(str(file)) == 1
 
     def test_of_an_unknown_shell_is_refused(self, segbench, monkeypatch):
         monkeypatch.setenv("SHELL", "/bin/csh")
