@@ -3,7 +3,7 @@
     python scripts/golden.py write [SET ...]
     python scripts/golden.py compare [SET ...] [--tolerance 1e-12]
 
-The sets are demo, papers, synthetic, contours, centerlines, bsds500 and bsds500_long.
+The sets are demo, papers, synthetic, contours, centerlines, objects, bsds500 and bsds500_long.
 
 Each set of data has a file in ``tests/golden/``: every protocol under many settings, with its counts (digests),
 summary, values of each image, intervals, comparisons and signatures. Without names, all sets are meant; ``bsds500``
@@ -56,6 +56,7 @@ from segbench import (
     Classes,
     Contours,
     Labels,
+    Objects,
     Pixels,
     Regions,
     Repairs,
@@ -321,12 +322,7 @@ def _synthetic_saliency(folder: Path) -> Cases:
         for method, skill in {"weak": 0.3, "strong": 1.0}.items()
     }
     gt, *paths = _written(folder, {"gt": truth, **soft})
-    for setting, protocol in {
-        "all measures": Saliency(),
-        "without weighted F": Saliency(weighted=False),
-        "beta^2 1": Saliency(beta2=1.0),
-    }.items():
-        yield f"saliency, {setting}", [evaluate(gt, path, protocol) for path in paths]
+    yield "saliency, all measures", [evaluate(gt, path, Saliency()) for path in paths]
 
 
 def _synthetic_anomalies(folder: Path) -> Cases:
@@ -377,6 +373,34 @@ def centerlines(_folder: Path) -> Cases:
         "thresholds": Centerlines(thresholds=5),
     }.items():
         yield f"centerlines, {setting}", [evaluate(objects / "ground_truth", path, protocol) for path in paths]
+
+
+def objects(folder: Path) -> Cases:
+    """Yield instances and panoptic maps drawn by a seeded generator, and components of the demo's masks."""
+    random = np.random.default_rng(11)
+    cells = {f"im{k}": _plots(random, (48, 64), 12 + k) for k in range(6)}
+    moved = {f"by {far}": _each(cells, partial(np.roll, shift=far, axis=1)) for far in (1, 4)}
+    merged = {"merged": _each(cells, lambda numbers: np.where(numbers % 3 == 1, numbers + 1, numbers))}
+    gt, *paths = _written(folder / "instances", {"gt": cells, **moved, **merged})
+    yield "objects, instances", [evaluate(gt, path, Objects(iou=(0.5, 0.65, 0.9))) for path in paths]
+    yield "objects, void", [evaluate(gt, path, Objects(void=(1, 3))) for path in paths[:2]]
+    ids = np.array([0, 7, 11, 26, 26000, 26001, 24000, 24001])
+    panoptic = {"gt": cells} | moved | merged
+    coded = {name: _each(maps, lambda numbers: ids[numbers % 8].astype(np.uint16)) for name, maps in panoptic.items()}
+    gt, *paths = _written(folder / "panoptic", coded)
+    classes = Objects(divisor=1000, classes="road=7,building=11,person=24,car=26", things="person,car")
+    results = [evaluate(gt, path, classes) for path in paths]
+    yield "objects, panoptic", results
+    for name in ("road", "car"):
+        yield f"objects, {name}", [result.of_class(name) for result in results]
+    demo = DATASETS / "demo" / "objects"
+    paths = [demo / "predictions" / name for name in ("random_walker", "soft_otsu")]
+    for setting, protocol in {
+        "components": Objects(kind="components", at=0.5),
+        "components as SMIYC": Objects(kind="components", at="best", min_true=10, min_predicted=50),
+        "components of 4": Objects(kind="components", at=0.5, connectivity=4),
+    }.items():
+        yield f"objects, {setting}", [evaluate(demo / "ground_truth", path, protocol) for path in paths]
 
 
 def bsds500(_folder: Path) -> Cases:
@@ -450,6 +474,7 @@ SETS: dict[str, Callable[[Path], Cases]] = {
     "synthetic": synthetic,
     "contours": contours,
     "centerlines": centerlines,
+    "objects": objects,
     "bsds500": bsds500,
     "bsds500_long": bsds500_long,
 }
@@ -523,6 +548,7 @@ NUMBERS: dict[type, tuple[str, ...]] = {
         "true_skeleton",
         *segbench.CenterlineCounts.per_threshold,
     ),
+    segbench.ObjectCounts: ("things", "objects", "sizes", "shared", "whole", "aji"),
     segbench.AnomalyCounts: (
         *("scores", "normal", "image_sizes", "found_scores", "anomalous", "component_sizes"),
         *("normal_images", "anomalous_images", "ignored"),

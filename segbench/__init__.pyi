@@ -33,10 +33,7 @@ from .core.thresholds import Thresholds as Thresholds
 from .curves.areas import auc_pr as auc_pr
 from .curves.areas import auc_roc as auc_roc
 from .curves.areas import average_precision as average_precision
-from .curves.areas import explain_areas as explain_areas
-from .curves.conversion import ConfusionPoints as ConfusionPoints
 from .curves.conversion import from_pr as from_pr
-from .curves.conversion import from_roc as from_roc
 from .curves.curve import Curve as Curve
 from .curves.curve import achievable_pr_curve as achievable_pr_curve
 from .curves.curve import pr_curve as pr_curve
@@ -44,13 +41,9 @@ from .curves.curve import roc_curve as roc_curve
 from .curves.curve import roc_hull as roc_hull
 from .curves.curve import thresholds_from as thresholds_from
 from .curves.dominance import Dominance as Dominance
-from .curves.dominance import RecallRange as RecallRange
 from .curves.dominance import dominates as dominates
-from .curves.operating import BestF as BestF
-from .curves.operating import at_tpr as at_tpr
-from .curves.operating import best_f as best_f
-from .curves.operating import precision_at_recall as precision_at_recall
-from .curves.operating import recall_at_precision as recall_at_precision
+from .curves.points import BestF as BestF
+from .curves.points import best_f as best_f
 from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
@@ -66,7 +59,6 @@ from .protocols.boundaries.curve import boundary_curve as boundary_curve
 from .protocols.boundaries.label_maps import label_boundaries as label_boundaries
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
-from .protocols.boundaries.official import PublishedCurve as PublishedCurve
 from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
@@ -81,6 +73,9 @@ from .protocols.contours.settings import count_contours as count_contours
 from .protocols.labels.counts import LabelCounts as LabelCounts
 from .protocols.labels.settings import Labels as Labels
 from .protocols.labels.settings import count_labels as count_labels
+from .protocols.objects.counts import ObjectCounts as ObjectCounts
+from .protocols.objects.settings import Objects as Objects
+from .protocols.objects.settings import count_objects as count_objects
 from .protocols.pixels.class_counts import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes
 from .protocols.pixels.settings import Pixels as Pixels
@@ -115,6 +110,8 @@ from .report.plots.curves import plot_pr as plot_pr
 from .report.plots.curves import plot_reliability as plot_reliability
 from .report.plots.curves import plot_roc as plot_roc
 from .report.plots.images import plot_images as plot_images
+from .report.plots.objects import plot_object_ap as plot_object_ap
+from .report.plots.objects import plot_object_f1 as plot_object_f1
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison

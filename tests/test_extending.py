@@ -32,8 +32,8 @@ def run(segbench, install):
     """Run segbench beside an installed package that adds the protocols of the page."""
     protocol = re.search(r"module = '''\n(.*?)^\.\.\. '''$", PAGE, re.DOTALL | re.MULTILINE)[1]
     install(
-        {"objects": "objects_benchmark:Objects", "specific": "specific_benchmark:Specific"},
-        objects_benchmark=re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE),
+        {"found_objects": "found_objects_benchmark:FoundObjects", "specific": "specific_benchmark:Specific"},
+        found_objects_benchmark=re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE),
         specific_benchmark=typed(">>> from dataclasses import", ">>> demo ="),
     )
 
@@ -46,7 +46,8 @@ def run(segbench, install):
 
 
 @pytest.mark.parametrize(
-    ("protocol", "options", "key"), [("objects", ["--overlap", "0.3"], "object_f"), ("specific", [], "specificity")]
+    ("protocol", "options", "key"),
+    [("found_objects", ["--overlap", "0.3"], "object_f"), ("specific", [], "specificity")],
 )
 def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, options, key):
     kept, page = tmp_path / "r.segbench", tmp_path / "report.html"
@@ -78,7 +79,7 @@ def test_a_metric_of_ones_own_stands_beside_those_of_settings(run, tmp_path):
 
 
 def test_states_alone_give_overlays(run, tmp_path):
-    run("objects", DEMO / "ground_truth", DEMO / "predictions" / "soft_otsu", "-o", tmp_path / "r.segbench")
+    run("found_objects", DEMO / "ground_truth", DEMO / "predictions" / "soft_otsu", "-o", tmp_path / "r.segbench")
     run("overlay", tmp_path / "r.segbench", "--image", "coins", "-o", tmp_path / "out")
     (picture,) = (tmp_path / "out").rglob("coins.png")
     colours = plt.imread(picture)

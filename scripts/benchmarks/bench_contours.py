@@ -178,7 +178,8 @@ def growth(sides: list[int], rounds: int) -> None:
         corner[0, 0] = True
         pairs = {"smooth": smooth_pair(side), "noise": (np.random.default_rng(0).random((side, side)) < 0.5, corner)}
         ways = {name: (lambda pair=pair: ours(*pair)) for name, pair in pairs.items()}
-        taken = {name: min(times) for name, times in in_turn(ways, rounds).items()}  # type: ignore[arg-type]  # as above
+        times = in_turn(ways, max(rounds, 8192 // side))  # type: ignore[arg-type]  # as above
+        taken = {name: min(each) for name, each in times.items()}
         text = ", ".join(
             f"{name} {duration(one)}, {one / side**2 * 1e9:.1f} ns per pixel" for name, one in taken.items()
         )

@@ -16,7 +16,7 @@ import os
 import statistics
 import sys
 import tempfile
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from measuring import seconds
 
 import segbench
 from segbench.aggregator.executors import answers
-from segbench.aggregator.pools import ThreadPool, cores, process_pool
+from segbench.aggregator.pools import cores, process_pool
 from segbench.aggregator.records import Outcome
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import Inputs, SampleFiles, pair
@@ -109,10 +109,13 @@ def main() -> None:
         ways: dict[str, Executor | None] = {
             ALONE: None,
             "two processes": stack.enter_context(process_pool(2)),
-            "two threads": stack.enter_context(ThreadPool(2)),
+            "two threads": stack.enter_context(ThreadPoolExecutor(2)),
         }
         if not options.no_dask:
-            ways["Dask, two"] = stack.enter_context(segbench.dask_pool("local", workers=2))
+            from distributed import LocalCluster
+
+            cluster = stack.enter_context(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0"))
+            ways["Dask, two"] = stack.enter_context(segbench.dask_pool(cluster.scheduler_address))
         compare(folder, segbench.Pixels(), ways, rounds=options.rounds, images=options.images)
         compare(folder, segbench.Boundaries(), ways, rounds=options.rounds, images=options.images)
         overhead(folder, ways, options.images, options.rounds)

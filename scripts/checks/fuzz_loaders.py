@@ -200,8 +200,7 @@ def official(data: bytes) -> None:
     """Import text files of the official benchmarks: the input is cut at null bytes, each part is a file."""
     from segbench.aggregator.importing import import_bsds
 
-    names = ("a_ev1.txt", "b_ev1.txt", "eval_bdry_thr.txt", "eval_bdry.txt", "eval_bdry_img.txt", "eval_cover.txt",
-             "eval_cover_thr.txt", "eval_RI_VOI.txt", "eval_RI_VOI_thr.txt")  # fmt: skip
+    names = ("a_ev1.txt", "b_ev1.txt", "eval_bdry_thr.txt", "eval_bdry.txt", "eval_bdry_img.txt")
     for name in names:
         Path("eval", name).unlink(missing_ok=True)
     for name, part in zip(names, data.split(b"\0"), strict=False):

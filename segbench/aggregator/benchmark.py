@@ -18,7 +18,7 @@ from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling
+from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
@@ -204,6 +204,11 @@ def evaluate_pairing(
     """Count images that were paired, see `evaluate`."""
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
+    if (passes := protocol.capability(TwoPasses)) and passes.first:
+        before = evaluate_pairing(
+            pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
+        )
+        protocol = passes.after(before.summary)
     tuned = {} if thresholds is None else {"thresholds": thresholds.source}
     run = Run(
         method=shown(method),
@@ -252,7 +257,7 @@ def evaluate_pairing(
 def _protocol_to_json(protocol: Protocol) -> str:
     """Write which protocol it is, and all its settings."""
     settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    return json.dumps({"kind": type(protocol).__name__} | settings, default=str)
+    return json.dumps({"class": type(protocol).__name__} | settings, default=str)
 
 
 def _refuse_unfit(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import logging
 import pickle
-import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
@@ -15,18 +13,10 @@ from typing import Any
 
 import segbench
 from segbench._version import __version__
-from segbench.core.arguments import as_whole
 from segbench.core.errors import ArgumentError, DataError, SegbenchError, WorkerError
 from segbench.loaders.decoded import Source, shown
 
 _PATIENCE = 30
-_LOCAL = {
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "1s",
-    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
-}
-"""For workers started here. By default they interrupt counting 100 and 50 times a second to watch themselves, and give
-the memory of each array back to the system (``MALLOC_TRIM_THRESHOLD_``), which takes a fifth of the time."""
 
 
 class DaskPool(Executor):
@@ -63,15 +53,13 @@ class DaskPool(Executor):
 
 
 @contextmanager
-def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator[DaskPool]:
-    """Connect to a Dask cluster, or start one here, to count with; use it in a ``with`` statement.
+def dask_pool(address: str) -> Iterator[DaskPool]:
+    """Connect to a Dask cluster to count with; use it in a ``with`` statement.
 
     Parameters
     ----------
     address : str
-        Of the scheduler, ``"tcp://host:8786"``; or ``"local"``: worker processes of one thread each on this machine.
-    workers : int, optional
-        How many, where they are started here; by default as many as there are cores.
+        Of the scheduler, ``"tcp://host:8786"``.
 
     Yields
     ------
@@ -81,39 +69,21 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
     Raises
     ------
     ArgumentError
-        If `distributed` is not installed, the address is invalid, or `workers` is not a whole number of at least 1.
+        If `distributed` is not installed, or the address is invalid.
     WorkerError
         If the cluster cannot be reached, has no workers, or runs another segbench than this one.
     """
-    if workers is not None:
-        workers = as_whole(workers, "workers", least=1)
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
         raise ArgumentError("Dask is not installed; it comes with: pip install 'segbench[dask]'") from error
     with ExitStack() as stack:
         try:
-            if address == "local":
-                from segbench.aggregator.pools import cores, ctrl_c_left_to_parent
-
-                stack.enter_context(importlib.import_module("dask").config.set(_LOCAL))
-                with ctrl_c_left_to_parent():
-                    cluster = distributed.LocalCluster(
-                        n_workers=workers or cores(),
-                        threads_per_worker=1,
-                        processes=True,
-                        dashboard_address=":0",  # whichever port is free
-                        silence_logs=logging.ERROR,
-                        preload=[__name__],
-                    )
-                    place: Any = stack.enter_context(cluster)
-            else:
-                place = address
-            client = stack.enter_context(distributed.Client(place, timeout=_PATIENCE))
+            client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
             client.wait_for_workers(1, timeout=_PATIENCE)
         except ValueError as error:
             what = f"{address!r} is not the address of a Dask scheduler ({error})"
-            raise ArgumentError(f"{what}; expected one such as tcp://HOST:8786, or 'local'") from error
+            raise ArgumentError(f"{what}; expected one such as tcp://HOST:8786") from error
         except OSError as error:
             raise WorkerError(f"{address}: no Dask scheduler with workers answers ({error})") from error
         _require_same_code(client)
@@ -122,11 +92,6 @@ def dask_pool(address: str = "local", *, workers: int | None = None) -> Iterator
             yield pool
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-def dask_setup(_worker: object) -> None:
-    """Leave Ctrl-C to the process that started the worker; Dask calls this in workers that preload this module."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def code_identity() -> str:

@@ -161,21 +161,16 @@ def _why(key: str, results: Sequence[Result]) -> str:
 
 def _refuse_namesakes(results: Sequence[Result]) -> None:
     """Refuse several runs of one name; name the choices as tables do."""
-    names, in_tables = [result.method for result in results], names_of(results)
+    names = [result.method for result in results]
     doubled = sorted({name for name in names if names.count(name) > 1})
-    if not doubled:
-        return
-    arrays = any(result.settings.get("source") == "arrays" for result in results)
-    again = "Accumulator(method=...)" if arrays else setting("NAME=PRED", "evaluate(method=...)")
-    hint = f"give each a name of its own when it is counted: {again}"
-    if len(set(in_tables)) == len(results):
-        listed = first_names([*map(repr, in_tables)], _LISTED)
+    if doubled:
+        listed = first_names([*map(repr, names_of(results))], _LISTED)
         choose = setting(
             f"choose some of {listed} with --methods, or those of one setting with --only",
             "name them: compare({name: result, ...})",
         )
-        hint = f"{choose}, or {hint}"
-    raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {hint}")
+        again = f"give each a name of its own when it is counted: {setting('NAME=PRED', 'method=...')}"
+        raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {choose}, or {again}")
 
 
 def _differences(

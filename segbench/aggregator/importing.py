@@ -1,8 +1,8 @@
 """Results that others counted: the text files of the official benchmarks (`segbench.loaders.bsds_text`) to a `Result`.
 
 A folder with ``<id>_ev1.txt`` holds counts and gives a result like our own, image by image. One with
-``eval_bdry_thr.txt`` or ``eval_bdry.txt`` alone gives a published curve, and region results hold no counts either. The
-digest in the signature is that of these files, for what they were counted against is not known.
+``eval_bdry_thr.txt`` alone gives a published curve. The digest in the signature is that of these files, for what they
+were counted against is not known.
 """
 
 from __future__ import annotations
@@ -22,49 +22,34 @@ from segbench.aggregator.codec import encode
 from segbench.aggregator.records import Outcome, Run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
-from segbench.core.capabilities import Published
 from segbench.core.errors import LISTED, ArgumentError, DataError
 from segbench.core.names import first_names
 from segbench.core.summary import Summary
-from segbench.loaders.bsds_text import (
-    BEST_KEYS,
-    COVER_IMAGES,
-    COVER_ROWS,
-    MEANS_ROWS,
-    REGION_FILES,
-    REGION_KEYS,
-    Evaluation,
-    find_evaluations,
-    read_rows,
-)
-from segbench.loaders.decoded import listed, shown
+from segbench.loaders.bsds_text import BEST_KEYS, Evaluation, find_evaluations, read_rows
+from segbench.loaders.decoded import listed
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.protocols.boundaries.settings import Boundaries
-from segbench.protocols.regions.official import PublishedRegions
-from segbench.protocols.regions.settings import Regions
 
 _HUMAN = re.compile(r"human(-\d+)?")
 _PRINT_ROUNDING = 2e-6  # how far six digits take a metric
 _F_ROUNDING = 1e-4
 _MOST_PIXELS = 2**53
 _TAKEN = ("ois_recall", "ois_precision", "ois_f")
-_ROWS_OF_REGIONS = {COVER_ROWS: 2, MEANS_ROWS: 3}
 
 
 def import_bsds(
     folder: str | PathLike[str], *, method: str | None = None, results: str | PathLike[str] | None = None
 ) -> list[Result]:
-    """Read the results of the official boundary and region benchmarks, or of anything that writes its files.
+    """Read the results of the official boundary benchmark, or of anything that writes its files.
 
     Parameters
     ----------
     folder : path
-        Holds ``<id>_ev1.txt``, ``eval_bdry_thr.txt`` or ``eval_bdry.txt``, or ``<method>_bdry_thr.txt`` and
-        ``<method>_bdry.txt`` of several methods; ``eval_cover.txt`` or ``eval_RI_VOI.txt``; or folders that do, one a
-        method.
+        Holds ``<id>_ev1.txt``, or ``eval_bdry_thr.txt`` and ``eval_bdry.txt``, or ``<method>_bdry_thr.txt`` and
+        ``<method>_bdry.txt`` of several methods; or folders that do, one a method.
     method : str, optional
         What to call it, where there is one; by default what its files or its folder are called.
     results : path, optional
@@ -83,16 +68,14 @@ def import_bsds(
     ArgumentError
         If a name is given for several methods.
     """
-    boundaries, regions = find_evaluations(Path(folder))
-    found = list(dict.fromkeys(one.name for one in (*boundaries, *regions)))
+    found = find_evaluations(Path(folder))
     if method is not None and len(found) > 1:
-        given = first_names(found, LISTED)
+        given = first_names([one.name for one in found], LISTED)
         raise ArgumentError(f"one name for {len(found)} methods ({given}); import them one by one, or unnamed")
     imported: list[tuple[Result, list[Outcome]]] = []
-    for one in boundaries:
+    for one in found:
         name = method or one.name
         imported.append(_counted(name, one) if one.counts else (_published(name, one), []))
-    imported += [(_regions(method or one.name, one.folder), []) for one in regions]
     if results is not None:
         with ResultsFile(Path(results), create=True) as store:
             for result, outcomes in imported:
@@ -152,53 +135,32 @@ def _counts(path: Path) -> BoundaryCounts:
 
 
 def _published(method: str, evaluation: Evaluation) -> Result:
-    """Read the curve, or else the best point, of a method without counts."""
+    """Read the curve of a method without counts."""
     printed = _best(evaluation.best)
     taken = {key: printed[key] for key in _TAKEN if not math.isnan(printed.get(key, math.nan))}
-    images = read_rows(evaluation.images, (5,)) if evaluation.images else None
-    if images is not None and not np.isnan(images[:, 4]).all():
-        taken["mean_image_f"] = float(np.nanmean(images[:, 4]))
-    notes: list[str] = []
-    if evaluation.rows:
-        curve = _curve(evaluation.rows)
-        if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
-            taken["area_pr"] = printed["area_pr"]
-        published = PublishedCurve(curve, taken)
-        notes += _disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr"))
-    else:
-        point = (np.array([printed[key]]) for key in ("ods_threshold", "ods_recall", "ods_precision"))
-        curve = _checked(evaluation.best, *point)
-        published = PublishedCurve(curve, taken | {"area_pr": printed["area_pr"]}, best_only=True)
+    assert evaluation.rows is not None  # noqa: S101  for types alone: what holds no counts has rows
+    curve = _curve(evaluation.rows)
+    if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
+        taken["area_pr"] = printed["area_pr"]
+    published = PublishedCurve(curve, taken)
     settings, said = _settings(curve.thresholds, method)
-    files = [path for path in (evaluation.rows, evaluation.best, evaluation.images) if path]
-    return _without_counts(
-        method, Boundaries.name, settings, published, files=files, images=images, notes=(*said, *notes)
-    )
-
-
-def _without_counts(
-    method: str,
-    protocol: str,
-    settings: dict[str, str],
-    published: Published,
-    *,
-    files: list[Path],
-    images: NDArray[np.float64] | None,
-    notes: tuple[str, ...],
-) -> Result:
-    """Make the result of a method that was published without counts; `images` holds a row for each image."""
     settings = {**settings, "counts": "no"}
-    number = "unknown" if images is None else str(len(images))
-    signed = signature(protocol, settings, {path.name: _digest(path) for path in files}, images=number)
-    return Result(method, protocol, settings, signed, {}, notes=notes, published=published)
+    notes = (*said, *_disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr")))
+    files = {path.name: _digest(path) for path in (evaluation.rows, evaluation.best) if path}
+    signed = signature(Boundaries.name, settings, files, images="unknown")
+    return Result(method, Boundaries.name, settings, signed, {}, notes=notes, published=published)
 
 
 def _curve(path: Path) -> BoundaryCurve:
     rows = read_rows(path, (3, 4))
     thresholds = _snapped(rows[:, 0]) if rows.shape[1] == 4 else np.full(len(rows), math.nan)
-    _require_rising(path, thresholds)
+    if np.any(np.diff(thresholds) <= 0):
+        raise DataError(str(path), "its thresholds are not increasing", "sort its rows by threshold")
     recall, precision, f = rows[:, -3:].T
-    curve = _checked(path, thresholds, recall, precision)
+    try:
+        curve = BoundaryCurve(thresholds, recall, precision)
+    except ArgumentError as error:
+        raise DataError(str(path), str(error)) from error
     off = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)
     if off.size:
         what = f"row {off[0] + 1} gives F {f[off[0]]:g}, but its recall and precision give {curve.f[off[0]]:g}"
@@ -206,31 +168,17 @@ def _curve(path: Path) -> BoundaryCurve:
     return curve
 
 
-def _require_rising(path: Path, thresholds: NDArray[np.float64]) -> None:
-    if np.any(np.diff(thresholds) <= 0):
-        raise DataError(str(path), "its thresholds are not increasing", "sort its rows by threshold")
-
-
 def _best(path: Path | None) -> dict[str, float]:
     """Read the one row of ``eval_bdry.txt``, with or without threshold."""
     if path is None:
         return {}
-    row = read_rows(path, (7, 8))[0].tolist()
-    best = dict(zip(BEST_KEYS, row[-7:], strict=True)) | {"ods_threshold": row[0] if len(row) == 8 else math.nan}
-    for recall, precision, f in (row[-7:-4], row[-4:-1]):
+    row = read_rows(path, (7, 8))[0].tolist()[-7:]
+    for recall, precision, f in (row[:3], row[3:6]):
         if not math.isnan(f) and not abs(f - float(f_of(recall, precision))) <= _F_ROUNDING:
             what = f"gives F {f:g} for recall {recall:g} and precision {precision:g}"
             hint = "its row is: threshold (may be left out), R P F at it, R P F of OIS, area"
             raise DataError(str(path), what, hint)
-    return best
-
-
-def _checked(path: Path | None, *columns: NDArray[np.float64]) -> BoundaryCurve:
-    try:
-        thresholds, recall, precision = columns
-        return BoundaryCurve(thresholds, recall, precision)
-    except ArgumentError as error:
-        raise DataError(str(path), str(error)) from error
+    return dict(zip(BEST_KEYS, row, strict=True))
 
 
 def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -> tuple[str, ...]:
@@ -267,36 +215,3 @@ def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def _regions(method: str, folder: Path) -> Result:
-    """Read the region results in a folder, which hold no counts."""
-    there = {name: folder / name for name in REGION_FILES if (folder / name).is_file()}
-    printed: dict[str, float] = {}
-    for name in REGION_KEYS.keys() & there.keys():
-        keys = REGION_KEYS[name]
-        printed |= zip(keys, read_rows(there[name], (len(keys),))[0].tolist(), strict=True)
-    for key, value in printed.items():
-        if "threshold" not in key and (value < 0 or (value > 1 and not key.startswith("voi"))):
-            raise DataError(shown(folder), f"{key} is {value:g}, expected 0 to 1", "check its eval_*.txt")
-    rows = {name: read_rows(there[name], (width,)).T for name, width in _ROWS_OF_REGIONS.items() if name in there}
-    for name, columns in rows.items():
-        _require_rising(there[name], columns[0])
-    thresholds, *others = (columns[0] for columns in rows.values()) if rows else (np.empty(0),)
-    if others and not np.array_equal(thresholds, others[0]):
-        what = f"its thresholds are not those of {COVER_ROWS}"
-        raise DataError(shown(there[MEANS_ROWS]), what, "export both again")
-    nothing = np.full((3, thresholds.size), np.nan)
-    covering = rows.get(COVER_ROWS, nothing)[1]
-    rand_index, voi = rows.get(MEANS_ROWS, nothing)[1:]
-    notes = []
-    for key, values in {"covering_ods": covering, "pri_ods": rand_index, "voi_ods": -voi}.items():
-        if key in printed and values.size and not np.isnan(values).any():
-            of_rows = abs(float(values.max()))
-            if abs(of_rows - printed[key]) > _PRINT_ROUNDING * max(1.0, of_rows):
-                notes.append(f"{key} is printed as {printed[key]:g}, the best of its rows is {of_rows:g}")
-    images = read_rows(there[COVER_IMAGES], (4,)) if COVER_IMAGES in there else None
-    settings = {"source": "imported", "thresholds": ",".join(f"{t:g}" for t in thresholds) or "unknown"}
-    published = PublishedRegions(printed, thresholds, covering, rand_index, voi)
-    files = [*there.values()]
-    return _without_counts(method, Regions.name, settings, published, files=files, images=images, notes=tuple(notes))

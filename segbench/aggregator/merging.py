@@ -61,7 +61,6 @@ def merge_results(
     output: str | PathLike[str],
     *,
     leave_out: Collection[str] = (),
-    leave_out_unfinished: bool = False,
 ) -> list[Result]:
     """Write the runs of several results files into one.
 
@@ -77,9 +76,8 @@ def merge_results(
     output : path
         Results file to write; there must be none.
     leave_out : collection of str
-        Runs to leave out, by their names in the tables of their file: ``["net (invert:no)"]``.
-    leave_out_unfinished : bool
-        Leave out runs that were cut short, instead of refusing a file that holds one.
+        Runs to leave out, by their names in the tables of their file: ``["net (invert:no)"]``; those that were cut
+        short by their method.
 
     Returns
     -------
@@ -100,7 +98,7 @@ def merge_results(
     merged: dict[tuple[str, str, str], _Merged] = {}
     found: dict[str, None] = {}
     for path in map(Path, files):
-        for name, run, outcomes in _named_runs(path, leave_out_unfinished=leave_out_unfinished):
+        for name, run, outcomes in _named_runs(path, leave_out):
             found[name] = None
             if name not in leave_out:
                 _add(merged, str(path), run, outcomes)
@@ -120,22 +118,24 @@ def merge_results(
     return load_results(place)
 
 
-def _named_runs(path: Path, *, leave_out_unfinished: bool) -> list[tuple[str, Run, list[Outcome]]]:
+def _named_runs(path: Path, leave_out: Collection[str]) -> list[tuple[str, Run, list[Outcome]]]:
     """Read the runs of a file by their names in tables, with what came of their images."""
-    hint = f"repeat the run to complete it, or leave such runs out: {given('leave_out_unfinished', True)}"
     with ResultsFile(path) as store:
-        runs = store.runs(partial=not leave_out_unfinished)
-        if not runs and not leave_out_unfinished:
-            raise DataError(str(path), NOTHING_SAVED, hint)
-        unfinished = next((run for run in runs if not run.complete), None)
-        if unfinished:
-            raise DataError(str(path), f"the run of {unfinished.method!r} is not complete", hint)
+        found = store.runs(partial=True)
+        if not found:
+            raise DataError(str(path), NOTHING_SAVED, "repeat the run, or merge the others alone")
+        unfinished = [(run.method, run, list[Outcome]()) for run in found if not run.complete]
+        for method, *_ in unfinished:
+            if method not in leave_out:
+                hint = f"repeat the run to complete it, or leave it out: {given('leave_out', [method])}"
+                raise DataError(str(path), f"the run of {method!r} is not complete", hint)
+        runs = [run for run in found if run.complete]
         outcomes = [store.outcomes(run.key) for run in runs]
     results = [stored_result(run, some, str(path)) for run, some in zip(runs, outcomes, strict=True)]
     for result in results:
         # Unpacked once, so that what is damaged is refused by the name of its own file.
         deque(result.counts.values(), maxlen=0)
-    return list(zip(names_of(results), runs, outcomes, strict=True))
+    return [*zip(names_of(results), runs, outcomes, strict=True), *unfinished]
 
 
 def _add(merged: dict[tuple[str, str, str], _Merged], path: str, run: Run, outcomes: list[Outcome]) -> None:

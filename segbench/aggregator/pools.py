@@ -1,4 +1,4 @@
-"""Pools of workers that segbench opens itself: processes, and threads."""
+"""The pool of workers that segbench opens itself: processes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
@@ -103,20 +103,6 @@ def process_pool(workers: int | None = None) -> ProcessPool:
     1
     """
     return ProcessPool(cores() if workers is None else as_whole(workers, "workers", least=1))
-
-
-class ThreadPool(ThreadPoolExecutor):
-    """Threads, by default as many as there are cores, that leave out what has not begun where something went wrong."""
-
-    def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or cores()
-        super().__init__(self.workers, "segbench")
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Wait for what has begun."""
-        self.shutdown(cancel_futures=kind is not None)
 
 
 def _context() -> BaseContext:

@@ -224,7 +224,7 @@ def _run(row: Sequence[Any]) -> Run:
     else:
         _require(not run.thresholds or "thresholds" in found, "thresholds without their source")
     if protocol_json:
-        _require(isinstance(json.loads(protocol_json)["kind"], str), "a protocol without name")
+        _require(isinstance(json.loads(protocol_json)["class"], str), "a protocol without name")
     return run
 
 

@@ -40,7 +40,7 @@ def why_no_pictures(result: Result) -> str:
     if isinstance(result.rules, MeanOverGroups):
         return f"is a mean over groups, of which each has its own pictures: {given('group', 'NAME')}"
     if result.protocol_json and result.inputs is not None:
-        kind = json.loads(result.protocol_json)["kind"]
+        kind = json.loads(result.protocol_json)["class"]
         if kind != type(result.rules).__name__:
             return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
         if result.rules.capability(Pictured) is None:
@@ -63,7 +63,7 @@ def full_protocol(result: Result) -> Protocol:
     """Give the protocol that counted a result with all its settings, also those that no metric depends on."""
     _insist_on_pictures(result)
     settings: dict[str, Any] = json.loads(result.protocol_json)
-    settings.pop("kind")
+    settings.pop("class")
     made: Callable[..., Protocol] = type(result.rules)
     try:
         return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
@@ -79,7 +79,8 @@ def files_of(result: Result) -> dict[str, SampleFiles]:
     if result.inputs is None:
         return {}
     parts = (*result.inputs.merged, replace(result.inputs, merged=()))
-    return {files.name: files for part in parts for files in pair(part).files}
+    reads = full_protocol(result).reads
+    return {files.name: files for part in parts for files in reads.completed(pair(reads.located(part))).files}
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
 from segbench.aggregator.records import parts_of, resigned
@@ -27,7 +27,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
 from segbench.core.interface import setting
-from segbench.core.metric import columns, headline, image_columns
+from segbench.core.metric import columns, headline
 from segbench.core.numbers import many, number, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -43,8 +43,6 @@ from segbench.statistics.measured import Measured, as_draws, as_level
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Level = Literal["method", "images", "classes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -261,41 +259,22 @@ class Result:
             },
         }
 
-    def to_dataframe(self, level: Level = "method") -> pd.DataFrame:
-        """Give metrics as a pandas table; takes pandas, which segbench does not install by itself.
-
-        Parameters
-        ----------
-        level : {"method", "images", "classes"}
-            One row for the method, which ``pandas.concat`` joins with those of other methods; one row per image; or of
-            a result of several classes one row per class.
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give the metrics as a pandas table of one row; takes pandas, which segbench does not install by itself.
 
         Returns
         -------
         pandas.DataFrame
-            A column per metric, by key; nan where undefined. The index is named ``method``, ``image`` or ``class``.
+            A column per metric, by key; nan where undefined. The index is named ``method``, and ``pandas.concat`` joins
+            the rows of several methods. Of images and classes, whose metrics are mappings, ``pandas.DataFrame`` makes
+            a table itself: ``pandas.DataFrame({name: dict(one) for name, one in result.per_image.items()}).T``.
 
         Raises
         ------
         ArgumentError
-            If pandas is not installed, for another level, or where there are no classes.
+            If pandas is not installed.
         """
-        rows: Mapping[str, Summary]
-        if level == "method":
-            name, rows, keys = "method", {self.method: self.summary}, list(self.summary)
-        elif level == "images":
-            name, rows = "image", self.per_image
-            keys = [metric.image_key for metric in image_columns(self.rules.metrics())]
-        elif level == "classes":
-            if not self.classes:
-                raise ArgumentError(
-                    f"level is 'classes', and {self.method} is a result of {self.protocol}, which has no classes"
-                )
-            name, rows = "class", {name: result.summary for name, result in self.classes.items()}
-            keys = list(next(iter(rows.values())))
-        else:
-            raise ArgumentError(f"level is {level!r}, expected 'method', 'images' or 'classes'")
-        return data_frame(list(rows.values()), name, list(rows), keys)
+        return data_frame([self.summary], "method", [self.method], list(self.summary))
 
     def _why_no_intervals(self) -> str:
         if self.published:

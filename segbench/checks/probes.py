@@ -138,11 +138,13 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
 
 def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     coloured = coloured_files(sample, files)
+    named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
     if expected.scores is None:
-        return Probe(image=sample.name, label_map=_label_map(sample), coloured=coloured)
+        ruled = named if expected.rule else []
+        truths = tuple(_truth(file, array, sample.field, expected, None)[0] for file, array in ruled)
+        return Probe(image=sample.name, truths=truths, label_map=_label_map(sample), coloured=coloured)
     blank, lines = sample.without_truth, expected.lines
     as_drawn = Expected(scores=expected.scores) if blank else expected
-    named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
     if lines and sample.categories_drawn:
         named = named[(lines.category or 1) - 1 :][:1]
     drawn = [_truth(file, array, sample.field, as_drawn, None if blank else lines) for file, array in named]

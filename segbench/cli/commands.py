@@ -75,7 +75,7 @@ _VERBS = {
     ),
     "import": _Verb(
         "results",
-        "Read results of the official benchmarks.\n\nTables and plots then show them beside your own.",
+        "Read results of the official boundary benchmark.\n\nTables and plots then show them beside your own.",
         ("segbench export results.segbench --bsds official", "segbench import official -o imported.segbench"),
     ),
     "merge": _Verb(
@@ -263,7 +263,7 @@ app = Group(
     params=[
         _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
         _flag("--install-completion", "Install completion for the current shell.", _install_completion),
-        _flag("--show-completion", "Show completion for the current shell, to copy or change it.", _completion),
+        _flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[

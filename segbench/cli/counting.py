@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,32 +48,27 @@ class Jobs:
 class Workers(Jobs):
     """Where images are counted, as given on the command line."""
 
-    threads: bool = given("Use threads instead of processes.", False)
-    dask: str | None = given(
-        "Count on a Dask cluster, tcp://HOST:PORT; 'local' starts one of -j processes here.", metavar="ADDRESS"
-    )
+    dask: str | None = given("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS")
 
     def __post_init__(self) -> None:
-        if self.dask is not None and self.threads:
-            raise ArgumentError("--dask and --threads exclude each other; give one of them")
-        if self.dask not in {None, "local"} and self.jobs is not None:
+        if self.dask is not None and self.jobs is not None:
             raise ArgumentError("-j is for workers on this machine; those of a Dask cluster are started with it")
 
     @contextmanager
     def open(self, samples: Sequence[Source], images: int) -> Iterator[Executor | None]:
         """Open the workers for this many images, which must read the first; None where they would save no time."""
-        from segbench.aggregator.pools import ThreadPool, jobs_for, process_pool
+        from segbench.aggregator.pools import jobs_for, process_pool
 
         with ExitStack() as stack:
             if self.dask is not None:
                 from segbench.aggregator.clusters import dask_pool
 
-                cluster = stack.enter_context(dask_pool(self.dask, workers=self.jobs))
+                cluster = stack.enter_context(dask_pool(self.dask))
                 cluster.require_sight(source for source in samples if _is_readable(source))
                 yield cluster
                 return
             jobs = jobs_for(images, self.jobs)
-            yield stack.enter_context((ThreadPool if self.threads else process_pool)(jobs)) if jobs > 1 else None
+            yield stack.enter_context(process_pool(jobs)) if jobs > 1 else None
 
 
 def _is_readable(source: Source) -> bool:
@@ -199,6 +194,7 @@ def thresholds_of(
 ) -> dict[str, Thresholds]:
     """Read each method's thresholds from a run of it on the tuning set, under the settings of this run."""
     from segbench.aggregator.assembling import load_results
+    from segbench.aggregator.records import without_selection
     from segbench.aggregator.tuning import tuned_thresholds
     from segbench.core.capabilities import Pooling
 
@@ -206,24 +202,17 @@ def thresholds_of(
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     settings = protocol.signature_fields() | repairs.signature_fields()
     of_set = {"field", "subset", "missing"}  # a tuning set may be any images
-    alike = [run for run in load_results(results) if _without(run.settings, of_set) == settings]
     masked = any("field" in pairing.signature_fields() for pairing in pairings.values())
-    runs = {run.method: run for run in alike if ("field" in run.settings) == masked}
+    runs = {
+        run.method: run
+        for run in load_results(results)
+        if without_selection(run.settings, *of_set) == settings and ("field" in run.settings) == masked
+    }
     missing = [method for method in pairings if method not in runs]
-    if any(run.method in missing for run in alike):
-        there, here = (f"with{'' if each else 'out'} a field of view" for each in (not masked, masked))
-        raise ArgumentError(
-            f"{results}: {', '.join(missing)} was tuned {there}, and this run is {here}; "
-            "give the masks of both sets (--field), or of neither"
-        )
     if missing:
         found = ", ".join(runs) or "none"
         raise ArgumentError(
             f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
-            "name methods as there, as in NAME=FOLDER, and tune with the same options"
+            "name methods as there, as in NAME=FOLDER, and tune with the same options, --field among them"
         )
     return {method: tuned_thresholds(runs[method]) for method in pairings}
-
-
-def _without(settings: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
-    return {key: value for key, value in settings.items() if key not in keys}

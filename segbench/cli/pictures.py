@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,6 @@ from segbench.cli.progress import Shown, progress_of
 from segbench.cli.selection import Grouped, OneClass, OneFile, Resampling, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 from segbench.report.plots.kinds import KINDS, kind_of
-
-_UNITS = {"in": 1, "cm": 2.54, "mm": 25.4}
-"""How much of each is an inch."""
 
 _WORTH_PAIRS = 5
 """Drawing an image for the page takes as long as counting this many."""
@@ -35,7 +31,7 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
         shown="pr; regions: f, label maps: images",
     )
     size: str | None = given(
-        "Set the size in inches, or in cm or mm: 3.5x3 or 84x70mm for one column of a paper.",
+        "Set the size in inches: 3.5x3 for one column of a paper.",
         metavar="WIDTHxHEIGHT",
         shown="that of Matplotlib",
     )
@@ -62,17 +58,14 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
 
 
 def _inches(text: str) -> tuple[float, float]:
-    """Read ``WIDTHxHEIGHT`` with a unit behind both or behind each, inches where there is none."""
-    units = "|".join(_UNITS)
-    found = re.fullmatch(rf"([\d.]+) ?({units})?x([\d.]+) ?({units})?", text.lower())
+    """Read ``WIDTHxHEIGHT``."""
     try:
-        width, one, height, other = found.groups() if found else ()
-        sides = float(width) / _UNITS[one or other or "in"], float(height) / _UNITS[other or one or "in"]
+        width, height = map(float, text.split("x"))
     except ValueError:
-        sides = 0.0, 0.0
-    if not all(1 <= side <= 100 for side in sides):
-        raise ArgumentError(f"--size {text!r} is not a size from 1 to 100 inches; write 3.5x3, 84x70mm or 8.4x7cm")
-    return sides
+        width = height = 0.0
+    if not (1 <= width <= 100 and 1 <= height <= 100):
+        raise ArgumentError(f"--size {text!r} is not a size from 1 to 100 inches; write 3.5x3")
+    return width, height
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -226,7 +226,7 @@ class Import(Printed):
 
     folder: Path = argument(
         "DIR",
-        "Folder with *_ev1.txt, eval_bdry*.txt, eval_cover*.txt or eval_RI_VOI*.txt, or with folders of them.",
+        "Folder with *_ev1.txt or *_bdry_thr.txt, or with folders of them.",
     )
     output: Path = given("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
     name: str | None = given("Name the method.", metavar="NAME", shown="the name of its folder")
@@ -247,14 +247,11 @@ class Merge:
     leave_out: tuple[str, ...] = given(
         "Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.", (), metavar="NAME"
     )
-    leave_out_unfinished: bool = given("Leave out incomplete runs instead of refusing them.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.merging import lacking, merge_results
 
-        merged = merge_results(
-            self.results, self.output, leave_out=self.leave_out, leave_out_unfinished=self.leave_out_unfinished
-        )
+        merged = merge_results(self.results, self.output, leave_out=self.leave_out)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in merged:
             images = "a published curve" if result.published else many(len(result.counts), "image")

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields
-from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -72,15 +71,6 @@ def as_quantize(value: Any, name: str) -> Quantize | None:  # noqa: ANN401  as a
     if value is not None and _plain(value) not in (8, 16):
         raise ArgumentError(f"{name} is {_shown(value)}, expected 8 or 16")
     return None if value is None else cast("Quantize", int(value))
-
-
-def as_share(value: Any, name: str, *, above_zero: bool = False) -> Fraction:  # noqa: ANN401  as above
-    """Read a rate from 0 to 1 as the decimal it is written as, so that 0.9 of 10 is 9."""
-    expected = "above 0, at most 1" if above_zero else "from 0 to 1"
-    share = as_real(value, name, f"a number {expected}", least=0, most=1)
-    if above_zero and not share:
-        raise ArgumentError(f"{name} is {_shown(value)}, expected a number {expected}")
-    return Fraction(str(value))
 
 
 def _plain(value: object) -> int | float | None:

@@ -173,6 +173,19 @@ class MeasuredBySet(ABC):
         """Lay out counts as `Protocol.table`; `of_set` holds those of the whole set, of which these are a part."""
 
 
+class TwoPasses(ABC):
+    """Takes a setting, such as a threshold, from a run of another protocol over the whole set."""
+
+    @property
+    @abstractmethod
+    def first(self) -> Protocol | None:
+        """The protocol of that run; None where all settings are known."""
+
+    @abstractmethod
+    def after(self, summary: Summary) -> Protocol:
+        """Give the protocol with the setting that the metrics of that run decide."""
+
+
 class Pooling(MeasuredBySet):
     """Pools scores, so that pixels need no image, and many may be pooled once for all times."""
 
@@ -230,7 +243,7 @@ class Published(ABC):
 
     @abstractmethod
     def to_json(self) -> str:
-        """Write it as JSON, for results files; nan becomes null."""
+        """Write it as JSON, for results files."""
 
     def official_files(self) -> dict[str, str]:
         """Write it as `Official.official_files` writes counts, as far as it is known."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import Quantize
+from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 
 ROUNDING = 1e-6
@@ -36,6 +38,33 @@ def how_to_scale(lowest: float, highest: float) -> str:
     if 128 <= highest <= 255:
         return given("scale", 255, of="Repairs")
     return f"{divided} with the highest score that there can be"
+
+
+def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a tensor
+    """Refuse ground truth, or scores of classes, with values that are no numbers."""
+    may_hold = getattr(values.dtype, "kind", "f") == "f"
+    nan = int((values != values).sum()) if may_hold else 0  # noqa: PLR0124  only NaN differs from itself
+    if nan:
+        raise DataError(name, f"holds {nan} NaN, expected a number in each pixel", "give them a value")
+
+
+def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array or a tensor
+    """Refuse scores of pixels that count where they are not finite."""
+    with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+        nan, infinite = (int(broken.sum()) for broken in (scores != scores, abs(scores) == math.inf))  # noqa: PLR0124
+    if nan or infinite:
+        what = f"{nan} NaN and {infinite} infinite scores, expected finite ones"
+        raise DataError(name, what, "fix the prediction")
+
+
+def refuse_beyond_unit(name: str, scores: Any, why: str, otherwise: str = "") -> None:  # noqa: ANN401  as above
+    """Refuse scores outside [0, 1]; `otherwise` is what else may be done than to scale them."""
+    lowest, highest = (float(scores.min()), float(scores.max())) if math.prod(scores.shape) else (0.0, 1.0)
+    if lowest < -ROUNDING or highest > 1 + ROUNDING:
+        arrays = "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
+        scale = how_to_scale(lowest, highest)
+        use = setting(f"use {scale}", f"{arrays}, or of files use {scale}")
+        raise DataError(name, f"scores from {lowest:g} to {highest:g}, {why}", use + otherwise)
 
 
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:

@@ -26,6 +26,7 @@ class Maps:
     maps: tuple[NDArray[Any], ...]
     notes: tuple[str, ...] = ()
     form: Form = "map"
+    about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +38,7 @@ class Reading(ABC):
     pixelwise: bool = False  # whether pixels need no image around them, so that arrays of any shape can be counted
     levels: bool = True  # whether whole numbers in predictions are levels of scores
     without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
+    whole_folders: str = ""  # what else to do where a part of a folder's images is left out; empty if any may be
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
     expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol
 
@@ -57,6 +59,14 @@ class Reading(ABC):
         """Give the size that a prediction must have, by its header and the size of its ground truth."""
         del prediction
         return truth
+
+    def located(self, inputs: Any) -> Any:  # noqa: ANN401  `Inputs`
+        """Give the places of maps where a place is a file that describes them."""
+        return inputs
+
+    def completed(self, pairing: Any) -> Any:  # noqa: ANN401  `Pairing`
+        """Add what describes the files of images and lies beside them; a `DataError` says what is wrong with it."""
+        return pairing
 
     def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
         """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
@@ -88,6 +98,8 @@ class Sample:
     without_truth : bool
         Whether there is no ground truth and all pixels are negative, whatever the settings; `ground_truths` then holds
         a blank map.
+    about : tuple
+        What comes with the first ground truth and with the prediction, see `Maps.about`.
     """
 
     name: str
@@ -100,6 +112,7 @@ class Sample:
     labels_predicted: bool = False
     categories_drawn: bool = False
     without_truth: bool = False
+    about: tuple[Any, Any] = (None, None)
 
     @property
     def truth_files(self) -> tuple[str, ...]:

@@ -202,6 +202,10 @@ class CountsTable(Table, Generic[Held]):
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
 
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        return super().why_undefined(metric) if self.images else "no image was counted"
+
     @property
     def pooled(self) -> Held:
         """The counts of all images added up."""

@@ -22,16 +22,12 @@ from __future__ import annotations
 import math
 from typing import Literal, get_args
 
-import numpy as np
-
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.points import Points, cumulate, hull_points
+from segbench.curves.points import Points, cumulate
 
 AreaMethod = Literal["exact", "trapezoid", "linear"]
-
-_SAME = 5e-5  # printed with four digits
 
 
 def auc_roc(counts: ScoreCounts | Pooled) -> float:
@@ -130,50 +126,3 @@ def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}
     return kernels.area_share(sums[method](tp, fp), tp[-1]) if tp[-1] else math.nan
-
-
-def explain_areas(counts: ScoreCounts | Pooled) -> str:
-    """Explain every metric that is called area under the PR curve, and why they differ.
-
-    Parameters
-    ----------
-    counts : ScoreCounts, or Result for its pooled counts
-
-    Returns
-    -------
-    str
-        A line for each metric, with its difference from the exact area and the reason, and what these come from.
-
-    Examples
-    --------
-    >>> print(explain_areas(ScoreCounts.from_points([9], [0], 433, 56164)))
-    AUC-PR, exact      0.0295  the curve of Davis and Goadrich (false positives linear), integrated
-    AUC-PR, trapezoid  0.0303  +0.0008: trapezoids over whole true positives approximate the same curve
-    average precision  0.0283  -0.0012: precision at the end of each step of equal scores, not along it
-    AUC-PR, linear     0.5141  +0.4847: straight lines in PR space, which no classifier attains
-    AUC-PR, achievable 0.0295  the same to four digits: the convex hull, ...
-    2 distinct scores for 433 positives and 56164 negatives; the widest step takes 97.9% of the positives at once...
-    """
-    counts = as_pooled(counts, ScoreCounts)
-    points = cumulate(counts)
-    positives = int(points[0][-1])
-    exact = pr_area(points)
-    trapezoid, linear = (pr_area(points, method=method) for method in ("trapezoid", "linear"))
-    precision, achievable = average_precision(counts), pr_area(hull_points(points))
-    others = (
-        ("AUC-PR, trapezoid", trapezoid, "trapezoids over whole true positives approximate the same curve"),
-        ("average precision", precision, "precision at the end of each step of equal scores, not along it"),
-        ("AUC-PR, linear", linear, "straight lines in PR space, which no classifier attains"),
-        ("AUC-PR, achievable", achievable, "the convex hull, optimistic: its thresholds were tuned on the same data"),
-    )
-    lines = [f"{'AUC-PR, exact':<18} {exact:.4f}  the curve of Davis and Goadrich (false positives linear), integrated"]
-    for name, value, why in others:
-        off = value - exact
-        than = f"{off:+.4f}" if abs(off) >= _SAME else "the same to four digits"
-        lines.append(f"{name:<18} {value:.4f}  {than}: {why}")
-    widest = int(np.max(counts.positives)) / positives if positives else math.nan
-    lines.append(
-        f"{counts.scores.size} distinct scores for {positives} positives and {counts.total_negatives} negatives; the "
-        f"widest step takes {widest:.1%} of the positives at once. Differences grow with the steps and the skew."
-    )
-    return "\n".join(lines)

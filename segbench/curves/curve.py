@@ -189,10 +189,6 @@ class Curve(Drawn):
         name = "achievable, optimistic" if self.optimistic else "AUC-PR" if self.space == "pr" else "AUC-ROC"
         return f"{name} {number(self.area)}"
 
-    def in_space(self, space: Space) -> Curve:
-        """Give the same points to be read, drawn and measured in the other space."""
-        return replace(self, space=space)
-
     def line(self, space: Space) -> Line:
         """Give the points to draw: those of bends, too, and of a mask its point; none where rates are undefined."""
         if not self.positives or (space == "roc" and not self.negatives):

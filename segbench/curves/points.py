@@ -1,4 +1,14 @@
-"""The points of a curve, cumulative integers from (0, 0) to (P, N), one a distinct score: hull and best F."""
+"""The points of a curve, cumulative integers from (0, 0) to (P, N), one a distinct score: hull and best F.
+
+Conventions
+-----------
+1. A point is a threshold of the counts, ``score >= threshold``; nothing is interpolated. Among equals the highest
+   threshold wins.
+2. F is (1 + beta^2) TP / (beta^2 P + TP + FP), the weighted harmonic mean of precision and recall; above 1, beta
+   favours recall. The best F is over the points of the curve, one a distinct score.
+3. Without positives F is undefined, and the point reported is the one at the highest score: such an image pools the
+   false positives that no threshold of its own can avoid. (BSDS's code counts such an image's F as 0 instead.)
+"""
 
 from __future__ import annotations
 
@@ -11,8 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arguments import as_real
 from segbench.core.arrays import FloatArray
-from segbench.core.operating_point import Confusion
+from segbench.core.counts import Pooled, as_pooled
+from segbench.core.operating_point import Confusion, OperatingPoint, f_of
 from segbench.core.scores import ScoreCounts
 
 Points = tuple[NDArray[Any], NDArray[Any]]
@@ -38,14 +50,6 @@ def hull_vertices(points: Points) -> NDArray[np.int64]:
     return distinct[chain[: kernels.hull_vertices(*some, chain)]]
 
 
-def hull_points(points: Points) -> Points:
-    """Keep the hull's vertices of cumulative points."""
-    vertices = hull_vertices(points)
-    tp, fp = points[0][vertices], points[1][vertices]
-    tp.flags.writeable = fp.flags.writeable = False
-    return tp, fp
-
-
 def best_point(points: Points, *, beta: float = 1.0) -> int:
     """Number the point with the best F, at least 1; the first among equals."""
     tp, fp = points
@@ -66,11 +70,6 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
         if t * base > hits * ranked:
             chosen, hits, base = k, t, ranked
     return chosen
-
-
-def first_reaching(points: Points, share: Fraction) -> int:
-    """Number the first point with recall of at least `share`, by comparing integers."""
-    return int(np.searchsorted(points[0], math.ceil(share * int(points[0][-1]))))
 
 
 def needed_for_fpr(positives: int) -> int:
@@ -112,3 +111,65 @@ def best_fs(images: Iterable[ScoreCounts]) -> BestFs:
         thresholds.append(float(image.scores[at - 1]) if known else np.nan)
     tp, fp, positives, negatives = np.array(counts, np.int64).reshape(-1, 4).T
     return BestFs(tp, fp, positives, negatives, np.array(thresholds, np.float64))
+
+
+@dataclass(frozen=True)
+class BestF(OperatingPoint):
+    """The point of a curve with the best F, of the highest threshold that attains it.
+
+    Parameters
+    ----------
+    threshold : float
+        Pixels with this score or a higher one are predicted; nan where scores are not known.
+    tp, fp, positives, negatives : int
+        As in `OperatingPoint`.
+    beta : float
+        The weight of recall against precision in `f`; `dice` weighs both alike.
+    """
+
+    beta: float = 1.0
+
+    @property
+    def f(self) -> float:
+        """F; nan without positives."""
+        f: float = f_of(self.tp, self.fp, self.positives, beta=self.beta) if self.positives else math.nan
+        return f
+
+    @property
+    def dice(self) -> float:
+        """The Dice coefficient; nan without positives."""
+        return super().f
+
+
+def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
+    """Best F over all thresholds.
+
+    Parameters
+    ----------
+    counts : ScoreCounts, or Result for its pooled counts
+    beta : float
+        Weight of recall against precision, from 1e-100 to 1e100.
+
+    Returns
+    -------
+    BestF
+        Of the highest threshold among equals, compared in exact arithmetic. With `beta` 1 its IoU is the best, too.
+
+    Raises
+    ------
+    ArgumentError
+        If `beta` is not such a number.
+
+    Examples
+    --------
+    >>> best = best_f(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 0, 9]))
+    >>> best.threshold, best.iou, round(best.f, 3)
+    (2.0, 0.75, 0.857)
+    """
+    beta = as_real(beta, "beta", "a number from 1e-100 to 1e100", least=1e-100, most=1e100)
+    counts = as_pooled(counts, ScoreCounts)
+    points = tp, fp = cumulate(counts)
+    if counts.scores.size == 0:
+        return BestF(math.nan, 0, 0, 0, 0, beta)
+    k = best_point(points, beta=beta)
+    return BestF(float(counts.scores[k - 1]), int(tp[k]), int(fp[k]), int(tp[-1]), int(fp[-1]), beta)

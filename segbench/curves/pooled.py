@@ -146,12 +146,8 @@ class _Kept:
         self._at = (0, 0)
         self.seen = self._ignored = 0
         self._source = ""
-        none = np.empty(0, np.int64)
-        self._hull: tuple[FloatArray, IntArray, IntArray] = (
-            np.array([np.inf]),
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int64),
-        )
+        none, zero = np.empty(0, np.int64), np.zeros(1, np.int64)
+        self._hull: tuple[FloatArray, IntArray, IntArray] = (np.array([np.inf]), zero, zero)
         self._cuts: list[tuple[FloatArray, IntArray, IntArray]] = [(np.empty(0), none, none)]
 
     def add(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:

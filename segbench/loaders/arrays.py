@@ -115,6 +115,9 @@ def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
     if channels in (2, 4):
         require_opaque(image[..., -1], np.iinfo(image.dtype).max, path)
     first = image[..., 0]
+    if role == "ids" and channels > 2:
+        red, green, blue = (image[..., k].astype(np.uint32) for k in range(3))
+        return Decoded(red | green << np.uint32(8) | blue << np.uint32(16))
     if channels < 3 or (np.array_equal(first, image[..., 1]) and np.array_equal(first, image[..., 2])):
         return Decoded(np.ascontiguousarray(first))
     if role in LABEL_MAPS:

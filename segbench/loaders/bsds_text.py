@@ -19,16 +19,15 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.source import read_bounded
 
 COUNTS = "_ev1.txt"
-ROWS, BEST, IMAGES = "_bdry_thr.txt", "_bdry.txt", "_bdry_img.txt"
+ROWS, BEST = "_bdry_thr.txt", "_bdry.txt"
 BEST_KEYS = ("ods_recall", "ods_precision", "ods_f", "ois_recall", "ois_precision", "ois_f", "area_pr")
 """The metrics in ``eval_bdry.txt``, after the threshold."""
-COVER_ROWS, MEANS_ROWS, COVER_IMAGES = "eval_cover_th.txt", "eval_RI_VOI_thr.txt", "eval_cover_img.txt"
 REGION_KEYS = {
     "eval_cover.txt": ("covering_ods_threshold", "covering_ods", "covering_ois", "covering_best"),
     "eval_RI_VOI.txt": ("pri_ods_threshold", "pri_ods", "pri_ois", "voi_ods_threshold", "voi_ods", "voi_ois"),
 }
 """The metrics in the rows of best values of regions."""
-REGION_FILES = (*REGION_KEYS, COVER_IMAGES, COVER_ROWS, MEANS_ROWS)
+REGION_FILES = (*REGION_KEYS, "eval_cover_img.txt", "eval_cover_th.txt", "eval_RI_VOI_thr.txt")
 _OFFICIAL = "eval"
 _LARGEST_BYTES = 64 * 2**20
 
@@ -42,20 +41,17 @@ class Evaluation:
     counts: dict[str, Path] = field(default_factory=dict)
     rows: Path | None = None
     best: Path | None = None
-    images: Path | None = None
 
 
-def find_evaluations(folder: Path) -> tuple[list[Evaluation], list[Evaluation]]:
-    """Find the methods with boundary and with region results, in a folder itself or else in those within it."""
+def find_evaluations(folder: Path) -> list[Evaluation]:
+    """Find the methods with boundary results, in a folder itself or else in those within it."""
     inside = _listed(folder)
     inner = [path for path in inside if path.is_dir() and not path.name.startswith(".")]
-    boundaries = _evaluations(folder) or [found for path in inner for found in _evaluations(path)]
-    places = [folder] if any((folder / name).is_file() for name in REGION_KEYS) else inner
-    regions = [Evaluation(_name_of(path), path) for path in places if any((path / n).is_file() for n in REGION_KEYS)]
-    if not boundaries and not regions:
-        expected = f"expected *{COUNTS}, {_OFFICIAL}{ROWS} or {_OFFICIAL}{BEST}, here or in its sub-folders"
+    evaluations = _evaluations(folder) or [found for path in inner for found in _evaluations(path)]
+    if not evaluations:
+        expected = f"expected *{COUNTS} or *{ROWS}, here or in its sub-folders"
         raise DataError(shown(folder), "holds no results of the boundary benchmark", expected)
-    return boundaries, regions
+    return evaluations
 
 
 def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
@@ -133,13 +129,13 @@ def _evaluations(folder: Path) -> list[Evaluation]:
         if path.is_file() and not path.name.startswith("."):
             if path.name.endswith(COUNTS):
                 counts[shown(from_file_name(path.name.removesuffix(COUNTS)))] = path
-            for key, ending in (("rows", ROWS), ("best", BEST), ("images", IMAGES)):
+            for key, ending in (("rows", ROWS), ("best", BEST)):
                 if path.name.endswith(ending):
                     by_method.setdefault(path.name.removesuffix(ending), {})[key] = path
     official = by_method.pop(_OFFICIAL, {})
     whole = [Evaluation(_name_of(folder), folder, dict(sorted(counts.items())), **official)]
     whole += [Evaluation(shown(method), folder, {}, **parts) for method, parts in sorted(by_method.items())]
-    return [found for found in whole if found.counts or found.rows or found.best]
+    return [found for found in whole if found.counts or found.rows]
 
 
 def _name_of(folder: Path) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Role = Literal["prediction", "ground truth", "field", "label map", "predicted label map"]
-"""What a file is read as: it decides what its colours and negative numbers mean. The last two are label maps alone,
-with colours that represent labels."""
+Role = Literal["prediction", "ground truth", "field", "label map", "predicted label map", "ids"]
+"""What a file is read as: it decides what its colours and negative numbers mean. Label maps alone have colours that
+represent labels; the colours of ids are numbers, red first."""
 LABEL_MAPS: frozenset[Role] = frozenset({"label map", "predicted label map"})
 LABELS: frozenset[Role] = LABEL_MAPS | {"ground truth"}
 """Roles with numbers that may be labels."""

@@ -280,9 +280,10 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     files, contents = raw.files, raw.contents
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
-    categories = False
+    categories, about = False, None
     for path in files.ground_truths:
         drawn = reads.truths(contents[path], path)
+        about = about or drawn.about
         truths += ((shown(path), array) for array in drawn.maps)
         categories = drawn.form == "categories"
         notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
@@ -322,6 +323,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         labels_predicted=form == "labels",
         categories_drawn=categories,
         without_truth=not files.ground_truths,
+        about=(about, predicted.about),
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import given, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import of_all
+from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
@@ -25,11 +25,33 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     """Pair the files of every image; what keeps them from being paired at all is ``pairing.problem``."""
     try:
         inputs.check(protocol.reads)
+        inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
             return _class_maps(inputs, protocol.titles, protocol.place_of)
-        return pair(inputs)
+        found = _of_whole_folders(protocol.reads.completed(pair(inputs)), protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
+    return found
+
+
+def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
+    """Refuse to leave out images of folders of which others are counted, not chosen or without a prediction.
+
+    `otherwise` says what else to do; where it is empty any image may be left out.
+    """
+    if not otherwise:
+        return pairing
+    whole = pair(replace(pairing.inputs, images=(), allow_missing=True))
+    counted = {files.name for files in pairing.files}
+    folders = {name.rpartition("/")[0] for name in counted}
+    others = {files.name for files in whole.files}.union(whole.left_out) - counted.union(pairing.missing)
+    cut = sorted(name for name in others if name.rpartition("/")[0] in folders)
+    if cut:
+        what = f"{many(len(cut), 'image')} of sequences that are counted would be left out: {first_names(cut, LISTED)}"
+        fix = f"choose whole sequences, {given('images', 'name/*')}, with a prediction of every image"
+        place = shown(masked(pairing.inputs.prediction or pairing.inputs.pairs or ""))
+        raise DataError(place, what, f"{fix}; {otherwise}")
+    return pairing
 
 
 def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:

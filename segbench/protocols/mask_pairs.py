@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.interface import given
-from segbench.core.levels import scores_of
+from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one, zero_or_one
 from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
@@ -67,8 +67,5 @@ def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_l
 def finite_scores(sample: Sample, stored: NDArray[Any]) -> NDArray[np.float64]:
     """Give the scores of a soft map, all of which have to be finite."""
     scores = scores_of(stored)
-    if not np.isfinite(scores).all():
-        wrong = np.count_nonzero(~np.isfinite(scores))
-        what = f"{wrong} of {scores.size} scores NaN or infinite, expected finite ones"
-        raise DataError(sample.predicted_file, what, "fix the prediction")
+    refuse_not_finite(sample.predicted_file, scores)
     return scores

@@ -75,7 +75,7 @@ def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | No
     soft = sample.predictions[0]
     if soft.dtype == np.bool_ or soft.shape != sample.ground_truths[0].shape:
         return None
-    coloured = is_coloured(sample)
+    coloured = any(note.startswith(_COLOURED) for note in sample.notes)
     if not (coloured or is_whole(soft)):
         return None
     labels = {label for truth in sample.ground_truths for label in distinct(truth).tolist()}
@@ -121,11 +121,6 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
         return True
     same, by_chance, pixels = (sum(getattr(one, name) for one in known) for name in ("same", "by_chance", "pixels"))
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
-
-
-def is_coloured(sample: Sample) -> bool:
-    """Return whether a prediction was stored in colour."""
-    return any(note.startswith(_COLOURED) for note in sample.notes)
 
 
 def is_whole(array: NDArray[Any]) -> bool:

@@ -66,6 +66,9 @@ _SHIPPED = {
     "anomalies": _Shipped(
         "anomalies.settings", "Anomalies", "Score anomaly maps: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
     ),
+    "objects": _Shipped(
+        "objects.settings", "Objects", "Match objects: panoptic quality, F1 and AP of instances, components of masks."
+    ),
 }
 
 

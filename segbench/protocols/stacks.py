@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -25,41 +24,32 @@ class ClassMapsError(DataError):
     """A prediction can be read, but is not one map per class."""
 
 
-@dataclass(frozen=True)
-class Stack:
-    """A stack of maps: its file, its shape, the ground truth of its image, and the classes listed, if any."""
-
-    file: str
-    shape: tuple[int, ...]
-    truth: NDArray[Any]
-    labels: Sequence[int]
-    argument: Argument
-
-    def class_axis(self, *, hint: str) -> int:
-        """Give the axis that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
-        classes, shape = len(self.labels), self.truth.shape
-        first, last = self.shape == (classes, *shape), self.shape == (*shape, classes)
-        if first != last:
-            return 0 if first else -1
-        if first:
-            what = f"shape {self.shape} can be (classes, height, width) or (height, width, classes)"
-            save = "save label maps" if self.argument == "classes" else "save one folder per class"
-            raise ClassMapsError(self.file, what, save)
-        what = f"shape {self.shape}, expected {(classes, *shape)} or {(*shape, classes)}: "
-        what += f"{classes} class{'es' * (classes != 1)} of the ground truth's size"
-        turned = shape[::-1]
-        if turned != shape and (self.shape[1:] == turned or self.shape[:-1] == turned):
-            raise ClassMapsError(
-                self.file, f"{what} (it looks transposed)", "swap rows and columns where the scores are saved"
-            )
-        if self.shape[1:] == shape or self.shape[:-1] == shape:
-            maps = self.shape[0] if self.shape[1:] == shape else self.shape[-1]
-            listed = classes_of_maps(self.truth, maps, self.argument)
-            raise ClassMapsError(self.file, what, f"name a class for each of the {maps} maps, in their order: {listed}")
-        if 1 in (self.shape[0], self.shape[-1]):
-            resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
-            hint = f"save one map as (height, width), for {resize}"
-        raise ClassMapsError(self.file, what, hint)
+def class_axis(
+    file: str, stack: tuple[int, ...], truth: NDArray[Any], labels: Sequence[int], *, argument: Argument, hint: str
+) -> int:
+    """Give the axis of a stack that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
+    classes, shape = len(labels), truth.shape
+    first, last = stack == (classes, *shape), stack == (*shape, classes)
+    if first != last:
+        return 0 if first else -1
+    if first:
+        what = f"shape {stack} can be (classes, height, width) or (height, width, classes)"
+        save = "save label maps" if argument == "classes" else "save one folder per class"
+        raise ClassMapsError(file, what, save)
+    what = f"shape {stack}, expected {(classes, *shape)} or {(*shape, classes)}: "
+    what += f"{classes} class{'es' * (classes != 1)} of the ground truth's size"
+    turned = shape[::-1]
+    if turned != shape and turned in (stack[1:], stack[:-1]):
+        what += " (it looks transposed)"
+        hint = "swap rows and columns where the scores are saved"
+    elif shape in (stack[1:], stack[:-1]):
+        maps = stack[0] if stack[1:] == shape else stack[-1]
+        listed = classes_of_maps(truth, maps, argument)
+        hint = f"name a class for each of the {maps} maps, in their order: {listed}"
+    elif 1 in (stack[0], stack[-1]):
+        resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
+        hint = f"save one map as (height, width), for {resize}"
+    raise ClassMapsError(file, what, hint)
 
 
 def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:

@@ -141,6 +141,14 @@ def read_expectation(text: str) -> tuple[float, float]:
     return value, 0.5 * 10 ** -len(digits) + _ROUNDING if point else 0.0
 
 
+def expectations(
+    texts: Mapping[str, str], found: Mapping[str, float]
+) -> tuple[dict[str, float], Mapping[str, float], dict[str, float]]:
+    """Give the values that are written, those found, and how near they must be."""
+    known = {key: read_expectation(text) for key, text in texts.items()}
+    return {key: pair[0] for key, pair in known.items()}, found, {key: pair[1] for key, pair in known.items()}
+
+
 def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those of `evaluate`
     """Count images as `evaluate` does; each must be counted."""
     with warnings.catch_warnings():

@@ -11,7 +11,7 @@ import numpy as np
 
 from segbench.loaders.presets import shipped
 from segbench.protocols.contours.settings import Contours, count_contours
-from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
+from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expectations, expected
 
 
 def contours_part() -> Part:
@@ -30,22 +30,14 @@ def _drawing(
     drawing: Mapping[str, Any], which: str, _executor: Executor | None, _progress: Progress
 ) -> Iterator[Check]:
     masks = [np.array([[letter == "#" for letter in row] for row in drawing[name]]) for name in ("truth", "predicted")]
-    wanted, allowed = _expectations(drawing[which])
     found = count_contours(*(mask ^ (which == "background") for mask in masks)).metrics(
-        nsd=[float(key[4:]) for key in wanted]
+        nsd=[float(key[4:]) for key in drawing[which]]
     )
-    yield from compare(wanted, found, allowed, drawing["source"])
+    yield from compare(*expectations(drawing[which], found), drawing["source"])
 
 
 def _tool(tool: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
     folder = shipped("demo") / "objects"
     protocol = Contours(at=0.5, **tool["settings"])
     result = counted(folder / "ground_truth", folder / "predictions/random_walker", protocol)
-    wanted, allowed = _expectations(tool["metrics"])
-    yield from compare(wanted, result.summary, allowed, tool["name"])
-
-
-def _expectations(texts: Mapping[str, str]) -> tuple[dict[str, float], dict[str, float]]:
-    """Give the values that are written, and how near others must come."""
-    known = {key: read_expectation(text) for key, text in texts.items()}
-    return {key: pair[0] for key, pair in known.items()}, {key: pair[1] for key, pair in known.items()}
+    yield from compare(*expectations(tool["metrics"], result.summary), tool["name"])

@@ -21,15 +21,14 @@ _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
 
 def published_part(folder: Path) -> Part:
     """Find the methods in a folder, and read them."""
-    evaluations, _ = find_evaluations(folder)
-    if not any(one.best and (one.rows or one.counts) for one in evaluations):
+    evaluations = find_evaluations(folder)
+    if not any(one.best for one in evaluations):
         raise DataError(
             shown(folder),
             "contains no method with both rows and printed metrics",
             f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}",
         )
-    # Results of regions, where there are any, come after all of these.
-    methods = zip(evaluations, import_bsds(folder), strict=False)
+    methods = zip(evaluations, import_bsds(folder), strict=True)
     groups = [Group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
     return Part("Published boundary curves", groups)
 
@@ -37,9 +36,8 @@ def published_part(folder: Path) -> Part:
 def _compare(
     evaluation: Evaluation, result: Result, _executor: Executor | None, _progress: Progress
 ) -> Iterator[Check]:
-    if evaluation.best is None or not (evaluation.rows or evaluation.counts):
-        kind = f"*{BEST}" if evaluation.best is None else f"*{ROWS}"
-        yield Check(what="its metrics", source=kind, missing=f"there is no {kind} of {evaluation.name}")
+    if evaluation.best is None:
+        yield Check(what="its metrics", source=f"*{BEST}", missing=f"there is no *{BEST} of {evaluation.name}")
         return
     printed = dict(zip(BEST_KEYS, read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
     wanted = {key: printed[key] for key in _derivable(result) if not math.isnan(printed[key])}

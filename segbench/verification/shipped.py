@@ -71,7 +71,7 @@ def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float
     else:
         points = case["pr_points"]
         rates = ([float(Fraction(text)) for text in points[key]] for key in ("recall", "precision"))
-        counts = from_pr(*rates, positives=points["positives"], negatives=points["negatives"]).counts()
+        counts = from_pr(*rates, positives=points["positives"], negatives=points["negatives"])
     return counts, {"auc_roc": auc_roc(counts), "auc_pr": auc_pr(counts)}
 
 

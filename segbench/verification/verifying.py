@@ -12,6 +12,7 @@ from segbench.verification.bsds500 import bsds500_part
 from segbench.verification.centerlines import centerlines_part
 from segbench.verification.checks import Check, Part
 from segbench.verification.contours import contours_part
+from segbench.verification.objects import objects_part
 from segbench.verification.published import published_part
 from segbench.verification.saliency import saliency_part
 from segbench.verification.shipped import demo_part, paper_parts
@@ -71,4 +72,4 @@ def parts(
     """Give what `verify` recomputes, part by part; a folder that will not do is an error before anything is counted."""
     kinds = ((bsds500_part, bsds500), (published_part, curves), (saliency_part, saliency))
     own = [part_of(Path(folder)) for part_of, folder in kinds if folder is not None]
-    return [*paper_parts(), demo_part(), anomaly_part(), contours_part(), centerlines_part(), *own]
+    return [*paper_parts(), demo_part(), anomaly_part(), contours_part(), centerlines_part(), objects_part(), *own]

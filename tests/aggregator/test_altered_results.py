@@ -138,7 +138,7 @@ class TestRows:
             ("inputs", '{"command": "rm"}'),
             ("inputs", '{"ground_truth": 5}'),
             ("protocol_json", "[]"),
-            ("protocol_json", '{"kind": []}'),
+            ("protocol_json", '{"class": []}'),
             ("published", '{"recall": "x"}'),
         ],
     )

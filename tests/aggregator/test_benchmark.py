@@ -1,5 +1,6 @@
 import pickle
 import re
+from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,6 @@ from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_
 import segbench
 from segbench import DataError, FailedImages, Pixels, count_pixels, evaluate
 from segbench.aggregator.executors import answers
-from segbench.aggregator.pools import ThreadPool
 
 
 @pytest.fixture
@@ -177,7 +177,8 @@ class TestExecutors:
                 taken.append(item)
                 yield [item]
 
-        with ThreadPool(1) as threads:
+        with ThreadPoolExecutor(1) as threads:
+            threads.workers = 1
             answered = answers(threads, lambda batch: [item * 2 for item in batch], items(), lost=lambda item: item)
             first = next(answered)
             assert len(taken) <= 8

@@ -105,18 +105,6 @@ class TestPublished:
         assert result.summary.undefined["ods_threshold"] == "its rows name no thresholds"
         assert "|thresholds:2 unnamed|" in result.signature
 
-    def test_the_best_row_alone_is_a_point(self, tmp_path):
-        (result,) = import_bsds(write(tmp_path, eval_bdry="0.3 0.6 0.8 0.685714 0.7 0.7 0.7 0.65"))
-        assert (result.summary["ods_f"], result.summary["area_pr"]) == (pytest.approx(0.685714, abs=1e-6), 0.65)
-        assert result.summary.undefined["r50"].startswith("only the best point")
-        assert result.curve.recall.tolist() == [0.6]
-
-    def test_images_are_counted_where_their_rows_are_there(self, tmp_path):
-        images = "1 0.75 0.5 1 0.666667\n2 0.25 0.2 0.25 0.222222\n"
-        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=ROWS, eval_bdry_img=images))
-        assert result.summary["mean_image_f"] == pytest.approx(4 / 9, abs=1e-6)
-        assert "|images:2|" in result.signature
-
     @pytest.mark.parametrize(
         ("name", "text", "said"),
         [
@@ -129,7 +117,7 @@ class TestPublished:
     )
     def test_rows_that_cannot_be_are_refused(self, tmp_path, name, text, said):
         with pytest.raises(DataError, match=said):
-            import_bsds(write(tmp_path, **{name: text}))
+            import_bsds(write(tmp_path, **{"eval_bdry_thr": ROWS, name: text}))
 
     def test_no_intervals(self, tmp_path):
         (result,) = import_bsds(write(tmp_path, eval_bdry_thr=ROWS))

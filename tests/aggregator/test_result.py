@@ -51,44 +51,12 @@ class TestDataFrame:
         with pytest.raises(ArgumentError, match="pip install pandas"):
             result.to_dataframe()
 
-    @pytest.mark.parametrize(
-        ("level", "message"),
-        [
-            ("pixels", "level is 'pixels', expected 'method', 'images' or 'classes'"),
-            ("classes", "net is a result of pixels, which has no classes"),
-        ],
-    )
-    def test_levels_that_there_are_not(self, result, level, message):
-        with pytest.raises(ArgumentError, match=message):
-            result.to_dataframe(level)
-
     def test_one_row_for_the_method(self, result):
         pd = pytest.importorskip("pandas")
         table = result.to_dataframe()
         assert (list(table.columns), table.index.name, list(table.index)) == (list(result.summary), "method", ["net"])
         assert table.loc["net"].to_dict() == dict(result.summary)
         assert len(pd.concat([table, table])) == 2
-
-    def test_one_row_per_image(self, result):
-        pytest.importorskip("pandas")
-        table = result.to_dataframe("images")
-        assert (table.index.name, list(table.index)) == ("image", ["first", "second"])
-        assert table["f"].tolist() == [one["f"] for one in result.per_image.values()]
-        assert table["positives"].tolist() == [5, 4]
-
-    def test_pixels_without_names_have_no_rows(self):
-        pytest.importorskip("pandas")
-        accumulator = Accumulator()
-        accumulator.update([0, 1], [0.2, 0.9])
-        table = accumulator.compute().to_dataframe("images")
-        assert len(table) == 0
-        assert "f" in table.columns
-
-    def test_one_row_per_class(self, of_classes):
-        pytest.importorskip("pandas")
-        table = of_classes.to_dataframe("classes")
-        assert (table.index.name, list(table.index)) == ("class", ["0", "1", "2"])
-        assert table.loc["1", "positives"] == 2
 
 
 class TestText:

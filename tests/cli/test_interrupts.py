@@ -48,12 +48,9 @@ def all_end(group):
     [
         *(([*RUN, "-j", "2"], delay) for delay in (0.02, 0.4, 0.8, 1.5)),  # importing, starting workers, counting
         (["verify", "-j", "2"], 1.5),
-        ([*RUN, "--dask", "local", "-j", "1"], 2.0),
     ],
 )
 def test_ends_all_processes_with_one_message(folders, command, delay):
-    if "--dask" in command:
-        pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *command], cwd=folders[0].parent, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -66,7 +66,8 @@ def test_a_field_of_view_that_only_one_of_the_runs_has_is_refused(segbench, sets
         field = ["--field", masks(tmp_path, truth)] if word == "with" else []
         answer = segbench("pixels", truth, found, *options, *field)
     assert answer.code == 2
-    assert f"a was tuned {there} a field of view, and this run is {here} a field of view; give" in answer.err
+    assert "holds no run of a under the settings of this one" in answer.err
+    assert "--field among them" in answer.err
 
 
 def test_thresholds_within_a_field_of_view(segbench, sets, tmp_path):

@@ -193,7 +193,7 @@ class TestCompletion:
     def test_of_all_else_is_that_of_the_shell(self):
         assert completed("segbench pixels gt")[0] == ["file,gt"]
 
-    def test_is_installed_once(self, segbench, monkeypatch, tmp_path):
+    def test_of_the_shell_is_installed(self, segbench, tmp_path, monkeypatch):
         monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("SHELL", "/bin/zsh")
         script = segbench("--show-completion").out

@@ -40,7 +40,6 @@ WHOLE = {
     "from_points positives": ("positives", lambda v: ScoreCounts.from_points([1], [1], v, 99)),
     "from_points negatives": ("negatives", lambda v: ScoreCounts.from_points([1], [1], 9, v)),
     "from_pr positives": ("positives", lambda v: segbench.from_pr([0.5], [0.5], positives=v, negatives=99)),
-    "from_roc negatives": ("negatives", lambda v: segbench.from_roc([0.5], [0.5], positives=9, negatives=v)),
     "ignored": ("ignored", lambda v: ScoreCounts([1], [1], [1], v)),
     "annotator": ("annotator", lambda v: segbench.match_boundaries(TRUTH, TRUTH, 1, annotator=v)),
     "plotted annotator": ("annotator", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=0.5, annotator=v)),
@@ -62,12 +61,9 @@ WHOLE = {
 }
 REAL = {
     "beta": ("beta", lambda v: segbench.best_f(COUNTS, beta=v)),
-    "tpr of at_tpr": ("tpr", lambda v: segbench.at_tpr(COUNTS, tpr=v)),
-    "recall": ("recall", lambda v: segbench.precision_at_recall(COUNTS, recall=v)),
-    "precision": ("precision", lambda v: segbench.recall_at_precision(COUNTS, precision=v)),
     "level": ("level", lambda v: segbench.intervals(IMAGES, **FEW, level=v)),
     "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
-    "tolerance": ("tolerance", lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4).counts(tolerance=v)),
+    "tolerance": ("tolerance", lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4, tolerance=v)),
     "max_dist": ("max_dist", lambda v: segbench.count_boundaries(SOFT, TRUTH, max_dist=v)),
     "max_dist of Boundaries": ("max_dist", lambda v: Boundaries(max_dist=v)),
     "max_dist_px": ("max_dist_px", lambda v: segbench.match_boundaries(TRUTH, TRUTH, v)),
@@ -135,9 +131,6 @@ class TestNumPyNumbers:
     def test_are_those_of_python(self):
         for number in (np.float32(0.3), np.float64(0.3)):
             assert segbench.best_f(COUNTS, beta=number).f == pytest.approx(segbench.best_f(COUNTS, beta=0.3).f)
-        ten = ScoreCounts(range(10, 0, -1), [1] * 10, [1] * 10)
-        # A rate is the decimal it is written as: float32(0.3) of 10 is 3, though it lies above 0.3.
-        assert segbench.at_tpr(ten, tpr=np.float32(0.3)).fpr == segbench.at_tpr(ten, tpr=0.3).fpr == 0.3
         assert segbench.nms(SOFT, radius=np.uint8(2)).tolist() == segbench.nms(SOFT, radius=2).tolist()
         one, other = (segbench.intervals(IMAGES, seed=s, replicates=r) for s, r in ((7, 5), (np.int64(7), np.uint8(5))))
         assert dict(one) == dict(other)
@@ -236,7 +229,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
         (lambda: RESULT.of_class("car"), "it has no classes"),
         (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
-        (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files with repairs="),
+        (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files use repairs="),
         (lambda: segbench.count_boundaries(TRUTH, SOFT), "15 values besides 0, .* scores come before ground truths"),
     ],
 )

@@ -144,9 +144,8 @@ class TestWhereImagesAreCounted:
             assert "evaluate label maps with Labels(classes='0-18'); or" in text
             assert not OPTION.search(text)
 
-    @pytest.mark.parametrize("options", [["-j", "2"], ["-j", "2", "--threads"]])
-    def test_at_the_command_line(self, segbench, tmp_path, options):
-        said = segbench("pixels", *three_values(tmp_path), "--no-check", *options).out
+    def test_at_the_command_line(self, segbench, tmp_path):
+        said = segbench("pixels", *three_values(tmp_path), "--no-check", "-j", "2").out
         assert "evaluate label maps with segbench labels GT PRED --classes 0-18; or" in said
         assert setting("--positive", "positive=") == "positive="  # the command is over
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
-from segbench.curves.operating import at_tpr, best_f
+from segbench.curves.points import best_f
 
 LEVELS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=15)
 
@@ -66,23 +66,3 @@ def test_without_positives_f_is_undefined_and_the_highest_score_stands():
 def test_a_beta_that_is_no_positive_number_is_refused(beta):
     with pytest.raises(ArgumentError, match="beta"):
         best_f(ScoreCounts([1], [1], [1]), beta=beta)
-
-
-@pytest.mark.parametrize(
-    ("tpr", "total", "needed"), [(0.95, 20, 19), (0.95, 21, 20), (0.9, 10, 9), (0.3, 10, 3), (1.0, 7, 7), (0.7, 10, 7)]
-)
-def test_a_rate_is_read_as_the_decimal_it_is_written_as(tpr, total, needed):
-    # Level k, from 0, has one positive and one negative each.
-    counts = ScoreCounts(np.arange(total)[::-1], np.ones(total, int), np.ones(total, int))
-    assert at_tpr(counts, tpr=tpr).fpr == needed / total
-
-
-def test_fpr_is_taken_where_the_rate_is_first_reached():
-    assert at_tpr(ScoreCounts([4, 3, 2, 1], [10, 0, 9, 1], [1, 2, 3, 4])).fpr == 6 / 10
-    assert at_tpr(ScoreCounts([2, 1], [3, 0], [0, 4])).fpr == 0
-
-
-def test_fpr_without_negatives_is_undefined_and_a_rate_beyond_one_refused():
-    assert np.isnan(at_tpr(ScoreCounts([1], [4], [0])).fpr)
-    with pytest.raises(ArgumentError, match="95"):
-        at_tpr(ScoreCounts([1], [4], [4]), tpr=95)

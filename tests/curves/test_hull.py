@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from segbench.core.scores import ScoreCounts
 from segbench.curves.curve import achievable_pr_curve, pr_curve, roc_curve, roc_hull
-from segbench.curves.operating import best_f
+from segbench.curves.points import best_f
 
 SMALL = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12)
 LARGE = st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 2**40)), min_size=1, max_size=12)

@@ -9,21 +9,18 @@ from sklearn.metrics import (
     f1_score,
     jaccard_score,
     matthews_corrcoef,
-    precision_recall_curve,
     recall_score,
 )
 
 from segbench.core.errors import ArgumentError
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.scores import ScoreCounts
-from segbench.curves.areas import auc_pr, average_precision, explain_areas
 from segbench.curves.curve import roc_curve
-from segbench.curves.operating import at_tpr, best_f, precision_at_recall, recall_at_precision
+from segbench.curves.points import best_f
 
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_size=40).filter(
     lambda pixels: 0 < sum(label for label, _ in pixels) < len(pixels)
 )
-RATES = st.sampled_from([0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
 
 
 def split(pixels):
@@ -46,63 +43,9 @@ def test_the_iou_of_best_f_is_the_best_of_scikit_learn_s_over_all_thresholds(cou
     assert best.dice == pytest.approx(f1_score(labels, scores >= best.threshold), rel=1e-14)
 
 
-@given(PIXELS, RATES)
-def test_precision_at_recall_is_the_best_that_reaches_it(counted, pixels, rate):
-    labels, scores = split(pixels)
-    precision, recall, _ = precision_recall_curve(labels, scores)
-    expected = precision[:-1][recall[:-1] >= rate - 1e-12].max()
-    point = precision_at_recall(counted(labels, scores), recall=rate)
-    assert point.precision == pytest.approx(expected, rel=1e-14)
-    assert point.recall >= rate - 1e-12
-
-
-@given(PIXELS, RATES)
-def test_recall_at_precision_is_the_most_that_reaches_it(counted, pixels, rate):
-    labels, scores = split(pixels)
-    precision, recall, _ = precision_recall_curve(labels, scores)
-    expected = recall[:-1][precision[:-1] >= rate - 1e-12].max(initial=0)
-    point = recall_at_precision(counted(labels, scores), precision=rate)
-    assert point.recall == pytest.approx(expected, rel=1e-14)
-
-
-def test_rates_are_decimals():
-    assert recall_at_precision(ScoreCounts([2, 1], [9, 1], [1, 9]), precision=0.9).recall == 0.9
-    assert precision_at_recall(ScoreCounts([2, 1], [9, 1], [0, 9]), recall=0.9).precision == 1
-
-
-def test_a_precision_that_no_threshold_reaches():
-    point = recall_at_precision(ScoreCounts([2, 1], [1, 9], [3, 9]), precision=0.9)
-    assert (point.recall, point.threshold, point.tp, point.fp) == (0, math.inf, 0, 0)
-    assert math.isnan(point.precision)
-
-
-def test_at_tpr_takes_the_highest_threshold_that_reaches_the_rate():
-    counts = ScoreCounts([4, 3, 2, 1], [10, 0, 9, 1], [1, 2, 3, 4])
-    assert at_tpr(counts).fpr == 0.6
-    assert at_tpr(counts).threshold == 2
-
-
 @pytest.mark.parametrize("counts", [ScoreCounts([1], [0], [4]), ScoreCounts([], [], [])])
-def test_without_positives_rates_are_undefined(counts):
+def test_without_positives_iou_is_undefined(counts):
     assert math.isnan(best_f(counts).iou)
-    assert math.isnan(precision_at_recall(counts, recall=0.5).recall)
-    assert math.isnan(recall_at_precision(counts, precision=0.5).recall)
-
-
-@pytest.mark.parametrize("rate", [0, -1, 1.1, math.nan])
-def test_rates_outside_zero_to_one_are_refused(rate):
-    with pytest.raises(ArgumentError, match="recall"):
-        precision_at_recall(ScoreCounts([1], [4], [4]), recall=rate)
-    with pytest.raises(ArgumentError, match="precision"):
-        recall_at_precision(ScoreCounts([1], [4], [4]), precision=rate)
-
-
-def test_the_explanation_holds_the_four_areas_and_prints_them():
-    counts = ScoreCounts.from_points([5, 10], [5, 30], 20, 2000)
-    text = explain_areas(counts)
-    areas = average_precision(counts), *(auc_pr(counts, method=method) for method in ("exact", "trapezoid", "linear"))
-    assert all(f"{area:.4f}" in text for area in areas)
-    assert "3 distinct scores for 20 positives and 2000 negatives; the widest step takes 50.0%" in text
 
 
 class TestAThresholdGiven:

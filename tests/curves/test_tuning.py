@@ -5,7 +5,7 @@ from measured import pixel_summary
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
 from segbench.core.thresholds import Thresholds
-from segbench.curves.curve import pr_curve, roc_hull, thresholds_from
+from segbench.curves.curve import achievable_pr_curve, pr_curve, thresholds_from
 
 
 def test_a_test_set_is_cut_at_the_tuning_set_s_hull():
@@ -23,8 +23,8 @@ def test_a_test_set_is_cut_at_the_tuning_set_s_hull():
 def test_on_its_own_data_the_tuned_curve_is_the_optimistic_hull():
     rng = np.random.default_rng(0)
     tuning = ScoreCounts(np.arange(50)[::-1], rng.integers(0, 9, 50), rng.integers(0, 9, 50))
-    tuned, hull = pr_curve(tuning.at(thresholds_from(tuning))), roc_hull(tuning)
-    assert tuned.area == hull.in_space("pr").area
+    tuned, hull = pr_curve(tuning.at(thresholds_from(tuning))), achievable_pr_curve(tuning)
+    assert tuned.area == hull.area
     assert hull.optimistic
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from loaders.test_object_presets import SETS as OBJECT_SETS
 from PIL import Image
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
@@ -256,7 +257,7 @@ def run(*arguments):
 
 
 def test_every_preset_has_a_miniature():
-    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED})
+    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED, *OBJECT_SETS})
 
 
 @pytest.mark.parametrize("name", sorted(MINIATURES))

@@ -180,7 +180,7 @@ class TestSignallingNan:
 
     @pytest.mark.parametrize("kind", ["f4", "f8"])
     def test_it_is_refused_without_a_warning_among_labels(self, kind):
-        with pytest.raises(segbench.DataError, match="not whole"):
+        with pytest.raises(segbench.DataError, match="holds 1 NaN"):
             segbench.evaluate(
                 [(self.among_scores(kind), np.stack([SCORES, SCORES]))], protocol=segbench.Classes(labels=(0, 1))
             )

@@ -60,6 +60,14 @@ def _centerlines():
     return segbench.evaluate([(soft > 0.5, soft)], protocol=segbench.Centerlines(thresholds=19))
 
 
+def _objects():
+    numbers = np.kron(np.arange(1, 21).reshape(4, 5), np.ones((8, 8), int))
+    truth = np.where(np.kron(np.ones((4, 5), int), np.pad(np.ones((6, 6), int), 1)) > 0, numbers, 0)
+    noise = np.random.default_rng(0).random(truth.shape)
+    predictions = (truth * (noise > 0.04 * truth % 0.6), np.roll(truth, 1, axis=1))
+    return [segbench.evaluate([(truth, one)], protocol="objects", method=f"{k}") for k, one in enumerate(predictions)]
+
+
 def _anomalies():
     random = np.random.default_rng(0)
     masks = np.zeros((4, 250, 250), np.uint8)
@@ -93,6 +101,8 @@ PICTURES = {
     "plot_e_threshold": lambda: segbench.plot_e_threshold(_saliency()),
     "plot_nsd": lambda: segbench.plot_nsd(_contours()),
     "plot_distances": lambda: segbench.plot_distances(_contours()),
+    "plot_object_f1": lambda: segbench.plot_object_f1(_objects()),
+    "plot_object_ap": lambda: segbench.plot_object_ap(_objects()),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
     "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
     "plot_pro": lambda: segbench.plot_pro(_anomalies()),

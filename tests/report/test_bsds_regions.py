@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from segbench import DataError, Regions, evaluate, export_bsds, import_bsds, load_results
+from segbench import Regions, evaluate, export_bsds
 from segbench.report.documents import document
 from segbench.report.tables import Listing
 
@@ -31,33 +31,6 @@ def test_files_by_hand(result, tmp_path):
     assert cover == "         1   0.583333   0.583333   0.583333\n"
     images = (tmp_path / "out" / "eval_cover_img.txt").read_text()
     assert images == "         1          1   0.583333      0.625\n         2          1   0.583333      0.625\n"
-
-
-def test_what_is_exported_is_read_again(result, tmp_path):
-    export_bsds([result], tmp_path / "mine")
-    (read,) = import_bsds(tmp_path / "mine", results=tmp_path / "r.segbench")
-    assert (read.method, read.protocol, read.notes, len(read.counts)) == ("mine", "regions", (), 0)
-    for key in ("covering_ods", "covering_ods_threshold", "covering_best", "pri_ois", "voi_ods"):
-        assert read.summary[key] == pytest.approx(result.summary[key], rel=1e-5)
-    assert "no counts" in read.summary.undefined["are_ods"]
-    (kept,) = load_results(tmp_path / "r.segbench")
-    assert dict(kept.summary) == pytest.approx(dict(read.summary), nan_ok=True)
-    assert kept.curve.voi.tolist() == read.curve.voi.tolist()
-    export_bsds([kept], tmp_path / "again")
-    for name in ("eval_cover.txt", "eval_cover_th.txt", "eval_RI_VOI.txt", "eval_RI_VOI_thr.txt"):
-        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "mine" / name).read_bytes()
-
-
-def test_rows_that_say_otherwise_are_noted_and_damage_refused(result, tmp_path):
-    export_bsds([result], tmp_path / "mine")
-    (tmp_path / "mine" / "eval_cover.txt").write_text("1 0.6 0.6 0.6\n")
-    assert "covering_ods is printed as 0.6, the best of its rows is 0.583333" in import_bsds(tmp_path / "mine")[0].notes
-    (tmp_path / "mine" / "eval_cover.txt").write_text("1 1.6 0.6 0.6\n")
-    with pytest.raises(DataError, match=r"covering_ods is 1\.6, expected 0 to 1"):
-        import_bsds(tmp_path / "mine")
-    (tmp_path / "mine" / "eval_cover.txt").write_text("1 0.6\n")
-    with pytest.raises(DataError, match="line 1 has 2 numbers"):
-        import_bsds(tmp_path / "mine")
 
 
 def test_csv(result):

@@ -6,11 +6,11 @@ from pictures import boundary_results, pixel_results, region_results
 from segbench import (
     Accumulator,
     BoundaryCurve,
-    PublishedCurve,
     Result,
     compare_results,
 )
 from segbench.core.scores import ScoreCounts
+from segbench.protocols.boundaries.official import PublishedCurve
 
 CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -11,9 +11,10 @@ from hypothesis import given
 from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
 
-from segbench import Boundaries, BoundaryCurve, Classes, Pixels, PublishedCurve, Result, ScoreCounts, evaluate
+from segbench import Boundaries, BoundaryCurve, Classes, Pixels, Result, ScoreCounts, evaluate
 from segbench.aggregator.result import names_of
 from segbench.core.numbers import number
+from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report import tables
 from segbench.report.documents import document, latex_table, markdown_table
 from segbench.report.ranking import ranked

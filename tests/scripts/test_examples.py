@@ -2,13 +2,13 @@
 
 import runpy
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 import segbench
-from segbench.aggregator.pools import ThreadPool
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "datasets/demo/objects"
@@ -33,7 +33,7 @@ def example(monkeypatch, capsys):
 @pytest.fixture
 def _threads(monkeypatch):
     """Take threads in place of processes, which would import this process's main module."""
-    monkeypatch.setattr(segbench, "process_pool", ThreadPool)
+    monkeypatch.setattr(segbench, "process_pool", ThreadPoolExecutor)
 
 
 @pytest.mark.usefixtures("_threads")
@@ -65,7 +65,7 @@ def test_mpi_with_threads_in_the_place_of_ranks(example, monkeypatch, tmp_path):
     futures = ModuleType("mpi4py.futures")
 
     def executor():
-        pool = ThreadPool(2)
+        pool = ThreadPoolExecutor(2)
         pool.num_workers = 2
         return pool
 

@@ -97,9 +97,8 @@ def test_all_matchers_find_as_many_pairs_at_the_same_distance():
 @pytest.mark.skipif(bool(PYSODMETRICS.missing), reason="PySODMetrics is not installed")
 def test_saliency_metrics_are_those_of_pysodmetrics():
     masks = [MaskImage(m.name, m.scores[::4, ::4], m.ground_truth[::4, ::4]) for m in shipped_masks()]
-    ours = saliency.by_segbench(masks, weighted=True)
-    assert saliency.by_pysodmetrics(masks, weighted=True) == pytest.approx(ours, abs=EXACT)
-    assert saliency.by_segbench(masks, weighted=False) == ours[:-1]
+    ours = saliency.by_segbench(masks)
+    assert saliency.by_pysodmetrics(masks) == pytest.approx(ours, abs=EXACT)
 
 
 def test_information_and_rand_error_are_those_of_scikit_image():
@@ -116,4 +115,4 @@ def test_every_subject_has_contests_with_names_of_their_own(quick, monkeypatch):
     monkeypatch.delenv("SEGBENCH_SOD", raising=False)
     for subject in page.SUBJECTS.values():
         names = [contest.what for contest in subject.contests(Effort(quick, Path("unused")))]
-        assert len(set(names)) == len(names) > 1
+        assert len(set(names)) == len(names) > 0

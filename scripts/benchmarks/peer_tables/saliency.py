@@ -1,10 +1,9 @@
-"""The saliency protocol beside PySODMetrics: S, E, F and MAE, with and without weighted F."""
+"""The saliency protocol beside PySODMetrics: S, E, F, weighted F and MAE."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -15,29 +14,25 @@ from peer_tables.contests import Contest, Effort, Way
 from peer_tables.images import SHIPPED, MaskImage
 from peer_tables.programs import PYSODMETRICS, SEGBENCH
 
-KEYS = ("mae", "s_measure", "e_adaptive", "e_mean", "e_max", "f_adaptive", "f_mean", "f_max")
+KEYS = ("mae", "s_measure", "e_adaptive", "e_mean", "e_max", "f_adaptive", "f_mean", "f_max", "weighted_f")
 
 
 def contests(effort: Effort) -> Iterator[Contest]:
-    """Cover the objects that ship, and SOD where the environment names it, each with and without weighted F."""
+    """Cover the objects that ship, and SOD where the environment names it."""
     root = os.environ.get("SEGBENCH_SOD")
     sets = {"objects that ship": (str(SHIPPED / "objects"), "soft_otsu")}
     if root:
         sets["images of SOD"] = (root, min(path.name for path in (Path(root) / "predictions").iterdir()))
     for name, place in sets.items():
         most = 2 if effort.quick else 9
-        for weighted in (False, True):
-            yield Contest(
-                f"{most} {name}, {'all metrics' if weighted else 'without weighted F'}",
-                images,
-                (*place, most),
-                (
-                    Way(SEGBENCH, partial(by_segbench, weighted=weighted)),
-                    Way(PYSODMETRICS, partial(by_pysodmetrics, weighted=weighted)),
-                ),
-                list,
-                images=most,
-            )
+        yield Contest(
+            f"{most} {name}",
+            images,
+            (*place, most),
+            (Way(SEGBENCH, by_segbench), Way(PYSODMETRICS, by_pysodmetrics)),
+            list,
+            images=most,
+        )
 
 
 def images(root: str, method: str, most: int) -> tuple[list[MaskImage]]:
@@ -52,26 +47,23 @@ def images(root: str, method: str, most: int) -> tuple[list[MaskImage]]:
     )
 
 
-def by_segbench(given: Sequence[MaskImage], *, weighted: bool) -> list[float]:
+def by_segbench(given: Sequence[MaskImage]) -> list[float]:
     """Measure each image, then the set."""
-    counts = {
-        image.name: segbench.count_saliency(image.ground_truth, image.scores, positive=">128", weighted=weighted)
-        for image in given
-    }
-    summary = segbench.Saliency(weighted=weighted).table(counts).summary()
-    return [summary[key] for key in (*KEYS, *["weighted_f"] * weighted)]
+    counts = {image.name: segbench.count_saliency(image.ground_truth, image.scores, positive=">128") for image in given}
+    summary = segbench.Saliency().table(counts).summary()
+    return [summary[key] for key in KEYS]
 
 
-def by_pysodmetrics(given: Sequence[MaskImage], *, weighted: bool) -> list[float]:
+def by_pysodmetrics(given: Sequence[MaskImage]) -> list[float]:
     """Step through the images with the class of each metric."""
     import py_sod_metrics as peer
 
     mae, structure, alignment, f = peer.MAE(), peer.Smeasure(), peer.Emeasure(), peer.Fmeasure()
-    steps = [mae, structure, alignment, f, *[peer.WeightedFmeasure()] * weighted]
+    weighted_f = peer.WeightedFmeasure()
     for image in given:
-        for metric in steps:
+        for metric in (mae, structure, alignment, f, weighted_f):
             metric.step(image.scores, image.ground_truth)
     found = [mae.get_results()["mae"], structure.get_results()["sm"]]
     for each in (alignment.get_results()["em"], f.get_results()["fm"]):
         found += [each["adp"], np.mean(each["curve"]), np.max(each["curve"])]
-    return [*map(float, found), *[float(metric.get_results()["wfm"]) for metric in steps[4:]]]
+    return [*map(float, found), float(weighted_f.get_results()["wfm"])]

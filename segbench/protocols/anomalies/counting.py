@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import Quantize, as_quantize
 from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import are_levels, as_shares, quantized
+from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.defects import Found
 from segbench.protocols.label_rules import LabelRule, Positive
-from segbench.protocols.pixels.counting import refuse_nan, refuse_not_finite, refuse_unfit_to_round
+from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
 ImageScore = Literal["max", "top1"]
 
@@ -72,8 +72,7 @@ def count_anomalies(
     if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
-    if truth.dtype.kind == "f":
-        refuse_nan("labels", int(np.isnan(truth if counted is None else truth[counted]).sum()))
+    refuse_nan("labels", truth if counted is None else truth[counted])
     anomalous = LabelRule.parse(positive).positive(truth)
     bits = as_quantize(quantize, "quantize")
     score = image_score if isinstance(image_score, str) else float(image_score)
@@ -165,14 +164,14 @@ def _runs(name: str, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if scores.dtype == np.float32:
         keys = np.empty(scores.size, np.uint32)
         if not kernels.falling_keys(np.ascontiguousarray(scores).view(np.uint32), keys):
-            _refuse(name, scores)
+            refuse_not_finite(name, scores)
         spare = np.empty_like(keys)
         kernels.sort_keys(keys, spare)
         pixels = np.empty(scores.size, np.int32)
         size = kernels.count_runs_of_keys(keys, spare, pixels)
         return spare[:size].view(np.float32).copy(), pixels[:size].copy()
     if not np.isfinite(scores).all():
-        _refuse(name, scores)
+        refuse_not_finite(name, scores)
     values, times = np.unique(scores + 0.0, return_counts=True)
     return values[::-1].copy(), times[::-1].astype(np.int32)
 
@@ -180,17 +179,13 @@ def _runs(name: str, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 def _runs_by_size(name: str, scores: NDArray[Any], sizes: NDArray[np.int32]) -> _Found:
     """Give falling scores and sizes of components, each pair once, and how many pixels have both."""
     if not np.isfinite(scores).all():
-        _refuse(name, scores)
+        refuse_not_finite(name, scores)
     order = np.lexsort((sizes, np.negative(scores, dtype=np.float64)))
     scores, sizes = scores[order] + scores.dtype.type(0), sizes[order]
     fresh = np.append(True, (scores[1:] != scores[:-1]) | (sizes[1:] != sizes[:-1]))[: scores.size]
     starts = np.flatnonzero(fresh)
     pixels = np.diff(np.append(starts, scores.size)).astype(np.int32)
     return _Found(scores[starts], pixels, sizes[starts])
-
-
-def _refuse(name: str, scores: NDArray[Any]) -> None:
-    refuse_not_finite(name, int(np.isnan(scores).sum()), int(np.isinf(scores).sum()))
 
 
 def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: NDArray[Any], found: _Found) -> float:

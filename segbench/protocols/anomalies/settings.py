@@ -297,7 +297,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         """Mark which pixels are anomalous, and which count, None for all."""
         import numpy as np
 
-        from segbench.protocols.pixels.counting import refuse_nan
+        from segbench.core.levels import refuse_nan
 
         truth, valid = sample.ground_truths[0], sample.field
         if len(sample.ground_truths) > 1 and not self.defects:
@@ -305,8 +305,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
             raise DataError(sample.truth_file, what, f"{take_one()}; of MVTec LOCO give {named('defects')}")
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_), valid
-        if truth.dtype.kind == "f":
-            refuse_nan(sample.truth_file, int(np.isnan(truth).sum()))
+        refuse_nan(sample.truth_file, truth)
         if self.void:
             not_void = ~equals_any(truth, self.void)
             valid = not_void if valid is None else valid & not_void

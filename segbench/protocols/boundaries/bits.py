@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from segbench.protocols.boundaries.jit import kernel, uint64
+from segbench.protocols.boundaries.jit import kernel
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
@@ -82,39 +82,14 @@ def positions(words: NDArray[Any], width: int, count: int) -> NDArray[Any]:
     return pixels
 
 
-@kernel
-def levels_of(scores: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[Any]:
+def levels_of(scores: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int32]:
     """Count the thresholds at or below each score."""
-    levels = np.zeros(scores.shape, np.int32)
-    for y in range(scores.shape[0]):
-        for x in range(scores.shape[1]):
-            score = scores[y, x]
-            if score < thresholds[0]:
-                continue
-            low, high = 1, thresholds.size
-            while low < high:
-                middle = (low + high) >> 1
-                if thresholds[middle] <= score:
-                    low = middle + 1
-                else:
-                    high = middle
-            levels[y, x] = low
-    return levels
+    return np.searchsorted(thresholds, scores, side="right").astype(np.int32)
 
 
-@kernel
-def pack_levels(levels: NDArray[Any], count: int) -> NDArray[Any]:
+def pack_levels(levels: NDArray[Any], count: int) -> NDArray[np.uint64]:
     """Pack the map of every threshold, as it is."""
-    maps = np.zeros((count, levels.shape[0], (levels.shape[1] + 63) >> 6), np.uint64)
-    for y in range(levels.shape[0]):
-        for x in range(levels.shape[1]):
-            if levels[y, x] > 0:
-                maps[levels[y, x] - 1, y, x >> 6] |= ONE << uint64(x & 63)
-    for k in range(count - 2, -1, -1):
-        for y in range(maps.shape[1]):
-            for w in range(maps.shape[2]):
-                maps[k, y, w] |= maps[k + 1, y, w]
-    return maps
+    return np.stack([pack(levels > k) for k in range(count)])
 
 
 @kernel

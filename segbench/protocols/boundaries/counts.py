@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -59,20 +58,6 @@ class BoundaryCounts(CountsAtThresholds):
             within_total(int(counts.max(initial=0)), name)
         if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
             raise ArgumentError("more pixels matched than counted")
-
-    @classmethod
-    def sum(cls, counts: Iterable[Self]) -> Self:
-        """Pool any number of counts, at least one."""
-        crispness = maps = 0
-
-        def noted() -> Iterator[Self]:
-            nonlocal crispness, maps
-            for one in counts:
-                crispness, maps = crispness + one.crispness, maps + one.maps
-                yield one
-
-        pooled = super().sum(noted())
-        return replace(pooled, crispness=crispness, maps=maps)
 
     @property
     def ground_truth(self) -> str:

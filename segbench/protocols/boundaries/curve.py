@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import FloatArray, as_floats
+from segbench.core.arrays import FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
@@ -73,9 +73,7 @@ class BoundaryCurve(Drawn):
 
     def __post_init__(self) -> None:
         for name in ("thresholds", "recall", "precision"):
-            values = as_floats(getattr(self, name), name).copy()
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
+            object.__setattr__(self, name, frozen(as_floats(getattr(self, name), name).copy()))
         if self.thresholds.ndim != 1 or not self.thresholds.size:
             raise ArgumentError(f"thresholds has shape {self.thresholds.shape}, expected one dimension and a point")
         for name in ("recall", "precision"):

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named, setting
-from segbench.core.levels import ROUNDING, how_to_scale
+from segbench.core.interface import named
+from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.numbers import written
+from segbench.loaders.repairs import require_same_size
 
 Reader = Callable[[Any, str], NDArray[Any]]
 
@@ -25,8 +26,7 @@ _LARGEST_RADIUS = 100
 def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
     """Read a mask: pixels other than 0 are on."""
     array = _plane(mask, name)
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise DataError(name, f"{int(np.isnan(array).sum())} of {array.size} pixels NaN; a mask is 0 or not 0")
+    refuse_nan(name, array)
     return np.ascontiguousarray(array != 0)
 
 
@@ -40,9 +40,7 @@ def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
             f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats: "
             "the full scale of others is unknown"
         )
-    bad = int(array.size - np.isfinite(array).sum())
-    if bad:
-        raise DataError(name, f"{bad} of {array.size} scores NaN or infinite", "write finite scores")
+    refuse_not_finite(name, array)
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -72,12 +70,8 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
 
 def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
-    if scores.size and (scores.min() < -ROUNDING or scores.max() > 1 + ROUNDING):
-        lowest, highest = float(scores.min()), float(scores.max())
-        what = f"scores run from {lowest:g} to {highest:g}, but evenly spaced thresholds are for [0, 1]"
-        of_files = setting("", "of files ")
-        hint = f"scale them, {of_files}with {how_to_scale(lowest, highest)}, or give the thresholds as a list"
-        raise DataError(name, what, hint)
+    why = "but evenly spaced thresholds are for [0, 1]"
+    refuse_beyond_unit(name, scores, why, ", or give the thresholds as a list")
 
 
 def as_tolerance(max_dist: float | str) -> float | str:
@@ -113,10 +107,7 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
     read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
     if not read_maps:
         raise ArgumentError(f"{name}: the list is empty; give at least one map")
-    for k, each in enumerate(read_maps):
-        if each.shape != read_maps[0].shape:
-            found, expected = _size(each.shape), _size(read_maps[0].shape)
-            raise DataError(f"{name} {k}", f"{found}, but {name} 0 is {expected}")
+    require_same_size([(f"{name} {k}", each.shape) for k, each in enumerate(read_maps)])
     return read_maps
 
 
@@ -137,16 +128,7 @@ def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
 
 def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
     """Refuse a prediction of another size than the ground truth."""
-    if prediction.shape == ground_truth.shape:
-        return
-    found, expected = _size(prediction.shape), _size(ground_truth.shape)
-    off = np.abs(np.subtract(prediction.shape, ground_truth.shape))
-    hint = "evaluate at the size of the ground truth, without resizing"
-    if prediction.shape == ground_truth.shape[::-1]:
-        hint = "it is transposed: swap its rows and columns"
-    elif off.max() == 1:
-        hint = "it is a pixel off in size: crop or pad it where the network lost or added a row or column"
-    raise DataError(name, f"{found}, but the ground truth is {expected}", hint)
+    require_same_size([("the ground truth", ground_truth.shape), (name, prediction.shape)])
 
 
 def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
@@ -154,11 +136,6 @@ def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
     return plane
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    """Write the size of an image."""
-    return f"{shape[0]} rows x {shape[1]} columns"
 
 
 def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int, int, float]:

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import as_array
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError
+from segbench.core.levels import refuse_nan
 
 
 def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
@@ -46,8 +47,7 @@ def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
     labels = as_array(label_map, "label_map")
     if labels.ndim != 2:
         raise ArgumentError(f"label_map has shape {labels.shape}, expected (height, width)")
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise DataError("label_map", f"{int(np.isnan(labels).sum())} labels are NaN")
+    refuse_nan("label_map", labels)
     marked = np.zeros(labels.shape, np.bool_)
     below = labels[:-1] != labels[1:]
     right = labels[:, :-1] != labels[:, 1:]

@@ -66,11 +66,6 @@ class BoundaryMatch:
         return np.stack([self.prediction[matched], partners], axis=1)
 
     @property
-    def false_positives(self) -> NDArray[np.int64]:
-        """Row and column of every prediction pixel without a partner; shape (M - count, 2)."""
-        return self.prediction[self.prediction_to_gt < 0]
-
-    @property
     def misses(self) -> NDArray[np.int64]:
         """Row and column of every ground-truth pixel without a partner; shape (N - count, 2)."""
         alone = np.ones(len(self.ground_truth), np.bool_)

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from segbench.core.capabilities import Published
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -44,7 +44,8 @@ def official_files(per_image: Mapping[str, BoundaryCounts], *, competes: bool) -
     images = {name: _printed(per_image[name]) for name in sorted(per_image)}
     pool = BoundaryCounts.sum(images.values())
     rows = _curve_rows(boundary_curve(pool))
-    best = [_best_row(place, counts) for place, counts in enumerate(images.values(), start=1)]
+    curves = [boundary_curve(counts) for counts in images.values()]
+    best = [[k, *_curve_rows(curve)[int(np.argmax(curve.f))]] for k, curve in enumerate(curves, start=1)]
     summary: Mapping[str, float] = BoundaryTable(images, with_pixels_only=not competes).summary()
     if not competes:
         known = zip(best, images.values(), strict=True)
@@ -78,16 +79,7 @@ def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
     return rows_of(curve.thresholds, curve.recall, curve.precision, curve.f)
 
 
-def _best_row(place: int, counts: BoundaryCounts) -> list[float]:
-    curve = boundary_curve(counts)
-    return [place, *_curve_rows(curve)[int(np.argmax(curve.f))]]
-
-
-PRINTABLE = ("ois_f", "ois_precision", "ois_recall", "mean_image_f", "area_pr")
-"""Metrics that may be printed beside the rows."""
-
 _NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
-_NO_ROWS = "only the best point was printed, no rows of thresholds"
 _ONE_ROW = "one threshold makes no curve"
 _NO_THRESHOLDS = "its rows name no thresholds"
 
@@ -98,40 +90,10 @@ class PublishedCurve(Published):
 
     ODS, both areas and R50 follow from the rows, to the six digits that the files hold. OIS does not, for it takes
     counts image by image: it is what was printed, or undefined.
-
-    Parameters
-    ----------
-    curve : BoundaryCurve
-        The rows; thresholds are all nan where the rows name none. Where only the best point was printed, that point.
-    printed : mapping of str to float
-        Metrics taken as printed, by the names in `PRINTABLE`; those that are missing or nan are undefined. `area_pr` is
-        taken only where there is a single point.
-    best_only : bool
-        Whether `curve` is the best point alone.
-
-    Raises
-    ------
-    ArgumentError
-        For a metric that the official files do not print.
-
-    Examples
-    --------
-    >>> rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
-    >>> summary = PublishedCurve(rows, {"ois_f": 0.71}).summary
-    >>> round(summary["ods_f"], 2), summary["ois_f"], summary["mean_image_f"]
-    (0.7, 0.71, nan)
     """
 
-    curve: BoundaryCurve
-    printed: Mapping[str, float] = field(default_factory=dict)
-    best_only: bool = False
-
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.printed) - set(PRINTABLE))
-        if unknown:
-            raise ArgumentError(
-                f"{', '.join(unknown)} is not a published metric; expected some of {', '.join(PRINTABLE)}"
-            )
+    curve: BoundaryCurve  # thresholds are all nan where the rows name none
+    printed: Mapping[str, float] = field(default_factory=dict)  # OIS by key, and the area of a single point
 
     @property
     def thresholds_known(self) -> bool:
@@ -145,43 +107,30 @@ class PublishedCurve(Published):
         point = self.curve.thresholds.size == 1
         if point:
             found |= {"area_pr": self.printed.get("area_pr", math.nan), "area_pr_extended": math.nan, "r50": math.nan}
-        printed = {key: self.printed.get(key, math.nan) for key in PRINTABLE[:-1]}
-        metrics = {metric.key: (printed | found)[metric.key] for metric in METRICS if metric.key}
-        no_curve = _NO_ROWS if self.best_only else _ONE_ROW
+        known = {**self.printed, **found}
+        metrics = {metric.key: known.get(metric.key, math.nan) for metric in METRICS if metric.key}
         reasons = {
             "ods_threshold": _NO_THRESHOLDS,
-            "area_pr": no_curve,
-            "area_pr_extended": no_curve,
-            "r50": no_curve if point else "no threshold has precision .5",
+            "area_pr": _ONE_ROW,
+            "area_pr_extended": _ONE_ROW,
+            "r50": _ONE_ROW if point else "no threshold has precision .5",
         }
         undefined = {key: reasons.get(key, _NO_COUNTS) for key, value in metrics.items() if math.isnan(value)}
         return Summary(metrics, undefined=undefined)
 
     def to_json(self) -> str:
-        """Write it as JSON; nan becomes null."""
-        fields = {
-            "thresholds": self.curve.thresholds.tolist() if self.thresholds_known else None,
-            "recall": self.curve.recall.tolist(),
-            "precision": self.curve.precision.tolist(),
-            "printed": dict(self.printed),
-            "best_only": self.best_only,
-        }
-        return json.dumps(fields)
+        """Write it as JSON."""
+        rows = {name: getattr(self.curve, name).tolist() for name in ("thresholds", "recall", "precision")}
+        return json.dumps({"rows": rows, "printed": dict(self.printed)})
 
     def official_files(self) -> dict[str, str]:
         """Write the text files of BSDS500."""
         first = [self.summary["ods_threshold"]] if self.thresholds_known else []
-        files = {"eval_bdry.txt": text_of([[*first, *_best(self.summary)]])}
-        if not self.best_only:
-            rows = _curve_rows(self.curve)
-            files["eval_bdry_thr.txt"] = text_of(rows if self.thresholds_known else [row[1:] for row in rows])
-        return files
+        rows = [row if self.thresholds_known else row[1:] for row in _curve_rows(self.curve)]
+        return {"eval_bdry.txt": text_of([[*first, *_best(self.summary)]]), "eval_bdry_thr.txt": text_of(rows)}
 
     @classmethod
     def from_json(cls, text: str) -> PublishedCurve:
         """Read what `to_json` wrote."""
         fields: dict[str, Any] = json.loads(text)
-        recall = np.array(fields["recall"], dtype=np.float64)
-        thresholds = fields["thresholds"] or np.full(recall.size, np.nan)
-        curve = BoundaryCurve(np.asarray(thresholds), recall, np.array(fields["precision"]))
-        return cls(curve, fields["printed"], fields["best_only"])
+        return cls(BoundaryCurve(**fields["rows"]), fields["printed"])

@@ -24,7 +24,8 @@ def count_masks(
 
     keep_freed_memory()  # whose pages take as long as the distances
     height, width = truth.shape
-    reaches = _reaches(height, width)
+    diagonal = math.sqrt(height**2 + width**2)
+    reach = max(1, round(0.02 * diagonal))  # of Boundary IoU, halves to even
     tables = np.zeros((number, 12), np.int64)
     lists: list[IntArray] = []
     for place, table in enumerate(tables):
@@ -34,59 +35,37 @@ def count_masks(
             continue
         box = slice(max(top - 1, 0), bottom + 1), slice(max(left - 1, 0), right + 1)
         masks = [np.ascontiguousarray(mask[box]) for mask in masks]
-        bands = (kernels.band(mask, reaches[0]) for mask in masks)
-        table[3:6] = kernels.common(*bands)
-        table[6:10] = _davis(masks, reaches[1])
+        bands = [kernels.band(mask, reach, mask.copy()).view(np.bool_) for mask in masks]
+        table[3:6] = [np.count_nonzero(each) for each in (*bands, bands[0] & bands[1])]
+        table[6:10] = _davis(masks, math.ceil(0.008 * diagonal))
         if table[0] and table[1]:
             both = _distances(masks, surface)
             table[10:] = [each.shape[1] for each in both]
             lists += both
-    squared, units, halves = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
-    return ContourCounts(
-        classes=classes,
-        surface=surface,
-        images=1,
-        squared_diagonal=height**2 + width**2,
-        areas=tables[:, :3],
-        bands=tables[:, 3:6],
-        davis=tables[:, 6:10],
-        sizes=tables[:, 10:],
-        squared=squared,
-        units=units,
-        halves=halves,
-    )
-
-
-def _reaches(height: int, width: int) -> tuple[int, int]:
-    """Give how wide the band of Boundary IoU is, and how far boundary pixels of DAVIS may be apart."""
-    diagonal = math.sqrt(height**2 + width**2)
-    return max(1, round(0.02 * diagonal)), math.ceil(0.008 * diagonal)
+    parts = np.split(tables, [3, 6, 10], axis=1)  # areas, bands, davis, sizes
+    lengths = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
+    return ContourCounts(classes, surface, 1, height**2 + width**2, *parts, *lengths)
 
 
 def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, int, int]:
     """Count boundary pixels of both masks, and those near the other."""
     from segbench.protocols.contours import kernels
 
-    marks = [kernels.davis_boundary(mask) for mask in masks]
-    places = [kernels.places_of(each) for each in marks]
-    if not all(each.size for each in places):
-        return places[0].size, places[1].size, 0, 0
-    near = [kernels.count_near(places[k], kernels.along_columns(marks[1 - k]), reach) for k in (0, 1)]
-    return places[0].size, places[1].size, near[0], near[1]
+    marks = [kernels.davis_boundary(mask, np.empty_like(mask)) for mask in masks]
+    found = [kernels.squared_distances(one, other, reach**2 + 1) for one, other in (marks, marks[::-1])]
+    near = [int(np.count_nonzero(each <= reach**2)) for each in found]
+    return found[0].size, found[1].size, near[0], near[1]
 
 
 def _distances(masks: Sequence[NDArray[np.uint8]], surface: str) -> list[IntArray]:
     """Give squared distances, units and halves in rows: from the first mask to the second, and back."""
     from segbench.protocols.contours import kernels
 
-    mark = kernels.inner_boundary if surface == "pixels" else kernels.corners
-    marks = [mark(mask) for mask in masks]
-    found = []
-    for one, other in (marks, marks[::-1]):
-        places = kernels.places_of(one)
-        squared = kernels.squared_distances(places, kernels.along_columns(other))
-        found.append(_pixels(squared) if surface == "pixels" else _lengths(squared, one.reshape(-1)[places]))
-    return found
+    mark, more = (kernels.inner_boundary, 0) if surface == "pixels" else (kernels.corners, 1)
+    marks = [mark(np.pad(mask, 1), np.empty([size + more for size in mask.shape], np.uint8)) for mask in masks]
+    coded = surface == "lengths"
+    found = [kernels.squared_distances(one, other, coded=coded) for one, other in (marks, marks[::-1])]
+    return [_lengths(each) if coded else _pixels(each) for each in found]
 
 
 def _pixels(squared: IntArray) -> IntArray:
@@ -95,18 +74,18 @@ def _pixels(squared: IntArray) -> IntArray:
     return np.array([distances, numbers, np.zeros_like(numbers)])
 
 
-def _lengths(squared: IntArray, kinds: NDArray[np.uint8]) -> IntArray:
-    """Add up the lengths of elements by squared distance."""
-    codes, numbers = _counted(4 * squared + kinds)
-    rows, places = np.unique(codes // 4, return_inverse=True)
-    lengths = [np.bincount(places, numbers * of_kind[codes % 4]).astype(np.int64) for of_kind in _KINDS]  # exact
-    return np.vstack([rows, *lengths])
+def _lengths(codes: IntArray) -> IntArray:
+    """Add up the lengths of elements by squared distance, from distances with kinds of elements."""
+    codes, numbers = _counted(codes)
+    starts = np.flatnonzero(np.diff(codes // 4, prepend=-1))
+    lengths = [np.add.reduceat(numbers * of_kind[codes % 4], starts) for of_kind in _KINDS]
+    return np.array([codes[starts] // 4, *lengths])
 
 
 def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Give the distinct values, rising, and how often each occurs; in linear time where they are many and small."""
-    if values.max() >= 16 * values.size:
-        return np.unique(values, return_counts=True)
-    numbers = np.bincount(values)
-    held = np.flatnonzero(numbers)
-    return held, numbers[held]
+    """Give the distinct values, rising, and how often each occurs; the array is used up."""
+    from segbench.protocols.contours import kernels
+
+    ordered = kernels.in_order(values, np.empty_like(values))
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    return ordered[starts], np.diff(starts, append=ordered.size)

@@ -14,6 +14,7 @@ from segbench.core.sample import Sample
 from segbench.protocols.label_rules import Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps
+from segbench.protocols.labels.values import places_of
 from segbench.protocols.mask_pairs import finite_scores, left_out, true_mask, two_maps, two_valued
 
 MOST_OBJECTS = 254
@@ -56,12 +57,12 @@ def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[i
     both = label_maps(sample, labels=labels, **maps)
     count_maps(both, labels=labels, void=void, valid=sample.field)  # which refuses labels that are no classes
     number = len(labels)
-    known = {label: place for place, label in enumerate(labels)}
     shape = both.truth.labels.shape
     found = []
     for each in both:
         coded = each.coded
-        table = each.mapping.table(coded.values, known | dict.fromkeys(void, number + 1), number).astype(np.uint16)
+        table = places_of(coded.values, labels).astype(np.uint16)
+        table[np.isin(coded.values, void)] = number + 1
         found.append(table[coded.codes].reshape(shape))
     none = found[0] == number + 1
     if sample.field is not None:
@@ -74,9 +75,11 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     truth, predicted = two_maps(sample, no_volumes())
     none = left_out(sample, truth, void)
     found = []
-    for file, numbers in ((sample.truth_file, truth), (sample.predicted_file, predicted)):
-        void_there = equals_any(numbers, tuple(map(float, void)))
-        objects = np.where(void_there if none is None else void_there | none, numbers.dtype.type(0), numbers)
+    nothing = equals_any(predicted, tuple(map(float, void)))
+    cleared = none, nothing if none is None else nothing | none
+    files = sample.truth_file, sample.predicted_file
+    for file, numbers, blank in zip(files, (truth, predicted), cleared, strict=True):
+        objects = numbers if blank is None else np.where(blank, numbers.dtype.type(0), numbers)
         if not np.array_equal(objects, np.rint(objects)) or objects.min() < 0 or objects.max() > MOST_OBJECTS:
             what = f"holds {describe(np.unique(objects))}, expected numbers of objects from 0 to {MOST_OBJECTS}"
             mask = setting("--positive 255", "positive=255")

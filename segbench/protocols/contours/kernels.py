@@ -1,7 +1,8 @@
 """Compiled loops over masks: where contours lie, and the exact squared distances between them, in linear time.
 
 Masks are arrays of 0 and 1 of type uint8, cut to the box that holds both, which is one pixel wider where the image is.
-Outside a mask is background. Marks are arrays of the same type, not 0 on a contour.
+Outside a mask is background. Marks are arrays of the same type, not 0 on a contour. Arrays of the size of the image are
+given, not made here: NumPy asks for large pages of memory, and mapping small ones takes as long as the distances.
 """
 
 from __future__ import annotations
@@ -15,10 +16,17 @@ from segbench.core.compiling import compiled
 from segbench.protocols.saliency.kernels import cells_of_row, ends_of_cells
 
 _FAR = 2**30
+ANY = 2 * _FAR**2
+"""More than any squared distance."""
 _CHECKS = 8  # of neighbours per pixel of a row, before the nearest are found for the whole row
+_AT_ONCE = 8  # pixels without marks that are passed over together
+_NEAR_VALUES = 2**17  # of 32 bits, which the second cache of any processor holds
+_BITS = 11  # of a digit of values that are sorted
+_DIGIT = 2**_BITS - 1
 
 ByteArray = NDArray[np.uint8]
 IntArray = NDArray[np.int64]
+Int32Array = NDArray[np.int32]
 
 
 @compiled()
@@ -53,35 +61,26 @@ def extent(truth: ByteArray, predicted: ByteArray) -> tuple[int, int, int, int, 
 
 
 @compiled()
-def inner_boundary(mask: ByteArray) -> ByteArray:
-    """Mark the pixels of a mask with a neighbour of four that is background."""
-    height, width = mask.shape
-    marks = np.empty_like(mask)
-    blank = np.zeros(width, np.uint8)
+def inner_boundary(padded: ByteArray, marks: ByteArray) -> ByteArray:
+    """Mark the pixels of a mask, given with a pixel more on each side, with a neighbour of four that is background."""
+    height, width = marks.shape
     for r in range(height):
-        row = mask[r]
-        above = mask[r - 1] if r else blank
-        below = mask[r + 1] if r + 1 < height else blank
-        for c in range(1, width - 1):
-            marks[r, c] = row[c] & (1 ^ (above[c] & below[c] & row[c - 1] & row[c + 1]))
-        marks[r, 0], marks[r, width - 1] = row[0], row[width - 1]
+        above, row, below = padded[r], padded[r + 1], padded[r + 2]
+        for c in range(width):
+            marks[r, c] = row[c + 1] & (1 ^ (above[c + 1] & below[c + 1] & row[c] & row[c + 2]))
     return marks
 
 
 @compiled()
-def corners(mask: ByteArray) -> ByteArray:
-    """Mark the corners of pixels on the contour by the kind of its element there, shape (H + 1, W + 1).
+def corners(padded: ByteArray, marks: ByteArray) -> ByteArray:
+    """Mark the corners of pixels on the contour by the kind of its element there, of a mask as `inner_boundary` has it.
 
     Kind 1 has one or three of its four pixels in the mask, kind 2 two that are adjacent, kind 3 two in a diagonal.
     """
-    height, width = mask.shape
-    marks = np.empty((height + 1, width + 1), np.uint8)
-    upper, lower = np.zeros(width + 2, np.uint8), np.zeros(width + 2, np.uint8)
-    for r in range(height + 1):
-        upper, lower = lower, upper
+    height, width = marks.shape
+    for r in range(height):
+        upper, lower = padded[r], padded[r + 1]
         for c in range(width):
-            lower[c + 1] = mask[r, c] if r < height else 0
-        for c in range(width + 1):
             a, b, d, e = upper[c], upper[c + 1], lower[c], lower[c + 1]
             odd = a ^ b ^ d ^ e
             two = (a | b | d | e) & (1 ^ (a & b & d & e)) & (1 ^ odd)
@@ -90,10 +89,9 @@ def corners(mask: ByteArray) -> ByteArray:
 
 
 @compiled()
-def davis_boundary(mask: ByteArray) -> ByteArray:
+def davis_boundary(mask: ByteArray, marks: ByteArray) -> ByteArray:
     """Mark the pixels that differ from the right, the lower or the lower right one, as `seg2bmap` of DAVIS does."""
     height, width = mask.shape
-    marks = np.zeros_like(mask)
     for r in range(height - 1):
         row, below = mask[r], mask[r + 1]
         for c in range(width - 1):
@@ -101,25 +99,30 @@ def davis_boundary(mask: ByteArray) -> ByteArray:
         marks[r, width - 1] = row[width - 1] ^ below[width - 1]
     for c in range(width - 1):
         marks[height - 1, c] = mask[height - 1, c] ^ mask[height - 1, c + 1]
+    marks[height - 1, width - 1] = 0
     return marks
 
 
 @compiled()
-def band(mask: ByteArray, reach: int) -> ByteArray:
+def _both(row: ByteArray, ahead: ByteArray, found: ByteArray) -> None:
+    """Find where both are 1; a function of its own is compiled to code that takes many pixels at once."""
+    for c in range(row.size):
+        found[c] = row[c] & ahead[c]
+
+
+@compiled()
+def band(mask: ByteArray, reach: int, marks: ByteArray) -> ByteArray:
     """Mark the pixels of a mask within so many pixels of the background, diagonal steps included."""
     height, width = mask.shape
-    marks = mask.copy()
     full = 2 * reach + 1
-    row, other, rows = np.empty(width, np.uint8), np.empty(width, np.uint8), np.zeros(width, np.uint16)
+    row, other = np.zeros(width + full, np.uint8), np.zeros(width + full, np.uint8)  # 0 beyond the last column
+    rows = np.zeros(width, np.uint16)
     for r in range(height):
-        row[:] = mask[r]
+        _both(mask[r], mask[r], row)
         covered = 1
         while covered < full:  # row[c] says whether this many pixels from c on are all in the mask
             step = min(covered, full - covered)
-            ahead = row[step:]
-            for c in range(ahead.size):
-                other[c] = row[c] & ahead[c]
-            other[ahead.size :] = 0
+            _both(row[:width], row[step:], other)
             row, other = other, row
             covered += step
         for c in range(width):
@@ -132,56 +135,7 @@ def band(mask: ByteArray, reach: int) -> ByteArray:
 
 
 @compiled()
-def common(one: ByteArray, other: ByteArray) -> tuple[int, int, int]:
-    """Count the pixels that are 1 in one, in the other, and in both."""
-    first = second = both = 0
-    for r in range(one.shape[0]):
-        for c in range(one.shape[1]):
-            first += one[r, c]
-            second += other[r, c]
-            both += one[r, c] & other[r, c]
-    return first, second, both
-
-
-@compiled()
-def _places(flat: ByteArray, words: NDArray[np.uint64]) -> IntArray:
-    """Give the places of bytes that are not 0, eight at a time; `words` are the same bytes."""
-    found = np.empty(np.count_nonzero(flat), np.int64)
-    number = 0
-    for k in range(words.size):
-        if words[k]:
-            for place in range(8 * k, 8 * k + 8):
-                if flat[place]:
-                    found[number] = place
-                    number += 1
-    return found
-
-
-def places_of(marks: ByteArray) -> IntArray:
-    """Give the places of marks in the flat array, rising; several times as fast as `numpy.flatnonzero`."""
-    flat = np.zeros(-(-marks.size // 8) * 8, np.uint8)
-    flat[: marks.size] = marks.reshape(-1)
-    return _places(flat, flat.view(np.uint64))
-
-
-@compiled()
-def along_columns(marks: ByteArray) -> NDArray[np.int32]:
-    """Give the distance of each pixel to the nearest mark in its column; `_FAR` or more in columns without."""
-    height, width = marks.shape
-    distances = np.empty((height, width), np.int32)
-    for c in range(width):
-        distances[0, c] = 0 if marks[0, c] else _FAR
-    for r in range(1, height):
-        for c in range(width):
-            distances[r, c] = 0 if marks[r, c] else distances[r - 1, c] + 1
-    for r in range(height - 2, -1, -1):
-        for c in range(width):
-            distances[r, c] = min(distances[r, c], distances[r + 1, c] + 1)
-    return distances
-
-
-@compiled()
-def _nearest(row: NDArray[np.int32], c: int, most: int) -> int:
+def _nearest(row: Int32Array, c: int, most: int) -> int:
     """Give the squared distance from column `c` to the nearest mark by its neighbours in the row, at most `most`."""
     best: Any = min(np.int64(row[c]) ** 2, most)
     both, last = min(c, row.size - 1 - c), max(c, row.size - 1 - c)
@@ -198,46 +152,116 @@ def _nearest(row: NDArray[np.int32], c: int, most: int) -> int:
 
 
 @compiled()
-def squared_distances(places: IntArray, columns: NDArray[np.int32]) -> IntArray:
-    """Give the squared distance of each mark to the nearest of the others.
+def _marked(marks: ByteArray, columns: Int32Array) -> int:
+    """Write down the columns of the marks of a row, and give how many there are."""
+    number, rest = 0, marks.size % _AT_ONCE
+    for start in range(0, marks.size - rest, _AT_ONCE):
+        some = marks[start : start + _AT_ONCE]
+        held = np.uint8(0)
+        for k in range(_AT_ONCE):
+            held |= some[k]
+        if held:
+            for k in range(_AT_ONCE):
+                columns[number] = start + k
+                number += some[k] != 0
+    for c in range(marks.size - rest, marks.size):
+        columns[number] = c
+        number += marks[c] != 0
+    return number
 
-    `places` are those of the marks in the flat array, rising; `columns` are `along_columns` of the others, of which
-    there must be one. Neighbours of a mark in its row are looked at until none can be nearer. In rows where that takes
-    long, the nearest are found for all columns together, so that the time is linear in the number of pixels.
+
+@compiled()
+def _go_on(marks: ByteArray, near: Int32Array, kept: Int32Array) -> None:
+    """Give the distances to marks along columns of a row, from those of the row above, twice."""
+    for c in range(near.size):
+        near[c] = kept[c] = 0 if marks[c] else near[c] + 1
+
+
+@compiled()
+def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray) -> None:
+    """Find the squared distances of the marks in these columns of a row, from those along columns.
+
+    Neighbours of a mark are looked at until none can be nearer. Where that takes long, the nearest are found for all
+    columns together, so that the time is linear in their number.
     """
-    width = columns.shape[1]
-    found = np.empty(places.size, np.int64)
-    rows, cells, ends = np.empty(width, np.int32), np.empty(width, np.int32), np.empty(width, np.int32)
-    squares = np.empty(width, np.int64)
-    r: Any = -1
-    left = cell = 0
-    for k in range(places.size):
-        if places[k] // width > r:
-            r, left, cell = places[k] // width, _CHECKS * width, -1
-        c, row = places[k] - r * width, columns[r]
-        if left > 0:
-            found[k] = _nearest(row, c, 2 * _FAR * _FAR)
-            left -= min(int(np.sqrt(found[k])), width)
-            continue
-        if cell < 0:
-            cell = 0
-            for at in range(width):
-                rows[at] = -1 if row[at] >= _FAR else 0
-                squares[at] = np.int64(row[at]) ** 2
-            ends_of_cells(squares, cells[: cells_of_row(rows, squares, cells)], ends)
+    left = _CHECKS * near.size
+    number = 0
+    while number < columns.size and left > 0:
+        found[number] = _nearest(near, int(columns[number]), most)
+        left -= min(int(np.sqrt(found[number])), near.size)
+        number += 1
+    if number == columns.size:
+        return
+    rows, squares = np.where(near < _FAR, 0, -1).astype(np.int32), near.astype(np.int64) ** 2
+    cells, ends = np.empty_like(near), np.empty_like(near)
+    ends_of_cells(squares, cells[: cells_of_row(rows, squares, cells)], ends)
+    cell = 0
+    for k in range(number, columns.size):
+        c = columns[k]
         while ends[cell] <= c:
             cell += 1
-        found[k] = squares[cells[cell]] + np.int64(c - cells[cell]) ** 2
+        found[k] = min(squares[cells[cell]] + np.int64(c - cells[cell]) ** 2, most)
+
+
+@compiled()
+def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray, coded: bool) -> None:  # noqa: FBT001  by place
+    """Find what `squared_distances` gives, from the last row to the first.
+
+    Distances along columns are kept for a few rows at a time, few enough for the processor's own memory.
+    """
+    height, width = one.shape
+    many = max(_NEAR_VALUES // width, 1)
+    above, before = np.empty((many, width), np.int32), np.empty((-(-height // many), width), np.int32)
+    near = np.full(width, _FAR, np.int32)
+    for r in range(height):
+        if r % many == 0:
+            before[r // many] = near
+        _go_on(other[r], near, above[0])
+    if near.min() >= _FAR:
+        found[:] = most
+        return
+    near[:] = _FAR
+    columns = np.empty(width + 1, np.int32)
+    number: Any = found.size
+    for r in range(height - 1, -1, -1):
+        if r == height - 1 or r % many == many - 1:
+            last = before[r // many]
+            for k in range(r % many + 1):
+                _go_on(other[r - r % many + k], last, above[k])
+        row = above[r % many]
+        for c in range(width):
+            near[c] = min(row[c], near[c] + 1)
+        here = _marked(one[r], columns)
+        number -= here
+        _of_row(near, columns[:here], most, found[number : number + here])
+        if coded:
+            for k in range(here):
+                found[number + k] = 4 * found[number + k] + one[r, columns[k]]
+
+
+def squared_distances(one: ByteArray, other: ByteArray, most: int = ANY, *, coded: bool = False) -> IntArray:
+    """Give the squared distance of each mark, row by row, to the nearest of the others, at most `most`.
+
+    Coded are four times the distance plus the mark.
+    """
+    found = np.empty(np.count_nonzero(one), np.int64)
+    _find_distances(one, other, most, found, coded)
     return found
 
 
 @compiled()
-def count_near(places: IntArray, columns: NDArray[np.int32], reach: int) -> int:
-    """Count the marks within so many pixels of the others; see `squared_distances`."""
-    width = columns.shape[1]
-    number = 0
-    most = reach * reach
-    for k in range(places.size):
-        r = places[k] // width
-        number += int(_nearest(columns[r], places[k] - r * width, most + 1) <= most)
-    return number
+def in_order(values: IntArray, other: IntArray) -> IntArray:
+    """Sort values digit by digit, in linear time; `other` is as large, and both are used up."""
+    shift, most = 0, values.max()
+    while most >> shift:
+        places = np.zeros(_DIGIT + 2, np.int64)
+        for value in values:
+            places[((value >> shift) & _DIGIT) + 1] += 1
+        places = np.cumsum(places)
+        for value in values:
+            digit = (value >> shift) & _DIGIT
+            other[places[digit]] = value
+            places[digit] += 1
+        values, other = other, values
+        shift += _BITS
+    return values

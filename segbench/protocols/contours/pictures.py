@@ -27,14 +27,12 @@ def contour_states(places: Places, near: float) -> tuple[NDArray[np.uint8], Floa
     states = np.full(places.truth.shape, State.NOTHING, np.uint8)
     off = np.zeros(places.truth.shape)
     for place in range(places.number):
-        truth, predicted = (
-            kernels.inner_boundary((part == place).view(np.uint8)) for part in (places.truth, places.predicted)
-        )
+        masks = [(part == place).view(np.uint8) for part in (places.truth, places.predicted)]
+        truth, predicted = (kernels.inner_boundary(np.pad(mask, 1), np.empty_like(mask)) for mask in masks)
         for one, other, by_step in ((truth, predicted, _TRUE), (predicted, truth, _PREDICTED)):
-            on = kernels.places_of(one)
-            distances = np.full(on.size, np.inf)
-            if other.any() and on.size:
-                distances = np.sqrt(kernels.squared_distances(on, kernels.along_columns(other)))
+            on = np.flatnonzero(one)
+            squared = kernels.squared_distances(one, other)
+            distances = np.where(squared < kernels.ANY, np.sqrt(squared), np.inf)
             limits = near * np.array(STEPS[: len(by_step) - 1]) * (1 + 1e-12)  # as NSD has it
             states.flat[on] = np.array(by_step)[np.searchsorted(limits, distances)]
             if one is predicted:

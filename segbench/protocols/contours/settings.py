@@ -191,6 +191,9 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         if self.at is not None:
             object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
             object.__setattr__(self, "reads", _SOFT_MAPS)
+        if self.sequences and not self.all_frames:
+            otherwise = f"or count what is there as all frames, {given('all_frames', True)}"
+            object.__setattr__(self, "reads", replace(self.reads, whole_folders=otherwise))
         if self.positive is not None:
             object.__setattr__(self, "positive", rule_text(self.positive))
         self._refuse_pairs()

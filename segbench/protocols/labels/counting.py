@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import LabelMaps
-from segbench.protocols.labels.values import Remapping, shift_to_zero
+from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
 _SHOWN = 20
 
@@ -24,19 +24,17 @@ def count_maps(
     """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out."""
     size = len(labels)
     width, left_out, unknown = size + 1, size, size + 1
-    places = {label: place for place, label in enumerate(labels)}
-    known: Mapping[int, int] = {**places, **dict.fromkeys(void, left_out)}
     truth, predicted = (each.coded for each in maps)
-    table = maps.truth.mapping.table(truth.values, known, unknown)
-    columns = maps.predicted.mapping.table(predicted.values, places, size)
+    table, columns = places_of(truth.values, labels), places_of(predicted.values, labels)
+    table += (table == size) & ~np.isin(truth.values, void)
     codes, rows = truth.codes, table
     if valid is not None:
         codes, rows = np.where(valid.reshape(-1), table[codes], left_out).astype(np.uint16), np.arange(size + 2)
     counts = _counted(codes, predicted.codes, rows * width, columns, (size + 2) * width).reshape(size + 2, width)
     if counts[unknown].any():
         held = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
-        foreign = truth.values[held[table[held] == unknown]].tolist()
-        # Of values as stored; a remapping says itself what they count from.
+        foreign = np.unique(truth.values[held[table[held] == unknown]]).tolist()
+        # A remapping says itself what labels count from.
         from_one = maps.truth.mapping == Remapping() and _count_from_one(truth.values[held].tolist(), size)
         raise ForeignLabelsError(maps.truth.file, foreign, labels, void, shift_to_zero(labels) if from_one else "")
     return counts[:size], int(counts[left_out].sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,8 +11,9 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.interface import given, setting
+from segbench.core.levels import refuse_nan
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import only_truth
+from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.label_rules import (
     MANY_LEVELS,
     LabelRule,
@@ -25,7 +25,7 @@ from segbench.protocols.label_rules import (
 )
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
-from segbench.protocols.stacks import Stack, is_one_map
+from segbench.protocols.stacks import class_axis, is_one_map
 
 _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
@@ -34,10 +34,24 @@ _MOST_CLASSES = 150
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A label map as codes from 0, uint8 or uint16, and the consecutive values that they represent."""
+    """A label map as codes from 0, uint8 or uint16, and the labels that they represent, remapped."""
 
     codes: NDArray[Any]
     values: NDArray[np.int64]
+
+
+def whole_labels(file: str, role: str, labels: NDArray[Any]) -> NDArray[Any]:
+    """Give the labels in a file, which must be whole numbers; those of masks as 0 and 1."""
+    if labels.dtype == np.bool_:
+        return zero_or_one(labels).view(np.uint8)
+    if labels.dtype.kind != "f":
+        return labels
+    refuse_nan(file, labels)
+    if not (np.isfinite(labels) & (labels == np.rint(labels))).all():
+        what = f"{role} holds numbers that are not whole, expected one label per pixel"
+        hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
+        raise DataError(file, what, f"label maps hold whole numbers; {hint}")
+    return labels.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,46 +66,32 @@ class LabelMap:
     @property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
-        labels = self.labels
-        if labels.dtype == np.bool_:
-            labels = labels.astype(np.uint8)
-        if labels.dtype.kind == "f":
-            labels = self._whole()
+        codes, first = self._codes()
+        number = 256 if codes.dtype == np.uint8 else int(codes.max(initial=0)) + 1
+        return Coded(codes.reshape(-1), self.mapping.labels_of(np.arange(first, first + number)))
+
+    def _codes(self) -> tuple[NDArray[Any], int]:
+        """Give the map as uint8 or uint16, and the value that 0 stands for."""
+        labels = whole_labels(self.file, self.role, self.labels)
         if labels.dtype in (np.uint8, np.uint16):
-            return Coded(labels.reshape(-1), np.arange(np.iinfo(labels.dtype).max + 1))
+            return labels, 0
         if labels.dtype.kind not in "iu":
             what = f"{self.role} is of type {labels.dtype}, expected labels"
             raise DataError(self.file, what, "save labels as whole numbers")
-        if not labels.size:
-            return Coded(labels.reshape(-1).astype(np.uint8), np.arange(256))
-        lowest, highest = int(labels.min()), int(labels.max())
-        if lowest >= 0 and highest < _MOST_CODES:
-            narrow = np.uint8 if highest <= 255 else np.uint16
-            return Coded(labels.astype(narrow).reshape(-1), np.arange(np.iinfo(narrow).max + 1))
+        lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
         if highest - lowest >= _MOST_CODES:
             what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
             raise DataError(self.file, what, "save labels as 8 or 16 bits")
-        return Coded((labels.astype(np.int64) - lowest).astype(np.uint16).reshape(-1), np.arange(lowest, highest + 1))
-
-    def _whole(self) -> NDArray[np.int64]:
-        refuse_nan(self.file, f"pixels of {self.role}", ~np.isfinite(self.labels), "a label")
-        if not np.array_equal(self.labels, np.rint(self.labels)):
-            what = f"{self.role} holds numbers that are not whole, expected one label per pixel"
-            hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
-            raise DataError(self.file, what, f"label maps hold whole numbers; {hint}")
-        return self.labels.astype(np.int64)
+        first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
+        labels = labels.astype(np.int64) - first if first else labels
+        return labels.astype(np.uint8 if highest - first <= 255 else np.uint16), first
 
     def remapped(self) -> LabelMap:
         """Give the map with its values replaced by the labels that they represent."""
         if self.mapping == Remapping():
             return self
         found = self.coded
-        table = found.values if self.mapping.others is None else np.full(found.values.size, self.mapping.others)
-        table = table.copy()
-        for value, label in self.mapping.labels.items():
-            if 0 <= value - int(found.values[0]) < table.size:
-                table[value - int(found.values[0])] = label
-        return LabelMap(self.file, self.role, table[found.codes].reshape(self.labels.shape))
+        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape))
 
 
 class LabelMaps(NamedTuple):
@@ -126,8 +126,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     predicted = through_palette(file, predicted, palette)
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        stack = Stack(file, tuple(predicted.shape), truth, labels, "classes")
-        predicted = np.asarray(labels)[_reduced_by_argmax(stack, predicted)]
+        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
@@ -137,21 +136,21 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(stack: Stack, scores: Any) -> NDArray[np.intp]:  # noqa: ANN401
+def _reduced_by_argmax(file: str, scores: Any, truth: NDArray[Any], labels: Sequence[int]) -> NDArray[np.intp]:  # noqa: ANN401
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
-    file, classes = stack.file, stack.shape[-1]
-    if stack.shape[:-1] == stack.truth.shape and classes in (3, 4) and str(scores.dtype).endswith("uint8"):
-        what = f"shape {stack.shape} of uint8 may be a colour image or the scores of {classes} classes"
+    shape = tuple(scores.shape)
+    if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
+        what = f"shape {shape} of uint8 may be a colour image or the scores of {shape[-1]} classes"
         palette = setting("--palette FILE", "palette=FILE")
         raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
-    last = stack.shape[-1] == len(stack.labels) != stack.shape[0]
+    last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"
-    if tuple(stack.labels) != tuple(range(len(stack.labels))):
-        reduced = f"numpy.array({list(stack.labels)})[{reduced}]"
-    axis = stack.class_axis(hint=f"save label maps instead: {reduced}; only these are resized")
-    refuse_nan(file, "values of the stack", scores != scores, "a score")  # noqa: PLR0124  only NaN differs from itself
-    places = scores.argmax(axis)
-    return _on_host(places)
+    if tuple(labels) != tuple(range(len(labels))):
+        reduced = f"numpy.array({list(labels)})[{reduced}]"
+    hint = f"save label maps instead: {reduced}; only these are resized"
+    axis = class_axis(file, shape, truth, labels, argument="classes", hint=hint)
+    refuse_nan(file, scores)
+    return _on_host(scores.argmax(axis))
 
 
 def _on_host(array: Any) -> NDArray[Any]:  # noqa: ANN401  an array or a tensor
@@ -169,8 +168,7 @@ def masks_in(
     """Give label maps, remapped, as masks."""
     truth, predicted = maps
     for each in maps:
-        if each.labels.dtype.kind == "f":
-            refuse_nan(each.file, f"pixels of {each.role}", np.isnan(each.labels), "a value")
+        refuse_nan(each.file, each.labels)
     if void:
         not_void = ~equals_any(truth.labels, tuple(map(float, void)))
         valid = not_void if valid is None else valid & not_void
@@ -245,10 +243,3 @@ def likely_classes(labels: NDArray[Any], most: int) -> str:
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
     return given("classes", f"0-{values[-1]:.0f}") if whole else ""
-
-
-def refuse_nan(file: str, where: str, broken: Any, expected: str) -> None:  # noqa: ANN401  an array or a tensor
-    """Refuse values that are no numbers, `broken`."""
-    if broken.any():
-        found = f"NaN or infinity in {int(broken.sum())} of {math.prod(broken.shape)} {where}"
-        raise DataError(file, f"{found}, expected {expected} in each", f"give them {expected}")

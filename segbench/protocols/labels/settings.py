@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -17,7 +17,6 @@ from segbench.core.capabilities import (
     Part,
     Parts,
     Pictured,
-    Prepared,
     Settled,
     SettledBySet,
     Verb,
@@ -40,7 +39,7 @@ from segbench.protocols.label_rules import (
     settled_positive,
     void_labels,
 )
-from segbench.protocols.labels.values import as_map_text
+from segbench.protocols.labels.values import as_map_text, places_of
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and w
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDevice, Parts, Pictured):
+class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Parts, Pictured):
     """Settings of the labels protocol.
 
     Parameters
@@ -316,13 +315,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
             for place, (label, name) in enumerate(named)
         }
 
-    def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile the kernel, or load it from disk."""
-        import numpy as np
-
-        del say
-        count_labels(np.zeros((2, 2), np.uint8), np.zeros((2, 2), np.uint8), classes=2)
-
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
         from segbench.protocols.labels.counting import count_maps
@@ -393,14 +385,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, Prepared, OnDe
             raise DataError(sample.name, what, f"{draws} draws right and wrong pixels of any number")
         maps = self._maps(sample).remapped()
         states = self._states(sample, maps)
-        order = np.argsort(labels)
-
-        def places(labels_of: NDArray[Any]) -> NDArray[np.uint8]:
-            at = order[np.searchsorted(labels, labels_of, sorter=order).clip(max=len(labels) - 1)]
-            found: NDArray[np.uint8] = np.where(np.asarray(labels)[at] == labels_of, at, len(labels)).astype(np.uint8)
-            return found
-
-        drawn, classes = (places(each.labels) for each in maps)
+        drawn, classes = (places_of(each.labels, labels).astype(np.uint8) for each in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)
         return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import ArgumentError
 
@@ -51,18 +51,24 @@ class Remapping:
                 raise ArgumentError(f"{part.strip()!r} is an empty range; {_EXPECTED}")
         return cls(MappingProxyType(labels), others)
 
-    def table(self, values: NDArray[np.int64], places: Mapping[int, int], unknown: int) -> NDArray[np.int64]:
-        """Give the place of each of some consecutive values, by the places of labels; `unknown` for all others."""
+    def labels_of(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Give the label of each of some consecutive values."""
         import numpy as np
 
-        first = int(values[0])
-        filled = unknown if self.others is None else places.get(self.others, unknown)
-        table = np.full(values.size, filled, np.int64)
-        kept = {} if self.others is not None else dict.fromkeys(places)
-        for value in {**kept, **self.labels}:
-            if 0 <= value - first < values.size:
-                table[value - first] = places.get(self.labels.get(value, value), unknown)
-        return table
+        labels = values.copy() if self.others is None else np.full(values.size, self.others)
+        for value, label in self.labels.items():
+            if 0 <= value - int(values[0]) < values.size:
+                labels[value - int(values[0])] = label
+        return labels
+
+
+def places_of(values: NDArray[Any], labels: Sequence[int]) -> NDArray[np.intp]:
+    """Give the place of each value among some labels, or else how many labels there are."""
+    import numpy as np
+
+    order = np.argsort(labels)
+    places = order[np.searchsorted(labels, values, sorter=order).clip(max=len(labels) - 1)]
+    return np.where(np.asarray(labels)[places] == values, places, len(labels))
 
 
 def as_map_text(given: str | Mapping[int, int], name: str) -> str:

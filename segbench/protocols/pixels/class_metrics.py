@@ -97,9 +97,8 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         super().__init__(per_image)
         one = one or Pixels()
         of_class_in_set = {} if of_set is None else of_set.parts
-        self._classes = {
-            name: one.table(of_class(per_image, name), of_set=of_class_in_set.get(name)) for name in names_in(per_image)
-        }
+        names = next(iter(per_image.values())).names if per_image else ()
+        self._classes = {name: one.table(of_class(per_image, name), of_set=of_class_in_set.get(name)) for name in names}
         in_set = None if of_set is None else of_set.micro
         self._micro = one.table(micro_of(per_image), of_set=in_set)
         self.metrics = metrics_of(self._micro.metrics)
@@ -238,11 +237,6 @@ def micro_of(per_image: Mapping[str, Any]) -> Mapping[str, ScoreCounts]:
     """Give the counts of all classes added up, by image; packed counts have them."""
     micro: Mapping[str, ScoreCounts] | None = getattr(per_image, "micro", None)
     return {name: counts.micro for name, counts in per_image.items()} if micro is None else micro
-
-
-def names_in(per_image: Mapping[str, ClassCounts]) -> tuple[str, ...]:
-    """Name the classes that images were counted by; none where there is no image."""
-    return next(iter(per_image.values())).names if per_image else ()
 
 
 def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCounts]:

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core.arguments import Quantize, as_whole, check_flags, listed
 from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
@@ -36,7 +35,7 @@ from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any, void_labels
 from segbench.protocols.pixels.settings import AT, CALIBRATION, INVERT, QUANTIZE, VOID, Pixels
-from segbench.protocols.stacks import ClassMapsError, Stack, is_one_map
+from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
 
 if TYPE_CHECKING:
     import numpy as np
@@ -209,7 +208,9 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
         """Give the label map of an image, and the soft map of each class."""
-        truth = _labels(sample.truth_file, only_truth(sample, "label map"))
+        from segbench.protocols.labels.inputs import whole_labels
+
+        truth = whole_labels(sample.truth_file, "the ground truth", only_truth(sample, "label map"))
         file = sample.predicted_file
         one = sample.predictions[0]
         single = one.ndim == truth.ndim or is_one_map(one.shape, truth.shape)
@@ -229,7 +230,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             return list(predictions)
         (stack,) = predictions
         hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
-        axis = Stack(file, stack.shape, truth, self.labels, "labels").class_axis(hint=hint)
+        axis = class_axis(file, stack.shape, truth, self.labels, argument="labels", hint=hint)
         return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
@@ -248,21 +249,6 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         if len(foreign) > _LISTED_ONE_BY_ONE:
             return (f"ground truth: more than {_LISTED_ONE_BY_ONE} labels are not classes, so negative in every class",)
         return tuple(f"ground truth: label {value} is not a class, so negative in every class" for value in foreign)
-
-
-def _labels(name: str, truth: NDArray[Any]) -> NDArray[Any]:
-    """Insist on labels: whole numbers."""
-    import numpy as np
-
-    if truth.dtype == np.bool_:
-        return np.asarray(truth.view(np.uint8) != 0).astype(np.uint8)
-    if truth.dtype.kind == "f" and not np.array_equal(truth, np.rint(truth)):
-        raise DataError(
-            name,
-            "holds numbers that are not whole, expected one label per pixel",
-            "save labels as integers, not colours",
-        )
-    return truth
 
 
 def _forms() -> str:

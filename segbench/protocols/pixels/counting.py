@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import named, setting
-from segbench.core.levels import ROUNDING, how_to_scale
+from segbench.core.interface import named
+from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.annotators import zero_or_one
+from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 INTEGER_LIMIT = 2**53 - 1
@@ -40,6 +40,12 @@ def count_labelled(
     return _count_numbers(name, classes, scores)
 
 
+def count_drawn(name: str, drawn: Sequence[Labelled], scores: NDArray[Any], rule: AnnotatorRule | None) -> ScoreCounts:
+    """Count one image with the labels of each annotator, see `count_labelled`."""
+    counts = [count_labelled(name, labels, scores, valid) for labels, valid in brought_together(drawn, rule)]
+    return counts[0] if len(counts) == 1 else ScoreCounts.sum(counts)
+
+
 def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
     """Sort pixels into `NEGATIVE`, `POSITIVE` and `IGNORED`."""
     classes = zero_or_one(labels).view(np.uint8)
@@ -65,7 +71,7 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) 
         values, positives, negatives = distinct_by_class(classes, scores)
     except BeyondLimitError:
         broken = scores[classes != IGNORED]
-        refuse_not_finite(name, int(np.isnan(broken).sum()), int(np.isinf(broken).sum()))
+        refuse_not_finite(name, broken)
         raise DataError(
             name,
             f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, which "
@@ -111,36 +117,14 @@ def distinct_by_class(
     return values, in_first, in_second
 
 
-def refuse_nan(name: str, nan: int) -> None:
-    """Refuse a ground truth that holds NaN."""
-    if nan:
-        raise DataError(name, f"holds {nan} NaN, expected a number in each pixel", "give them a value")
-
-
-def refuse_not_finite(name: str, nan: int, infinite: int) -> None:
-    """Refuse scores of valid pixels that are not finite."""
-    if nan or infinite:
-        raise DataError(
-            name,
-            f"{nan} NaN and {infinite} infinite scores, expected finite ones",
-            "fix the prediction, or leave those pixels out with a mask",
-        )
-
-
-def refuse_outside(name: str, lowest: float, highest: float) -> None:
-    """Refuse scores that cannot be rounded to levels, given their range."""
-    if lowest >= -ROUNDING and highest <= 1 + ROUNDING:
-        return
-    what = f"scores from {lowest:g} to {highest:g}, but {named('quantize')} rounds scores from 0 to 1"
-    arrays = "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
-    scale = how_to_scale(lowest, highest)
-    raise DataError(name, what, setting(f"use {scale}", f"{arrays}, or of files use {scale}"))
+def rounding() -> str:
+    """Say why scores must be in [0, 1]."""
+    return f"but {named('quantize')} rounds scores from 0 to 1"
 
 
 def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:
     """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
     masks = [valid for valid in valids if valid is not None]
     among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
-    if among.size:
-        refuse_not_finite(name, int(np.isnan(among).sum()), int(np.isinf(among).sum()))
-        refuse_outside(name, float(among.min()), float(among.max()))
+    refuse_not_finite(name, among)
+    refuse_beyond_unit(name, among, rounding())

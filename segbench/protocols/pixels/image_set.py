@@ -119,8 +119,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
         if self.pool.scores > RESAMPLED_ABOVE and self._counted[1] is not None:
-            positives, negatives = self._counted[1]
-            return positives, negatives
+            return tuple(self._counted[1])
         return count_images((self[name] for name in sorted(self)), len(self), scores)
 
     @cached_property

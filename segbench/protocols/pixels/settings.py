@@ -253,8 +253,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
         from segbench.core.levels import INVERTED, as_shares
-        from segbench.core.scores import ScoreCounts
-        from segbench.protocols.pixels.counting import count_labelled, refuse_unfit_to_round
+        from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
@@ -264,12 +263,8 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         file = sample.predicted_file
         if self._rounds(sample):
             refuse_unfit_to_round(file, as_shares(sample.predictions[0]), [valid for _, valid in drawn])
-        prediction = self.soft_map(sample)
-        counts = [
-            count_labelled(file, labels, prediction, valid)
-            for labels, valid in brought_together(drawn, self.annotators)
-        ]
-        return Counted(counts[0] if len(counts) == 1 else ScoreCounts.sum(counts), values, (INVERTED,) * self.invert)
+        counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
+        return Counted(counts, values, (INVERTED,) * self.invert)
 
     @property
     def expected(self) -> Expected:
@@ -381,12 +376,9 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
     ) -> NDArray[np.bool_] | None:
         """Mark where an annotator's pixels count; None where all do."""
-        if ground_truth.dtype.kind == "f":
-            import numpy as np
+        from segbench.core.levels import refuse_nan
 
-            from segbench.protocols.pixels.counting import refuse_nan
-
-            refuse_nan(name, int(np.isnan(ground_truth).sum()))
+        refuse_nan(name, ground_truth)
         if not self.void:
             return field
         not_void = ~equals_any(ground_truth, self.void)
@@ -453,15 +445,13 @@ def count_pixels(
 
     from segbench.core.arrays import as_array, split_mask, where_counted
     from segbench.core.levels import are_levels, quantized
-    from segbench.core.scores import ScoreCounts
-    from segbench.protocols.pixels.counting import count_labelled, refuse_unfit_to_round
+    from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
 
+    settings = Pixels(positive=positive, quantize=quantize, annotators=annotators)
     (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     if unlabelled is not None:
         truth = np.where(unlabelled, 0, truth)
     truth, values = as_array(truth, "labels"), as_array(values, "scores")
-    if annotators is not None:
-        as_annotator_rule(annotators)
     several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
     if (truth.shape[1:] if several else truth.shape) != values.shape:
         expected = "the same" if annotators is None else "the same for each annotator"
@@ -470,26 +460,23 @@ def count_pixels(
     truth = _positives(truth, counted, positive)
     shared = counted is None or counted.shape == values.shape
     valids = [counted] * (len(truth) if several else 1) if counted is None or shared else list(counted)
-    if (bits := as_quantize(quantize, "quantize")) and values.dtype.kind in "iuf" and not are_levels(values.dtype):
+    if settings.quantize and values.dtype.kind in "iuf" and not are_levels(values.dtype):
         refuse_unfit_to_round("scores", values, valids)
-        values = quantized(values, bits)
-    if not several:
-        return count_labelled("scores", truth, values, counted)
-    drawn = brought_together(list(zip(truth, valids, strict=True)), annotators)
-    return ScoreCounts.sum(count_labelled("scores", truth, values, counted) for truth, counted in drawn)
+        values = quantized(values, settings.quantize)
+    drawn = list(zip(truth, valids, strict=True)) if several else [(truth, counted)]
+    return count_drawn("scores", drawn, values, annotators)
 
 
 def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:
     """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
     import numpy as np
 
-    from segbench.protocols.pixels.counting import refuse_nan
+    from segbench.core.levels import refuse_nan
 
     if positive is not None:
         rule = LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)
-        if labels.dtype.kind == "f":
-            refuse_nan("labels", int(np.isnan(labels).sum()))
+        refuse_nan("labels", labels)
         return rule.positive(labels)
     if labels.dtype == np.bool_:
         return labels

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
@@ -22,9 +23,7 @@ from segbench.protocols.pixels.counting import (
     POSITIVE,
     classes_of,
     counts_of_levels,
-    refuse_nan,
-    refuse_not_finite,
-    refuse_outside,
+    rounding,
 )
 
 Tensor = Any
@@ -49,8 +48,7 @@ def count_tensors(
     torch: Any = sys.modules["torch"]
     labels, scores = labels.detach().reshape(-1), scores.detach().reshape(-1)
     pixels = scores.numel()
-    if labels.dtype.is_floating_point:
-        refuse_nan(f"labels{of}", int(labels.isnan().sum()))
+    refuse_nan(f"labels{of}", labels)
     if valid is not None:
         valid = valid.reshape(-1)
         labels, scores = labels[valid], scores[valid]
@@ -68,18 +66,17 @@ def count_tensors(
         levels = scores.to(torch.int64)
         if settings.invert:
             levels = level_count - 1 - levels
-        negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
-        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
-    numbers = _as_floats(torch, f"scores{of}", scores)
-    if settings.quantize and pixels > ignored:
-        refuse_outside(f"scores{of}", float(numbers.min()), float(numbers.max()))
-    numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
-    if settings.quantize:
-        full = 2**settings.quantize - 1
-        levels = torch.round(numbers.to(torch.float64) * full).to(torch.int64)
-        negatives, positives = _by_class(torch, levels, positive, full + 1).cpu().numpy()
-        return Counted(counts_of_levels(negatives, positives, ignored), label_values)
-    return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values)
+    else:
+        numbers = _as_floats(torch, f"scores{of}", scores)
+        if settings.quantize:
+            refuse_beyond_unit(f"scores{of}", numbers, rounding())
+        numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
+        if not settings.quantize:
+            return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values)
+        level_count = 2**settings.quantize
+        levels = torch.round(numbers.to(torch.float64) * (level_count - 1)).to(torch.int64)
+    negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
+    return Counted(counts_of_levels(negatives, positives, ignored), label_values)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[NDArray[Any], Tensor]:  # noqa: ANN401  a module
@@ -99,7 +96,7 @@ def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:  # noqa: ANN401
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
     if scores.dtype.is_floating_point:
         numbers = scores if scores.dtype == torch.float64 else scores.to(torch.float32)
-        refuse_not_finite(name, int(numbers.isnan().sum()), int(numbers.isinf().sum()))
+        refuse_not_finite(name, numbers)
         return numbers
     # A tensor divides; by a Python number a GPU multiplies with the reciprocal instead, which is not the same.
     most = torch.tensor(torch.iinfo(scores.dtype).max, dtype=torch.float64, device=scores.device)

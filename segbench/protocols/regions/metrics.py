@@ -144,10 +144,6 @@ class RegionTable(CountsTable[RegionCounts]):
         """Area of the ground truth of each image for covering; the others are means over images; see `Table`."""
         return np.where([metric.key.startswith("covering") for metric in self.metrics], self._best[:, :1], 1.0)
 
-    def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
-        return super().why_undefined(metric) if self.images else "no image was counted"
-
     @property
     def curve(self) -> RegionCurve:
         """The metrics at each threshold."""

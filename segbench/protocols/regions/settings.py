@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.capabilities import Importable, Official, Pictured, Prepared, Published, Verb
+from segbench.core.capabilities import Official, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
+class Regions(Protocol, Verb, Official, Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -111,27 +111,11 @@ class Regions(Protocol, Verb, Importable, Official, Prepared, Pictured):
 
         return RegionTable(per_image)
 
-    @classmethod
-    def published(cls, text: str) -> Published:
-        """Read published metrics from JSON."""
-        from segbench.protocols.regions.official import PublishedRegions
-
-        return PublishedRegions.from_json(text)
-
     def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
         """Write the text files of BSDS500."""
         from segbench.protocols.regions.official import official_files
 
         return official_files(per_image)
-
-    def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
-        import numpy as np
-
-        from segbench.protocols.regions.counting import count_regions
-
-        del say
-        count_regions(np.zeros((5, 5)), np.ones((2, 2), np.int64), thresholds=2)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

@@ -8,7 +8,7 @@ Conventions
    they add exactly. Only the maxima and means of curves are taken after averaging.
 3. Thresholds of curves are 0 to 255: a pixel is positive at ``k`` if ``floor(255 * value) >= k``. The adaptive
    threshold is ``min(2 * mean, 1)``, on the values themselves.
-4. F weighs precision by ``beta2`` = .3. Precision, recall and F are 0 where nothing is found, also without positives.
+4. F weighs precision by beta2 = .3. Precision, recall and F are 0 where nothing is found, also without positives.
 5. ``f_max`` is the maximum of the mean F curve, ``f_max_of_image`` the mean of the images' own maxima, and
    ``f_max_of_mean_pr`` the maximum F of the mean precision and recall. Papers call all three "max F".
 6. S: alpha = .5; the centroid is rounded half up, and its row and column belong to the upper and left parts. Without
@@ -16,7 +16,7 @@ Conventions
 7. E: the sum over pixels is divided by their number less one, as in the authors' code, so that a perfect map of few
    pixels exceeds 1 by 1 / (N - 1). Without positives the share of negative predictions is measured, all positive that
    of positive ones.
-8. Weighted F: beta2 = 1 whatever the setting; the nearest positive pixel is, of several, that of SciPy's
+8. Weighted F: beta2 = 1; the nearest positive pixel is, of several, that of SciPy's
    ``distance_transform_edt``. Without positives it is 0.
 9. IoU and Dice are means over the 256 thresholds, 0 where nothing is there. BER is measured at .5, over the labels that
    the image has.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import FloatArray, as_array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given
-from segbench.core.levels import ROUNDING, as_shares, how_to_scale
+from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
@@ -28,8 +28,6 @@ def count_saliency(
     *,
     positive: Positive | None = None,
     stretch: bool = True,
-    beta2: float = 0.3,
-    weighted: bool = True,
 ) -> SaliencyCounts:
     """Measure a saliency map of one image.
 
@@ -43,10 +41,6 @@ def count_saliency(
         Which values of `labels` are positive, as in `Pixels`: ``">128"``.
     stretch : bool
         Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
-    beta2 : float
-        The weight of precision in F.
-    weighted : bool
-        Compute weighted F, which takes most of the time.
 
     Returns
     -------
@@ -75,19 +69,16 @@ def count_saliency(
         raise ArgumentError(
             "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
         )
-    return count_map("scores", truth == 1, values, stretch=stretch, beta2=beta2, weighted=weighted)
+    return count_map("scores", truth == 1, values, stretch=stretch)
 
 
-def count_map(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool, beta2: float, weighted: bool
-) -> SaliencyCounts:
+def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
-    from segbench.protocols.saliency.measures import weighted_f
 
     truth = np.ascontiguousarray(zero_or_one(labels).view(np.uint8))
-    positives, rows, columns = kernels.centroid_sums(truth)
-    top, left = _centroid(rows, positives, truth.shape[0]), _centroid(columns, positives, truth.shape[1])
+    positives = int(np.count_nonzero(truth))
+    top, left = (_centroid(truth.sum(axis, dtype=np.int64)) for axis in (1, 0))
     levels, values = scores, None
     if scores.dtype == np.uint8:
         levels = np.ascontiguousarray(scores)
@@ -105,10 +96,10 @@ def count_map(
         true = [np.count_nonzero(on & truth.view(np.bool_)) for on in found]
         above = np.array([np.subtract([np.count_nonzero(on) for on in found], true), true])
     errors = (0.0, 0.0)
-    if weighted and positives:
-        values = kernels.values_of(levels, of_level) if values is None else values
+    if positives:
+        values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
-    return _counts(positives, moments, histogram, above, weighted_f(*errors, positives), beta2=beta2, weighted=weighted)
+    return _counts(positives, moments, histogram, above, kernels.weighted_f(*errors, positives))
 
 
 def _counts(
@@ -117,22 +108,19 @@ def _counts(
     histogram: NDArray[np.int64],
     above: NDArray[np.int64],
     of_weights: float,
-    *,
-    beta2: float,
-    weighted: bool,
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
-    from segbench.protocols.saliency.measures import at_thresholds, s_measure
+    from segbench.protocols.saliency import kernels
 
     pixels = int(histogram.sum())
     sizes = positives, pixels - positives
     false, true = np.cumsum(histogram[:, ::-1], axis=1)[:, ::-1]
-    curves, overlaps = at_thresholds(true, false, *sizes, beta2)
-    chosen, (_, _, wrong) = at_thresholds(above[1], above[0], *sizes, beta2)
+    curves, overlaps = kernels.at_thresholds(true, false, *sizes)
+    chosen, (_, _, wrong) = kernels.at_thresholds(above[1], above[0], *sizes)
     of_negatives, of_positives = moments[1].sum(axis=0).tolist()
     values = {
         "mae": (of_negatives + (positives - of_positives)) / pixels,
-        "s_measure": s_measure(moments, *sizes),
+        "s_measure": kernels.s_measure(moments, *sizes),
         "weighted_f": of_weights,
         "f_max_of_image": curves[2].max(),
         "f_adaptive": chosen[2, 0],
@@ -143,37 +131,27 @@ def _counts(
     }
     in_units: dict[str, Any] = {key: round(float(value) * UNITS) for key, value in values.items()}
     in_units |= zip(CURVES, np.rint(curves * UNITS).astype(np.int64), strict=True)
-    return SaliencyCounts(beta2=beta2, weighted=weighted, images=1, pixels=pixels, positives=positives, **in_units)
+    return SaliencyCounts(images=1, pixels=pixels, positives=positives, **in_units)
 
 
 def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
     if scores.dtype.kind not in "biuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
-    if scores.dtype.kind in "bu" and scores.dtype.itemsize <= 2:
-        full = 1 if scores.dtype == np.bool_ else np.iinfo(scores.dtype).max
-        values = scores / np.float64(full)
-    else:
-        with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
-            values = np.ascontiguousarray(as_shares(scores), np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+        values = scores_of(scores)
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
-        wrong = int(np.count_nonzero(~np.isfinite(values)))
-        raise DataError(
-            name, f"{wrong} of {values.size} scores NaN or infinite, expected finite ones", "fix the prediction"
-        )
+        refuse_not_finite(name, values)
     if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
         what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
         fix = f"scale them: {given('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
         raise DataError(name, what, fix)
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
-    elif lowest < -ROUNDING or highest > 1 + ROUNDING:
-        held = f"scores from {lowest:g} to {highest:g}" if lowest != highest else f"all scores are {highest:g}"
-        what = f"{held}, expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
-        or_stretch = f", or leave out {given('stretch', False)}" * (not stretch)
-        raise DataError(name, what, f"scale all maps: {how_to_scale(lowest, highest)}{or_stretch}")
-    elif lowest < 0 or highest > 1:
+    else:
+        why = "expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
+        refuse_beyond_unit(name, values, why, f", or leave out {given('stretch', False)}" * (not stretch))
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)
 
@@ -189,11 +167,10 @@ def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
     return values
 
 
-def _centroid(places: int, positives: int, size: int) -> int:
+def _centroid(positives: NDArray[np.int64]) -> int:
     """Give how many rows (columns) lie before the centroid and at it; half of the image without positives."""
-    if not positives:
-        return size // 2
-    return (2 * places + positives) // (2 * positives) + 1
+    number, places = int(positives.sum()), int(positives @ np.arange(positives.size))
+    return (2 * places + number) // (2 * number) + 1 if number else positives.size // 2
 
 
 @cache

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from segbench.core.arguments import as_real, as_whole
-from segbench.core.arrays import IntArray, as_counts
+from segbench.core.arguments import as_whole
+from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.errors import ArgumentError
 from segbench.protocols.common_thresholds import AddedByField
 
@@ -16,8 +16,6 @@ UNITS = 2**44
 """Units in 1: fine enough that no value moves by more than 3e-14, coarse enough for 2**18 images."""
 
 LEVELS = 256
-
-BETA2 = "a number from 0 to 1000"
 
 _LARGEST = 2**63 - 1
 _TOTALS = ("images", "pixels", "positives")
@@ -43,10 +41,6 @@ class SaliencyCounts(AddedByField):
 
     Parameters
     ----------
-    beta2 : float
-        The weight of precision in F.
-    weighted : bool
-        Whether weighted F was computed; else `weighted_f` is 0.
     images, pixels, positives : int
         How many images are added up, their pixels, and those that are positive.
     mae, s_measure, weighted_f, f_max_of_image, f_adaptive, e_adaptive, mean_iou, mean_dice, ber : int
@@ -69,10 +63,8 @@ class SaliencyCounts(AddedByField):
     """
 
     kind: ClassVar[str] = "saliency"
-    same: ClassVar[tuple[str, ...]] = ("beta2", "weighted")
+    same: ClassVar[tuple[str, ...]] = ()
 
-    beta2: float
-    weighted: bool
     images: int
     pixels: int
     positives: int
@@ -91,15 +83,13 @@ class SaliencyCounts(AddedByField):
     e: IntArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "beta2", as_real(self.beta2, "beta2", BETA2, least=0, most=1000))
         for name in (*_TOTALS, *SCALARS):
             object.__setattr__(self, name, as_whole(getattr(self, name), name, most=_LARGEST))
         for name in CURVES:
             curve = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
             if curve.size != LEVELS:
                 raise ArgumentError(f"{name} has {curve.size} entries, expected one for each of {LEVELS} thresholds")
-            curve.flags.writeable = False
-            object.__setattr__(self, name, curve)
+            object.__setattr__(self, name, frozen(curve))
 
     @property
     def ground_truth(self) -> str:

@@ -1,6 +1,8 @@
-"""Compiled passes over the pixels of an image: histograms by quadrant, moments, and the sums behind weighted F.
+"""Compiled passes over the pixels of an image, and the metrics of their counts and moments.
 
-Float sums are added up row by row, always in the same order.
+Conventions as in `segbench.protocols.saliency`. Float sums are added up row by row, always in the same order. Moments
+are of the values in each quadrant, negatives and positives in turn: number, sum, and squares around the mean of the
+group, of shape (3, 4, 2).
 """
 
 from __future__ import annotations
@@ -8,40 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
+from segbench.protocols.saliency.metrics import f_measure
 
 _REACH = 3  # of the 7x7 Gaussian
+EPS = float(np.spacing(1.0))
 
-
-@compiled()
-def values_of(levels: NDArray[np.uint8], of_level: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the value of each pixel's level."""
-    values = np.empty(levels.shape)
-    for r in range(levels.shape[0]):
-        for c in range(levels.shape[1]):
-            values[r, c] = of_level[levels[r, c]]
-    return values
-
-
-@compiled()
-def centroid_sums(labels: NDArray[np.uint8]) -> tuple[int, int, int]:
-    """Count the positives, and add up their rows and columns."""
-    height, width = labels.shape
-    of_columns = np.zeros(width, np.int64)
-    positives = rows = 0
-    for r in range(height):
-        in_row = 0
-        for c in range(width):
-            in_row += labels[r, c]
-        positives += in_row
-        rows += r * in_row
-        if in_row:
-            for c in range(width):
-                of_columns[c] += labels[r, c]
-    columns = 0
-    for c in range(width):
-        columns += c * of_columns[c]
-    return positives, rows, columns
+_f_measure = compiled()(f_measure)
 
 
 @compiled()
@@ -139,13 +115,6 @@ def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 @compiled()
-def squared_distances(rows: NDArray[np.int32], r: int, squares: NDArray[np.int64]) -> None:
-    """Square the distances from row `r` to the positives in `rows`, that row of `nearest_rows`."""
-    for c in range(rows.size):
-        squares[c] = np.int64(rows[c] - r) ** 2
-
-
-@compiled()
 def cells_of_row(rows: NDArray[np.int32], squares: NDArray[np.int64], cells: NDArray[np.int32]) -> int:
     """Find the columns with a positive that is nearest to some place of a row, and give how many there are.
 
@@ -187,19 +156,6 @@ def ends_of_cells(squares: NDArray[np.int64], cells: NDArray[np.int32], ends: ND
         end = (most >> 1 if b - a == 1 else most // (2 * (b - a))) + 1  # most are neighbours, and division is slow
         ends[k] = min(max(end, 0), squares.size)
     ends[last] = squares.size
-
-
-@compiled()
-def mark_near(rows: NDArray[np.int32], r: int, padded: NDArray[np.uint8], near: NDArray[np.uint8]) -> None:
-    """Mark the columns of row `r` that the Gaussian may reach from a positive; `padded` has that more at each end."""
-    width = rows.size
-    for c in range(width):
-        padded[c + _REACH] = (rows[c] >= 0) & (rows[c] - r <= _REACH) & (r - rows[c] <= _REACH)
-    for c in range(width):
-        near[c] = padded[c]
-    for k in range(1, 2 * _REACH + 1):
-        for c in range(width):
-            near[c] |= padded[c + k]
 
 
 @compiled()
@@ -245,7 +201,6 @@ def weighted_errors(
     height, width = labels.shape
     nearest = nearest_rows(labels)
     squares, cells, ends = np.empty(width, np.int64), np.empty(width, np.int32), np.empty(width, np.int32)
-    padded, near = np.zeros(width + 2 * _REACH, np.uint8), np.empty(width, np.uint8)
     errors, blurred = np.zeros(width + 2 * _REACH), np.empty(width)
     window = np.zeros((7, width))
     farthest = np.int64(weights.size - 1)
@@ -253,8 +208,8 @@ def weighted_errors(
     for r in range(height + _REACH):
         if r < height:
             rows = nearest[r]
-            mark_near(rows, r, padded, near)
-            squared_distances(rows, r, squares)
+            for c in range(width):
+                squares[c] = np.int64(rows[c] - r) ** 2
             number = cells_of_row(rows, squares, cells)
             ends_of_cells(squares, cells[:number], ends)
             subtotal = 0.0
@@ -266,7 +221,7 @@ def weighted_errors(
                     if values[r, c] > 0:
                         distance = squares[column] + (c - column) ** 2
                         subtotal += values[r, c] * weights[min(distance, farthest)]
-                    errors[c + _REACH] = error if near[c] else 0.0
+                    errors[c + _REACH] = error
                 start = max(start, ends[k])
             of_negatives += subtotal
             blur_row(errors, gauss, window[r % 7])
@@ -278,3 +233,107 @@ def weighted_errors(
             blur_column(window, middle, gauss, blurred)
             of_positives += errors_of_positives(labels[middle], values[middle], blurred)
     return of_positives, of_negatives
+
+
+@compiled()
+def s_measure(moments: FloatArray, positives: int, negatives: int) -> float:
+    """S of an image: half of objects, half of regions."""
+    pixels = positives + negatives
+    total = objects = regions = 0.0
+    for part in range(4):
+        total += moments[1, part, 0] + moments[1, part, 1]
+    if positives == 0:
+        return 1 - total / pixels
+    if negatives == 0:
+        return total / pixels
+    objects = (positives * _object(moments, 1) + negatives * _object(moments, 0)) / pixels
+    for part in range(4):
+        number = moments[0, part, 0] + moments[0, part, 1]
+        if number > 0:
+            regions += number * _similarity(moments[:, part])
+    return max(0.0, 0.5 * objects + 0.5 * regions / pixels)
+
+
+@compiled()
+def _object(moments: FloatArray, label: int) -> float:
+    """Compare the values of a label in all quadrants with the label."""
+    number = total = squares = 0.0
+    for part in range(4):
+        number += moments[0, part, label]
+        total += moments[1, part, label]
+    mean = total / number
+    for part in range(4):
+        own = moments[0, part, label]
+        squares += moments[2, part, label] + own * (moments[1, part, label] / max(own, 1) - mean) ** 2
+    deviation = np.sqrt(squares / (number - 1)) if number > 1 else 0.0
+    mean = mean if label else 1 - mean
+    similarity: float = 2 * mean / (mean * mean + 1 + deviation + EPS)
+    return similarity
+
+
+@compiled()
+def _similarity(moments: FloatArray) -> float:
+    """Compare means and variances of values and labels of a quadrant, as SSIM without constants."""
+    out, inside = moments[0, 0], moments[0, 1]
+    sum_out, sum_in = moments[1, 0], moments[1, 1]
+    number, squares = out + inside, moments[2, 0] + moments[2, 1]
+    x, y = (sum_out + sum_in) / number, inside / number
+    together = 0.0
+    if out > 0 and inside > 0:
+        apart = sum_in / inside - sum_out / out
+        together = out * inside / number * apart
+        squares += together * apart
+    free = max(number - 1, 1)
+    variance_x, variance_y, covariance = squares / free, number * y * (1 - y) / free, together / free
+    above, below = 4 * x * y * covariance, (x * x + y * y) * (variance_x + variance_y)
+    if above != 0:
+        return float(above / (below + EPS))
+    return 0.0 if below != 0 else 1.0
+
+
+@compiled()
+def e_measure(true: int, false: int, positives: int, negatives: int) -> float:
+    """Enhanced alignment: how labels and predictions, each less its mean, agree."""
+    size, predicted = positives + negatives, true + false
+    if positives == 0:
+        aligned = float(size - predicted)
+    elif negatives == 0:
+        aligned = float(predicted)
+    else:
+        p, t = predicted / size, positives / size
+        missed = positives - true
+        aligned = true * _aligned(1 - p, 1 - t) + false * _aligned(1 - p, -t)
+        aligned += missed * _aligned(-p, 1 - t) + (size - predicted - missed) * _aligned(-p, -t)
+    return aligned / max(size - 1, 1)
+
+
+@compiled()
+def _aligned(p: float, t: float) -> float:
+    return (2 * p * t / (p * p + t * t + EPS) + 1) ** 2 / 4
+
+
+@compiled()
+def at_thresholds(true: IntArray, false: IntArray, positives: int, negatives: int) -> tuple[FloatArray, FloatArray]:
+    """Measure true and false positives: precision, recall, F and E; IoU, Dice and balanced error. 0 of nothing."""
+    curves, others = np.empty((4, true.size)), np.empty((3, true.size))
+    for k in range(true.size):
+        precision, recall = true[k] / max(true[k] + false[k], 1), true[k] / max(positives, 1)
+        curves[0, k], curves[1, k] = precision, recall
+        curves[2, k] = _f_measure(precision, recall)
+        curves[3, k] = e_measure(true[k], false[k], positives, negatives)
+        others[0, k] = true[k] / max(positives + false[k], 1)
+        others[1, k] = 2 * true[k] / max(positives + true[k] + false[k], 1)
+        wrong, missed = false[k] / max(negatives, 1), (positives - true[k]) / max(positives, 1)
+        # The mean over the labels that are there: where one is not, its error is 0.
+        others[2, k] = (wrong + missed) / (min(negatives, 1) + min(positives, 1))
+    return curves, others
+
+
+def weighted_f(of_positives: float, of_negatives: float, positives: int) -> float:
+    """Weighted F from the weighted errors of both labels; 0 without positives."""
+    if not positives:
+        return 0.0
+    true = positives - of_positives
+    recall = 1 - of_positives / positives
+    precision = true / (true + of_negatives + EPS)
+    return float(2 * recall * precision / (recall + precision + EPS))

@@ -23,33 +23,22 @@ class MaskRule(LabelRule):
 
     def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         """Mark which pixels are salient; a mask that the rule cannot have been meant for is an error."""
+        import numpy as np
+
         if ground_truth.dtype.kind == "b":
             return ground_truth
-        found = self.positive(ground_truth)
-        if str(self) == HALF and ground_truth.dtype.kind in "iu":
-            self._require_bytes(file, ground_truth, found)
-        if not found.any() and ground_truth.any():
-            self._require_many(file, ground_truth)
+        found, highest = self.positive(ground_truth), float(ground_truth.max(initial=0))
+        if str(self) == HALF and ground_truth.dtype.kind in "iu" and highest > 255:
+            half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
+            if (found != (ground_truth > half)).any():
+                what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
+                raise DataError(file, what, _named(f">{half}"))
+        if ground_truth.any() and not found.any():
+            few = np.unique(ground_truth).size <= 2
+            if few or highest <= 1:
+                what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
+                raise DataError(file, what, _named(f">={highest:g}" if few else ">0.5"))
         return found
-
-    def _require_bytes(self, file: str, ground_truth: NDArray[Any], found: NDArray[np.bool_]) -> None:
-        """Refuse levels of more than 8 bits, of which 128 is not half, where that makes a difference."""
-        import numpy as np
-
-        most, half = int(ground_truth.max()), int(np.iinfo(ground_truth.dtype).max) * 128 // 255
-        if most > 255 and (found != (ground_truth > half)).any():
-            what = f"levels of {ground_truth.dtype} up to {most}, and the rule {self} is for 8 bits"
-            raise DataError(file, what, _named(f">{half}"))
-
-    def _require_many(self, file: str, ground_truth: NDArray[Any]) -> None:
-        """Refuse a mask of one or two values, or of shares, where the rule finds nothing."""
-        import numpy as np
-
-        values = np.unique(ground_truth)
-        highest = float(values[-1])
-        if values.size <= 2 or highest <= 1:
-            what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
-            raise DataError(file, what, _named(f">={highest:g}" if values.size <= 2 else ">0.5"))
 
     def note(self, ground_truth: NDArray[Any], labels: NDArray[np.bool_]) -> tuple[str, ...]:
         """Say that a mask with other values than 0 has no salient pixel."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -21,9 +21,9 @@ from segbench.curves.curve import Drawn
 from segbench.protocols.common_thresholds import precision_at
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
 
+BETA2 = 0.3
+"""The weight of precision in F."""
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
-
-WEIGHTED = "weighted_f"
 
 Values = TypeVar("Values", float, FloatArray)
 
@@ -57,7 +57,7 @@ METRICS = shares(
         image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
-        key=WEIGHTED, title="Fw", symbol=r"F_\beta^w", better="higher", image_key=WEIGHTED, image_title="Fw",
+        key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", image_title="Fw",
         compared=True, note="weighted F",
     ),
     Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
@@ -73,12 +73,8 @@ METRICS = shares(
 class SaliencyTable(CountsTable[SaliencyCounts]):
     """Sums of many images in sorted order of their names."""
 
+    metrics = METRICS
     counts = SaliencyCounts
-
-    def __init__(self, metrics: Sequence[Metric], beta2: float, per_image: Mapping[str, SaliencyCounts]) -> None:
-        self.metrics = tuple(metrics)
-        self._beta2 = beta2
-        super().__init__(per_image)
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -110,14 +106,9 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
             "f_max": f.max(axis=1),
             "f_max_threshold": np.where(np.isnan(f[:, 0]), np.nan, f.argmax(axis=1) / (LEVELS - 1)),
             "f_mean": f.mean(axis=1),
-            "f_max_of_mean_pr": f_measure(precision, recall, self._beta2).max(axis=1),
+            "f_max_of_mean_pr": f_measure(precision, recall).max(axis=1),
         }
         return np.column_stack([values[metric.key] for metric in self.metrics])
-
-    def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
-        del metric  # the reason is the same for all
-        return "no image was counted"
 
     @property
     def curve(self) -> SaliencyCurve:
@@ -136,10 +127,10 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         return heights
 
 
-def f_measure(precision: Values, recall: Values, beta2: float) -> Values:
+def f_measure(precision: Values, recall: Values) -> Values:
     """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
-    above = (1 + beta2) * precision * recall
-    f: Values = above / (beta2 * precision + recall + (above == 0))
+    above = (1 + BETA2) * precision * recall
+    f: Values = above / (BETA2 * precision + recall + (above == 0))
     return f
 
 
@@ -158,11 +149,10 @@ class SaliencyCurve(Drawn):
     ----------
     thresholds, precision, recall, f, e : array of float64, shape (256,)
         Thresholds are 0, 1/255, .. 1. F is not that of the mean precision and recall.
-    beta2 : float
-        The weight of precision in F.
     """
 
     measure: ClassVar[str] = "f"
+    beta2 = BETA2
     best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "f_max", "e": "e_max"})
 
     thresholds: FloatArray
@@ -170,7 +160,6 @@ class SaliencyCurve(Drawn):
     recall: FloatArray
     f: FloatArray
     e: FloatArray
-    beta2: float = 0.3
 
     @property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -207,4 +196,4 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     pooled = as_pooled(counts, SaliencyCounts)
     units = pooled.images * UNITS
     means = (pooled.precision / units, pooled.recall / units, pooled.f / units, pooled.e / units)
-    return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means, beta2=pooled.beta2)
+    return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means)

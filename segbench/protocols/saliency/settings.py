@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import as_real
-from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
-from segbench.core.counts import Counts, counts_in
+from segbench.core.capabilities import Checked, Pictured, Verb
+from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import given
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
+class Saliency(Protocol, Verb, Checked, Pictured):
     """Settings of the saliency protocol.
 
     Parameters
@@ -44,10 +43,6 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     stretch : bool
         Stretch each map to [0, 1] by its own minimum and maximum, as the field's code does; else levels are divided by
         the maximum of their type, and floats must lie in [0, 1].
-    beta2 : float
-        The weight of precision in F (not in weighted F); the field takes .3.
-    weighted : bool
-        Compute weighted F, which takes most of the time.
 
     Raises
     ------
@@ -57,7 +52,7 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     Examples
     --------
     >>> Saliency(stretch=False).signature_fields()
-    {'positive': '>128', 'stretch': 'no', 'beta2': '0.3', 'weighted': 'yes'}
+    {'positive': '>128', 'stretch': 'no'}
     """
 
     name: ClassVar[str] = "saliency"
@@ -77,55 +72,25 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         metadata=rule_option("Name the ground-truth values that are salient: '>128', 255 or 1."),
     )
     stretch: bool = field(default=True, metadata=option("Use maps as they are, instead of stretching each to [0, 1]."))
-    beta2: float = field(default=0.3, metadata=option("Set the weight of precision in F."))
-    weighted: bool = field(default=True, metadata=option("Leave out weighted F, which takes most of the time."))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positive", rule_text(self.positive))
-        beta2 = as_real(self.beta2, named("beta2"), "a number from 0 to 1000", least=0, most=1000)
-        object.__setattr__(self, "beta2", beta2)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
-        return {
-            "positive": str(self.positive),
-            "stretch": "yes" if self.stretch else "no",
-            "beta2": f"{self.beta2!r}",
-            "weighted": "yes" if self.weighted else "no",
-        }
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Saliency:
-        """Make the protocol from the fields of a signature: F and weighted F depend on them."""
-        return cls(beta2=float(fields["beta2"]), weighted=fields["weighted"] == "yes")
-
-    @classmethod
-    def measuring(cls, counts: Counts) -> Saliency:
-        """Make the protocol for counts."""
-        ours = cast("SaliencyCounts", counts)
-        return cls(beta2=ours.beta2, weighted=ours.weighted)
+        return {"positive": str(self.positive), "stretch": "yes" if self.stretch else "no"}
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric."""
-        from segbench.protocols.saliency.metrics import METRICS, WEIGHTED
+        from segbench.protocols.saliency.metrics import METRICS
 
-        return METRICS if self.weighted else tuple(metric for metric in METRICS if metric.key != WEIGHTED)
+        return METRICS
 
     def table(self, per_image: Mapping[str, SaliencyCounts]) -> SaliencyTable:
         """Lay out counts, see `SaliencyTable`."""
         from segbench.protocols.saliency.metrics import SaliencyTable
 
-        return SaliencyTable(self.metrics(), self.beta2, per_image)
-
-    def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
-        import numpy as np
-
-        from segbench.protocols.saliency.counting import count_saliency
-
-        del say
-        for dtype in (np.uint8, np.float64):
-            count_saliency(np.eye(2), np.eye(2).astype(dtype))
+        return SaliencyTable(per_image)
 
     @property
     def expected(self) -> Expected:
@@ -138,14 +103,8 @@ class Saliency(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         from segbench.protocols.saliency.counting import count_map
 
         labels = self._labels(sample)
-        counts = count_map(
-            sample.predicted_file,
-            labels,
-            sample.predictions[0],
-            stretch=self.stretch,
-            beta2=self.beta2,
-            weighted=self.weighted,
-        )
+        file, prediction = sample.predicted_file, sample.predictions[0]
+        counts = count_map(file, labels, prediction, stretch=self.stretch)
         return Counted(counts, notes=MaskRule.parse(self.positive).note(sample.ground_truths[0], labels))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.metric import headline
-from segbench.core.numbers import number
-from segbench.drawing.axes import CURVE_LAYER, draw_to_the_frame, guide_width, new_axes, open_frame, short_names
-from segbench.drawing.legends import place_legend
-from segbench.drawing.palette import GUIDE
+from segbench.drawing.charts import Axis, Chart, Guide, Path
 from segbench.protocols.contours.metrics import ContourTable
-from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
-from segbench.report.ranking import best_first
+from segbench.report.plots.methods import Kind, Method, draw_methods, methods_of, of_one_protocol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +38,7 @@ def plot_nsd(results: Result | Sequence[Result], *, ax: Axes | None = None) -> A
     ArgumentError
         For no results, or results of another protocol.
     """
-    return _draw_tolerances(results, "nsd", "NSD", ax)
+    return _plot("nsd", results, ax)
 
 
 def plot_distances(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
@@ -64,41 +60,40 @@ def plot_distances(results: Result | Sequence[Result], *, ax: Axes | None = None
     ArgumentError
         As `plot_nsd` does.
     """
-    return _draw_tolerances(results, "share", "Share of the contours", ax)
+    return _plot("share", results, ax)
 
 
-def _draw_tolerances(
-    results: Result | Sequence[Result], drawn: Literal["nsd", "share"], title: str, ax: Axes | None
-) -> Axes:
-    """Draw what is within each tolerance, up to where all methods have 99.5 % of it."""
-    taken = of_one_protocol(results)
-    tables = [result.table for result in taken]
-    if not all(isinstance(table, ContourTable) for table in tables):
+def _plot(drawn: Literal["nsd", "share"], results: Result | Sequence[Result], ax: Axes | None) -> Axes:
+    methods = methods_of(of_one_protocol(results), title="HD95")
+    charts = _charts(drawn, methods)
+    if not charts:
         instead = setting("--kind images", "plot_images")
-        raise ArgumentError(f"{taken[0].protocol} has no distances of contours; draw each image: {instead}")
-    ax = ax or new_axes()
-    names, styles, key = short_names(names_of(taken)), styles_of(taken), headline(taken[0].rules.metrics()).key
-    end = 0.0
-    for place in best_first(taken, key):
-        table: ContourTable = tables[place]  # type: ignore[assignment]  # as was asked above
-        found, style = table.tolerances, styles[place]
-        values = getattr(found, drawn)
-        label = f"[HD95={number(taken[place].summary[key], digits=3)}] {names[place]}"
-        lines = ax.plot(
-            found.at, values, color=style.colour, linestyle=style.dashes, label=label, drawstyle="steps-post",
-            zorder=CURVE_LAYER,
-        )  # fmt: skip
-        draw_to_the_frame(ax, *lines)
-        reached = found.at[np.argmax(values >= 0.995)] if (values >= 0.995).any() else found.at[-1]
-        end = max(end, float(reached))
-    if drawn == "share":
-        ax.axhline(0.95, color=GUIDE, linewidth=guide_width(), linestyle=(0, (1, 2)), zorder=2)
-    unit = "pixels" if table.conventions.spacing == 1 else "mm"
-    ax.set(xlim=(0, end or 1), ylim=(0, 1), xlabel=f"Tolerance ({unit})", ylabel=title)
-    open_frame(ax)
-    place_legend(ax, ("lower right", "upper left"))
-    return ax
+        raise ArgumentError(f"{methods[0].result.protocol} has no distances of contours; draw each image: {instead}")
+    return draw_methods(ax, charts[0], methods)
 
 
-NSD = Kind(plot_nsd)
-DISTANCES = Kind(plot_distances)
+def _charts(drawn: Literal["nsd", "share"], methods: Sequence[Method]) -> list[Chart]:
+    """Describe what is within each tolerance, up to where all methods have 99.5 % of it; nothing of sequences."""
+    tables = [table for method in methods if isinstance(table := method.result.table, ContourTable)]
+    lines = np.array([getattr(table.tolerances, drawn) for table in tables])
+    if len(tables) < len(methods) or np.isnan(lines).all():
+        return []
+    at = tables[0].tolerances.at
+    end = max(at[np.argmax(values >= 0.995)] if (values >= 0.995).any() else at[-1] for values in lines) or 1.0
+    steps = np.repeat(at, 2)[1:]  # up to the next tolerance
+    layers = []
+    for values in lines:
+        up = np.repeat(values, 2)[:-1]
+        kept = (steps <= end) & np.isfinite(up)
+        layers.append([Path(steps[kept], up[kept])])
+    x = Axis(f"Tolerance ({'pixels' if tables[0].conventions.spacing == 1 else 'mm'})", "", (0.0, float(end)))
+    corners = "lower right", "upper left"
+    if drawn == "nsd":
+        return [Chart("nsd", "NSD at each tolerance", x, Axis("NSD"), layers, corners=corners)]
+    guide = Guide(np.array(x.ends), np.full(2, 0.95))
+    y = Axis("Share of the contours")
+    return [Chart("distances", "Contours within each distance", x, y, layers, levels=[guide], corners=corners)]
+
+
+NSD = Kind(plot_nsd, partial(_charts, "nsd"))
+DISTANCES = Kind(plot_distances, partial(_charts, "share"))

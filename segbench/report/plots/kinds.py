@@ -26,6 +26,8 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "classes": ("classes", "IoU per class"),
     "nsd": ("contours", "NSD of contours against the tolerance"),
     "distances": ("contours", "distribution of the distances of contours"),
+    "object_f1": ("objects", "F1 of objects against the threshold of IoU"),
+    "object_ap": ("objects", "AP of objects against the threshold of IoU"),
     "reliability": ("curves", "share of positives against the score"),
     "pro": ("anomalies", "per-region overlap of anomaly maps"),
     "pimo": ("anomalies", "mean per-image overlap of anomaly maps"),

@@ -70,8 +70,13 @@ def methods_in(
 ) -> list[Method]:
     """Take results to be drawn in a space, or against the threshold for None: the best by a metric first."""
     taken = of_one_protocol(results)
-    rules, names = taken[0].rules, short_names(names_of(taken))
     _refuse_without_curves(taken, space, what)
+    return methods_of(taken, key=key, title=title)
+
+
+def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | None = None) -> list[Method]:
+    """Give results of one protocol as methods, the best by a metric first, with its value in their labels."""
+    rules, names = taken[0].rules, short_names(names_of(taken))
     key, title = key or headline(rules.metrics()).key, title or image_headline(rules.metrics()).name_for_images
 
     def label(place: int) -> str:

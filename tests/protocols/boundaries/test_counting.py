@@ -167,8 +167,8 @@ def test_one_annotator_given_in_three_ways():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: sb.count_boundaries([[0.5, np.nan]], [[1, 0]]), "1 of 2 scores NaN or infinite"),
-        (lambda: sb.count_boundaries([[0.5, np.inf]], [[1, 0]]), "1 of 2 scores NaN or infinite"),
+        (lambda: sb.count_boundaries([[0.5, np.nan]], [[1, 0]]), "1 NaN and 0 infinite scores"),
+        (lambda: sb.count_boundaries([[0.5, np.inf]], [[1, 0]]), "0 NaN and 1 infinite scores"),
         (lambda: sb.count_boundaries([[0.0, 255.0]], [[1, 0]]), "from 0 to 255"),
         (lambda: sb.count_boundaries(np.ones((3, 2)), np.ones((2, 3))), "transposed"),
         (lambda: sb.count_boundaries(np.ones((2, 2)), [np.ones((2, 2)), np.ones((2, 3))]), "annotator 1"),

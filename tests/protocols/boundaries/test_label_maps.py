@@ -44,7 +44,7 @@ def test_one_region_has_no_boundary():
 
 
 def test_nan_is_no_label():
-    with pytest.raises(DataError, match="1 labels are NaN"):
+    with pytest.raises(DataError, match="holds 1 NaN"):
         sb.label_boundaries([[1.0, np.nan]])
 
 

@@ -277,7 +277,7 @@ def test_shapes_that_make_no_sense_are_refused(truth, predicted, settings_, mess
     ("predicted", "settings_", "message"),
     [
         (np.linspace(0, 1, 9).reshape(3, 3), {}, "cut a soft map at a score, at=0.5"),
-        (np.full((3, 3), np.nan), {"at": 0.5}, "9 of 9 scores NaN or infinite"),
+        (np.full((3, 3), np.nan), {"at": 0.5}, "9 NaN and 0 infinite scores"),
         (np.full((3, 3), 7.0), {"thresholds": 3}, "evenly spaced thresholds are for"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from scipy.ndimage import gaussian_filter
 
 from segbench import (
+    Accumulator,
     ArgumentError,
     Contours,
     DataError,
@@ -17,6 +18,7 @@ from segbench import (
     count_contours,
     evaluate,
     export_overlays,
+    export_report,
     plot_distances,
     plot_nsd,
     process_pool,
@@ -192,6 +194,47 @@ def test_sequences_that_are_too_short_are_noted():
     assert any(note.endswith("1 of 2 sequences") for note in summary.notes)
 
 
+def test_whole_sequences_are_chosen(tmp_path):
+    davis = Contours(convention="davis")
+    alone = {name: pair for name, pair in frames().items() if name.startswith("bear")}
+    chosen = evaluate(*written(tmp_path, frames()), davis, images=["bear/*"])
+    assert chosen.summary == evaluate(alone, protocol=davis).summary
+
+
+def test_a_part_of_a_sequence_is_refused(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    message = (
+        r"3 images of sequences that are counted.*: cat/00000, cat/00003, cat/00004; .*images='name/\*'.*all_frames"
+    )
+    with pytest.raises(DataError, match=message):
+        evaluate(gt, pred, Contours(sequences=True), images=["bear/*", "cat/00001", "cat/00002"])
+
+
+def test_a_sequence_that_lacks_predictions_is_refused(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    (pred / "cat/00002.png").unlink()
+    with pytest.raises(DataError, match=r"1 image of sequences that are counted would be left out: cat/00002; "):
+        evaluate(gt, pred, Contours(sequences=True), allow_missing=True)
+
+
+def test_frames_without_predictions_at_both_ends_are_left_out_with_all_frames(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    inner = evaluate(gt, pred, Contours(sequences=True)).summary
+    for name in ("bear/00000", "bear/00007", "cat/00000", "cat/00004"):
+        (pred / f"{name}.png").unlink()
+    assert evaluate(gt, pred, Contours(sequences=True, all_frames=True), allow_missing=True).summary == inner
+
+
+def test_a_sequence_without_predictions_is_left_out(tmp_path):
+    gt, pred = written(tmp_path, frames())
+    whole = evaluate(gt, pred, Contours(sequences=True), images=["bear/*"])
+    for file in (pred / "cat").iterdir():
+        file.unlink()
+    found = evaluate(gt, pred, Contours(sequences=True), allow_missing=True)
+    assert found.summary == whole.summary
+    assert "missing:5 of 13" in found.signature
+
+
 def test_masks_of_255_without_positive_name_the_option():
     pairs = {
         name: (np.uint8(255) * (truth == 1), np.uint8(255) * (truth == 1)) for name, (truth, _) in frames().items()
@@ -199,6 +242,23 @@ def test_masks_of_255_without_positive_name_the_option():
     undefined = evaluate(pairs, protocol=Contours(sequences=True)).summary.undefined["j"]
     assert undefined.endswith("if the object has the value 255, give positive=255")
     assert evaluate(pairs, protocol=Contours(sequences=True, positive=255)).summary["j"] == 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"at": 0.5}, {"sequences": True}])
+def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
+    gt, pred = written(tmp_path, masks(3))
+    found = check(gt, pred, Contours(positive=7, **settings)).findings
+    assert [finding.fix for finding in found if finding.key == "no-positives"] == [
+        "positive=... with a value that occurs: 0, 255"
+    ]
+    keys = [finding.key for finding in check(gt, pred, Contours(positive=255, **settings)).findings]
+    assert "no-positives" not in keys
+
+
+def test_a_rule_that_nothing_fits_leaves_no_object(tmp_path):
+    gt, pred = written(tmp_path, masks(3))
+    undefined = evaluate(gt, pred, Contours(sequences=True, positive=7)).summary.undefined["j"]
+    assert undefined.endswith("check what positive names")
 
 
 def test_objects_are_what_intervals_leave_out():
@@ -324,6 +384,26 @@ def test_results_are_resumed_and_the_same_with_workers(tmp_path):
     assert all(first.counts[name] == parallel.counts[name] for name in first.counts)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "pairs"),
+    [
+        (Contours(surface="lengths", spacing=0.7), masks()),
+        (Contours(at=0.5), masks()),
+        (Contours(classes=3), labels()),
+        (Contours(sequences=True), frames()),
+    ],
+)
+def test_an_accumulator_gives_what_files_give(tmp_path, protocol, pairs):
+    of_files = evaluate(*written(tmp_path, pairs), protocol)
+    loops = [Accumulator(protocol), Accumulator(protocol)]  # two workers, which take the images in turn
+    for k, (name, (truth, predicted)) in enumerate(reversed(pairs.items())):
+        loops[k % 2].update(truth[None], predicted[None], names=[name])
+    loops[0].merge(loops[1])
+    result = loops[0].compute()
+    assert result.summary == of_files.summary
+    assert result.counts == of_files.counts
+
+
 def test_the_command_prints_metrics(tmp_path, segbench):
     gt, pred = written(tmp_path, masks())
     found = json.loads(segbench("contours", gt, pred, "--convention", "medpy", "--nsd", "1,2", "--format", "json").out)
@@ -361,6 +441,27 @@ def test_plots_against_the_tolerance():
         assert found.nsd[found.at == tolerance] == pytest.approx(result.summary[f"nsd_{tolerance}"])
     assert plot_nsd(result).get_ylabel() == "NSD"
     assert plot_distances(result).get_xlabel() == "Tolerance (pixels)"
+
+
+def test_the_page_has_the_plots_against_the_tolerance(tmp_path):
+    pairs = masks()
+    results = [evaluate(pairs, protocol="contours", method=name) for name in ("a", "b")]
+    export_report(results, tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "NSD at each tolerance" in page
+    assert "Contours within each distance" in page
+
+
+def test_a_method_without_contours_is_in_the_legend_alone():
+    empty = np.zeros((9, 9), bool)
+    both = [
+        evaluate({"a": (truth, truth)}, protocol="contours", method=name)
+        for name, truth in (("some", ~empty), ("none", empty))
+    ]
+    lines = [line for line in plot_nsd(both).lines if len(line.get_xdata())]
+    assert [line.get_label().split()[-1] for line in lines] == ["some"]
+    with pytest.raises(ArgumentError, match="no distances of contours"):
+        plot_nsd(both[1])
 
 
 def test_other_protocols_have_no_distances():

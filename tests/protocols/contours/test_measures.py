@@ -273,6 +273,20 @@ def test_rows_where_neighbours_take_too_long():
     assert_allclose([found["hd"], found["assd"]], [there.max(), np.concatenate([there, back]).mean()], rtol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(700, 500), (3, 5000), (5000, 3)])
+def test_images_too_large_for_the_memory_of_the_processor(shape):
+    # Distances are found for some rows at a time, and sorted by digits: several of each.
+    rng = np.random.default_rng(1)
+    truth, predicted = rng.random(shape) < 0.01, np.zeros(shape, bool)
+    predicted[0, 0] = predicted[-1, -1] = True
+    there, back = directed(truth, predicted)
+    counts = count_contours(truth, predicted)
+    for found, expected in zip(counts.distances(), (there, back), strict=True):
+        squared, numbers = np.unique(np.rint(expected**2).astype(int), return_counts=True)
+        assert found.squared.tolist() == squared.tolist()
+        assert found.units.tolist() == numbers.tolist()
+
+
 def test_void_is_background_in_both():
     truth, predicted = drawn("##..", "##.."), drawn("###.", "###.")
     valid = drawn("##.#", "##.#")

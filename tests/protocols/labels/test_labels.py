@@ -232,7 +232,7 @@ def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
     assert np.array_equal(shifted.matrix, expected.matrix)
     with pytest.raises(DataError, match=r"expected \(4, 2, 3\) or \(2, 3, 4\)"):
         count_labels(truth, stack, classes=4)
-    with pytest.raises(DataError, match="NaN or infinity in 1 of 18 values of the stack, expected a score in each"):
+    with pytest.raises(DataError, match="holds 1 NaN, expected a number in each"):
         count_labels(truth, np.where(stack == 1, np.nan, stack), classes=3)
     with pytest.raises(DataError, match="can be"):
         count_labels(truth[:, :2], np.zeros((2, 2, 2)), classes=2)
@@ -275,8 +275,8 @@ def test_labels_without_meaning_are_listed():
         ([0, 1, 2], [0, 1, 1], "3 distinct values .*expected two"),
         ([0, 1, 1], [0, 1, 2], "3 distinct values, expected a mask of 0 and one other"),
         ([0, 1, 1], [0.5, 1, 0.2], "3 distinct values, expected a mask"),
-        ([0, 1, math.nan], [0, 1, 1], "1 of 3 pixels of the ground truth, expected a value"),
-        ([0, 1, 1], [0, 1, math.nan], "1 of 3 pixels of the prediction, expected a value"),
+        ([0, 1, math.nan], [0, 1, 1], "ground_truth: holds 1 NaN"),
+        ([0, 1, 1], [0, 1, math.nan], "prediction: holds 1 NaN"),
     ],
 )
 def test_what_is_no_mask_is_refused(truth, predicted, message):
@@ -287,7 +287,7 @@ def test_what_is_no_mask_is_refused(truth, predicted, message):
 def test_what_is_no_label_map_is_refused():
     with pytest.raises(DataError, match="not whole, expected one label per pixel"):
         count_labels([0, 1], [0.25, 1], classes=2)
-    with pytest.raises(DataError, match="NaN or infinity in 1 of 2 pixels of the ground truth, expected a label"):
+    with pytest.raises(DataError, match="holds 1 NaN, expected a number in each pixel"):
         count_labels([0, math.nan], [0, 1], classes=2)
     with pytest.raises(DataError, match="from 0 to 1000000"):
         count_labels([0, 1], [0, 10**6], classes=2)

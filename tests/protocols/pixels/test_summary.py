@@ -3,7 +3,7 @@ import pytest
 from measured import pixel_image_summary, pixel_summary
 
 from segbench.core.scores import ScoreCounts
-from segbench.curves.operating import best_f
+from segbench.curves.points import best_f
 
 KEYS = (
     "ods_f ods_precision ods_recall ods_threshold iou ois_f ois_precision ois_recall mean_image_f auc_pr "

@@ -163,10 +163,10 @@ class TestInvariants:
 
     def test_the_table_measures_what_the_summary_holds(self):
         pairs = [random_case(seed) for seed in range(4)]
-        result = segbench.evaluate(pairs, protocol=Saliency(positive=1, beta2=1))
+        result = segbench.evaluate(pairs, protocol=Saliency(positive=1))
         table = result.table
         assert_allclose(table.measure(np.ones((1, 4)))[0], table.estimates, atol=1e-14)
-        alone = {name: segbench.evaluate([pair], protocol=Saliency(positive=1, beta2=1)).summary
+        alone = {name: segbench.evaluate([pair], protocol=Saliency(positive=1)).summary
                  for name, pair in zip(result.per_image, pairs, strict=True)}  # fmt: skip
         for name, values in result.per_image.items():
             assert_allclose(values["f_max"], alone[name]["f_max_of_image"], atol=1e-14)
@@ -180,10 +180,9 @@ class TestWeightedF:
         labels[tuple(rng.integers(0, labels.shape))] = True
         expected = distance_transform_edt(~labels, return_distances=False, return_indices=True)
         nearest = kernels.nearest_rows(labels.view(np.uint8))
-        squares = np.empty(labels.shape[1], np.int64)
         cells, ends = np.empty((2, labels.shape[1]), np.int32)
         for r, rows in enumerate(nearest):
-            kernels.squared_distances(rows, r, squares)
+            squares = (rows.astype(np.int64) - r) ** 2
             number = kernels.cells_of_row(rows, squares, cells)
             kernels.ends_of_cells(squares, cells[:number], ends)
             starts = np.maximum.accumulate(np.r_[0, ends[: number - 1]])
@@ -216,32 +215,22 @@ class TestWeightedF:
 class TestSettings:
     def test_each_changes_the_signature(self):
         signatures = {tuple(each.signature_fields().values()) for each in (
-            Saliency(), Saliency(positive="255"), Saliency(stretch=False), Saliency(beta2=1), Saliency(weighted=False),
+            Saliency(), Saliency(positive="255"), Saliency(stretch=False),
         )}  # fmt: skip
-        assert len(signatures) == 5
+        assert len(signatures) == 3
 
-    def test_without_weighted_f_there_is_no_such_metric(self):
-        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1, weighted=False))
-        assert "weighted_f" not in result.summary
-
-    @pytest.mark.parametrize("settings", [{"beta2": -1}, {"beta2": math.nan}, {"positive": "much"}])
-    def test_others_are_refused(self, settings):
-        with pytest.raises(ArgumentError):
-            Saliency(**settings)
-
-    def test_counts_of_different_settings_do_not_add(self):
-        case = random_case(0)
-        with pytest.raises(ArgumentError, match="same beta2"):
-            count_saliency(*case) + count_saliency(*case, beta2=1)
+    def test_others_are_refused(self):
+        with pytest.raises(ArgumentError, match="positive='much' is not a rule"):
+            Saliency(positive="much")
 
     @pytest.mark.parametrize(
         ("scores", "settings", "words"),
         [
             ([[0.0, 2.0]], {"stretch": False}, r"expected \[0, 1\]"),
-            ([[7.0, 7.0]], {}, r"all scores are 7, expected \[0, 1\], since a constant .*Repairs\(scale=N\)"),
+            ([[7.0, 7.0]], {}, r"scores from 7 to 7, expected \[0, 1\], since a constant .*Repairs\(scale=N\)"),
             ([[-7.0, -7.0]], {}, r"Repairs\(scale='sigmoid'\)"),
             ([[-7.0, 7.0]], {"stretch": False}, r"Repairs\(scale='sigmoid'\) .* or leave out stretch=False"),
-            ([[0.0, np.nan]], {}, "1 of 2 scores NaN"),
+            ([[0.0, np.nan]], {}, "1 NaN and 0 infinite scores"),
         ],
     )
     def test_maps_that_cannot_be_measured_are_refused(self, scores, settings, words):
@@ -324,13 +313,11 @@ class TestPlots:
         if key == "f_max":
             assert at == result.summary["f_max_threshold"]
 
-    @pytest.mark.parametrize("beta2", [0.3, 1, 0])
-    def test_lines_of_equal_f_weigh_precision(self, beta2):
-        result = segbench.evaluate([random_case(0)], protocol=Saliency(positive=1, beta2=beta2))
+    def test_lines_of_equal_f_weigh_precision(self, result):
         lines = segbench.plot_pr(result).lines[:9]
         for f, line in zip(np.arange(1, 10) / 10, lines, strict=True):
             recall, precision = line.get_xydata()[1:].T
-            assert_allclose((1 + beta2) * precision * recall / (beta2 * precision + recall), f, atol=1e-9)
+            assert_allclose(1.3 * precision * recall / (0.3 * precision + recall), f, atol=1e-9)
 
     def test_other_protocols_have_no_e(self):
         result = segbench.evaluate([random_case(0)])
@@ -392,7 +379,7 @@ class TestCommand:
         folders = [DEMO / "predictions/random_walker", DEMO / "predictions/soft_otsu"]
         counted = segbench("saliency", DEMO / "ground_truth", *folders, "-o", kept)
         assert counted.code == 0, counted.err
-        assert "protocol:saliency|positive:>128|stretch:yes|beta2:0.3|weighted:yes|" in counted.out
+        assert "protocol:saliency|positive:>128|stretch:yes|" in counted.out
         again = segbench("saliency", DEMO / "ground_truth", *folders, "-o", kept)
         assert again.out == counted.out
         assert segbench("compare", kept).code == 0

@@ -24,7 +24,6 @@ from segbench import (
     BoundaryCurve,
     DataError,
     Pixels,
-    PublishedCurve,
     Regions,
     Result,
     Saliency,
@@ -37,6 +36,7 @@ from segbench import (
 from segbench.cli.commands import app
 from segbench.core.numbers import number
 from segbench.drawing.charts import Axis, Chart, Path
+from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report.plots import curves
 from segbench.report.plots.curves import plot_pr
 from segbench.report.plots.kinds import KINDS

@@ -20,7 +20,6 @@ from segbench import (
     BoundaryCurve,
     DataError,
     Pixels,
-    PublishedCurve,
     Result,
     ScoreCounts,
     achievable_pr_curve,
@@ -41,6 +40,7 @@ from segbench import (
 )
 from segbench.drawing.axes import names_in_lines, short_names
 from segbench.drawing.palette import HUMAN, line_style
+from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report.plots import curves
 from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of

@@ -1,0 +1,267 @@
+"""Label maps of one image to object counts: which objects lie on each other, and which are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray, IntArray
+from segbench.protocols.class_names import written_classes
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
+from segbench.protocols.objects.counts import ObjectCounts
+
+_TIE = 1e-9
+"""Sums of IoU that differ by less are ties, in which `aji_plus` takes the larger intersection."""
+
+
+class Overlaps(NamedTuple):
+    """How many pixels objects of two maps share: entries of a sparse table, sorted by row and column."""
+
+    true: IntArray  # the distinct values of the ground truth, rising, and their areas
+    true_areas: IntArray
+    predicted: IntArray
+    predicted_areas: IntArray
+    rows: IntArray  # places in `true`
+    columns: IntArray
+    pixels: IntArray
+
+    @classmethod
+    def of(cls, truth: NDArray[Any], predicted: NDArray[Any]) -> Overlaps:
+        """Count the pixels of every pair of values of two maps of integers."""
+        from segbench.protocols.objects import kernels
+
+        maps = (truth, predicted)
+        dtype = next(kind for kind in (np.uint16, np.int32, np.int64) if all(_fits(one, kind) for one in maps))
+        cells = kernels.intersections(*(np.ascontiguousarray(one, dtype).reshape(-1) for one in maps))
+        rows, columns, pixels = cells[np.lexsort((cells[:, 1], cells[:, 0]))].T
+        (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
+        areas = (np.zeros(part.size, np.int64) for part in (true, found))
+        true_areas, areas_found = areas
+        np.add.at(true_areas, rows, pixels)
+        np.add.at(areas_found, columns, pixels)
+        return cls(true, true_areas, found, areas_found, rows, columns, pixels)
+
+    def some(self, kept: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray]:
+        """Give rows, columns and pixels of some entries."""
+        return self.rows[kept], self.columns[kept], self.pixels[kept]
+
+
+def _fits(values: NDArray[Any], kind: type[np.integer[Any]]) -> bool:
+    return np.can_cast(values.dtype, kind) or (kind is not np.uint16 and values.max(initial=0) <= np.iinfo(kind).max)
+
+
+@dataclass(frozen=True)
+class Segments:
+    """What the values of a panoptic map are."""
+
+    labels: Mapping[int, int]  # the class of each value; other values are void
+    crowds: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of panoptic maps."""
+
+    names: Mapping[int, str]  # by label
+    things: frozenset[int] = frozenset()
+
+
+class Pairs(NamedTuple):
+    """Objects that share pixels: their places among the values of either map, intersections and unions."""
+
+    rows: IntArray
+    columns: IntArray
+    shared: IntArray
+    unions: IntArray
+
+    def some(self, kept: NDArray[Any]) -> Pairs:
+        """Give some of them."""
+        return Pairs(*(part[kept] for part in self))
+
+    def matched(self) -> Pairs:
+        """Give a one-to-one matching of the pairs with an IoU of at least 1/2, as large as can be.
+
+        No object is in two such pairs, unless it is cut into two equal halves, which are two pairs of IoU 1/2: of these
+        the first is taken. The largest matching at any higher threshold is a part of this one.
+        """
+        near = self.some(2 * self.shared >= self.unions)
+        for side in (0, 1):
+            near = near.some(np.sort(np.unique(near[side], return_index=True)[1]))
+        return near
+
+
+def instance_pairs(found: Overlaps) -> Pairs:
+    """Give all pairs of objects of two instance label maps that share pixels; 0 is no object."""
+    rows, columns, shared = found.some((found.true[found.rows] != 0) & (found.predicted[found.columns] != 0))
+    return Pairs(rows, columns, shared, found.true_areas[rows] + found.predicted_areas[columns] - shared)
+
+
+def count_instances(truth: NDArray[Any], predicted: NDArray[Any]) -> ObjectCounts:
+    """Count an image of two instance label maps, in which 0 is no object."""
+    found = Overlaps.of(truth, predicted)
+    pairs = instance_pairs(found)
+    matched = pairs.matched()
+    areas = np.where(found.true != 0, found.true_areas, 0), np.where(found.predicted != 0, found.predicted_areas, 0)
+    return ObjectCounts.made(
+        INSTANCES,
+        matched.shared,
+        matched.unions,
+        things=[1],
+        objects=[int((found.true != 0).sum()), int((found.predicted != 0).sum()), 0],
+        sizes=[[matched.rows.size, 0]],
+        aji=_aji(pairs, areas),
+    )
+
+
+def _aji(pairs: Pairs, areas: tuple[IntArray, IntArray]) -> list[int]:
+    """Give intersection and union of AJI, then of AJI+."""
+    from segbench.protocols.objects import kernels
+
+    rows, columns, shared, unions = pairs
+    total = int(areas[0].sum() + areas[1].sum())
+    best = kernels.best_columns(rows, shared, unions, areas[0].size)
+    best = best[best >= 0]
+    lonely = total - areas[0][rows[best]].sum() - areas[1][np.unique(columns[best])].sum()
+    one_to_one = int(shared[_largest_sum(pairs)].sum())
+    return [int(shared[best].sum()), int(unions[best].sum() + lonely), one_to_one, total - one_to_one]
+
+
+def _largest_sum(pairs: Pairs) -> IntArray:
+    """Find the entries of the one-to-one matching with the largest sum of IoU; of ties, the largest intersection.
+
+    A pair that gains no less than the best other pairs of both of its objects together is in such a matching: it could
+    take their place. What is left once these are taken, again and again, is an assignment problem, in which each object
+    of the ground truth may also stay alone, which is one more column without gain.
+    """
+    rows, columns, shared, unions = pairs
+    gain = shared / unions + _TIE * shared / max(shared.sum(), 1)
+    left, taken = np.arange(rows.size), np.zeros(rows.size, np.bool_)
+    while left.size:
+        sure = left[gain[left] >= _best_other(rows[left], gain[left]) + _best_other(columns[left], gain[left])]
+        for objects in (rows, columns):  # of pairs that gain the same, one
+            sure = sure[np.unique(objects[sure], return_index=True)[1]]
+        if not sure.size:
+            taken[left[_assigned(rows[left], columns[left], gain[left])]] = True
+            break
+        taken[sure] = True
+        left = left[~np.isin(rows[left], rows[sure]) & ~np.isin(columns[left], columns[sure])]
+    return np.flatnonzero(taken)
+
+
+def _best_other(objects: IntArray, gain: FloatArray) -> FloatArray:
+    """Give for each pair the largest gain of another pair of the same object, 0 where there is none."""
+    order = np.lexsort((gain, objects))
+    ordered = objects[order]
+    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+    best, largest = order[last], np.zeros(ordered[-1] + 1)
+    largest[ordered[last]] = gain[best]
+    other = largest[objects]
+    several = (last > 0) & (ordered[last - 1] == ordered[last])
+    other[best] = np.where(several, gain[order[last - 1]], 0)
+    return other
+
+
+def _assigned(rows: IntArray, columns: IntArray, gain: FloatArray) -> IntArray:
+    """Solve the assignment problem of pairs, and give those that are matched."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+
+    (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
+    alone = np.arange(true.size)
+    costs = np.concatenate([2.0 - gain, np.full(true.size, 2.0)])  # above 0, for an entry of 0 would be none
+    places = np.concatenate([rows, alone]), np.concatenate([columns, found.size + alone])
+    matched = min_weight_full_bipartite_matching(csr_array((costs, places), shape=(true.size, found.size + true.size)))
+    return np.flatnonzero(matched[1][rows] == columns)
+
+
+class Panoptic(NamedTuple):
+    """What became of the segments of two panoptic maps, by their places among the values."""
+
+    true: IntArray  # the class of each true segment, -1 for void and crowds
+    predicted: IntArray  # the class of each predicted one, -1 for void
+    matched: Pairs
+    ignored: NDArray[np.bool_]  # predicted segments that are not matched and mostly in void, or crowds of their class
+
+
+def match_panoptic(found: Overlaps, truth: Segments, predicted: Segments) -> Panoptic:
+    """Match segments of a class that share more than half of their union."""
+    true, labels = (
+        np.array([side.labels.get(value, -1) for value in values.tolist()], np.int64)
+        for side, values in ((truth, found.true), (predicted, found.predicted))
+    )
+    rows, columns, pixels = found.rows, found.columns, found.pixels
+    in_void, excused = np.zeros((2, labels.size), np.int64)
+    void, same = true[rows] < 0, true[rows] == labels[columns]
+    np.add.at(in_void, columns[void], pixels[void])
+    crowd = np.isin(found.true, list(truth.crowds))
+    some = void | (crowd[rows] & same)
+    np.add.at(excused, columns[some], pixels[some])
+    rows, columns, shared = found.some(same & ~void & ~crowd[rows])
+    unions = found.true_areas[rows] + (found.predicted_areas - in_void)[columns] - shared
+    pairs = Pairs(rows, columns, shared, unions)
+    matched = pairs.some(2 * shared > unions)
+    ignored = (2 * excused > found.predicted_areas) & (labels >= 0)
+    ignored[matched.columns] = False
+    return Panoptic(np.where(crowd, -1, true), labels, matched, ignored)
+
+
+def count_panoptic(found: Overlaps, truth: Segments, predicted: Segments, classes: Classes) -> ObjectCounts:
+    """Count an image of two panoptic maps, whose values are these segments."""
+    true, labels, matched, ignored = match_panoptic(found, truth, predicted)
+    known = np.unique(np.concatenate([true, labels]))
+    known = known[known >= 0]
+    sides = true, labels, labels[ignored], true[matched.rows]
+    numbers = np.stack([(side[:, np.newaxis] == known).sum(axis=0) for side in sides], axis=1)
+    order = np.argsort(true[matched.rows], kind="stable")
+    listed = known.tolist()
+    return ObjectCounts.made(
+        written_classes(listed, [classes.names.get(label, str(label)) for label in listed]) or "none",
+        matched.shared[order],
+        matched.unions[order],
+        things=[label in classes.things for label in listed],
+        objects=numbers[:, :3],
+        sizes=numbers[:, 3:] * [1, 0],
+    )
+
+
+def count_components(true: NDArray[Any], predicted: NDArray[Any]) -> ObjectCounts:
+    """Count an image by its numbered components, see `components_of`."""
+    table = Overlaps.of(true, predicted)
+    rows, columns, shared = table.some((table.true[table.rows] > 0) & (table.predicted[table.columns] > 0))
+    met, outside = np.zeros((2, table.true.size), np.int64)
+    inside = np.zeros(table.predicted.size, np.int64)
+    np.add.at(met, rows, shared)
+    np.add.at(inside, columns, shared)
+    np.add.at(outside, rows, (table.predicted_areas - inside)[columns])  # of what meets it, outside all true ones
+    real, drawn = table.true > 0, table.predicted > 0
+    sizes = int(real.sum()), int(drawn.sum())
+    return ObjectCounts.made(
+        COMPONENTS,
+        np.concatenate([met[real], inside[drawn]]),
+        np.concatenate([(table.true_areas + outside)[real], table.predicted_areas[drawn]]),
+        things=[1],
+        objects=[*sizes, 0],
+        sizes=sizes,
+    )
+
+
+def components_of(
+    truth: NDArray[np.bool_], predicted: NDArray[np.bool_], *, connectivity: int, min_true: int, min_predicted: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number the components of two masks: predicted ones below a size go, true ones become void with all on them."""
+    from scipy.ndimage import label
+
+    ways = np.ones((3, 3)) if connectivity == 8 else None
+    true, found = (label(mask, ways)[0] for mask in (truth, predicted))
+    for numbers, least in ((found, min_predicted), (true, min_true)):
+        small = np.bincount(numbers.reshape(-1)) < least
+        small[0] = False
+        if small.any():
+            gone = small[numbers]
+            for each in (numbers,) if numbers is found else (true, found):
+                each[gone] = 0
+    return true, found

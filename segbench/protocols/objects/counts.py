@@ -1,0 +1,199 @@
+"""Counts of objects: how many there are, and the intersections and unions of those that match."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from segbench.core.arguments import as_whole
+from segbench.core.arrays import IntArray, as_counts, frozen
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
+from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC
+
+_TABLES = {"objects": 3, "sizes": 2}
+_LISTS = ("things", "objects", "sizes", "shared", "whole", "aji")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ObjectCounts(Counts):
+    """Objects of one image, or of many: how many there are of each class, and the pairs that match.
+
+    Counts of the same kind add with ``+``. A pair is two whole numbers, so that thresholds of IoU are exact.
+
+    Parameters
+    ----------
+    classes : str
+        ``"instances"`` or ``"components"``, which are of one class, or the K classes of panoptic maps that the image
+        has, as in `LabelCounts`; ``"none"`` for none.
+    things : array of int, shape (K,)
+        1 where a class has things, 0 where it is stuff.
+    objects : array of int, shape (K, 3)
+        True and predicted objects, and those of the latter that are neither found nor false (void, crowds).
+    sizes : array of int, shape (K, 2)
+        How many pairs each class has in the lists; of components their numbers, true ones first.
+    shared, whole : array of int
+        Pairs: intersection and union of matched objects, class by class. Of components the intersection with the
+        other side and the adjusted union, and of predicted ones their area.
+    aji : array of int, shape (4,)
+        Intersection and union of AJI, then of AJI+; of instances alone.
+    images : int
+        How many images are added up.
+
+    Raises
+    ------
+    ArgumentError
+        If arrays do not fit each other, or hold anything but counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from segbench import count_objects
+    >>> truth = np.array([[1, 1, 0, 2], [1, 1, 0, 2]])
+    >>> counts = count_objects(truth, np.array([[5, 5, 5, 0], [5, 5, 5, 0]]))
+    >>> counts.objects.tolist(), counts.shared.tolist(), counts.whole.tolist()
+    ([[2, 1, 0]], [4], [6])
+    >>> counts.metrics()["f1_50"], round(counts.metrics()["pq"], 4)
+    (0.6666666666666666, 0.4444)
+    """
+
+    kind: ClassVar[str] = "objects"
+
+    classes: str
+    things: IntArray
+    objects: IntArray
+    sizes: IntArray
+    shared: IntArray
+    whole: IntArray
+    aji: IntArray = field(default_factory=lambda: np.zeros(4, np.int64))
+    images: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "images", as_whole(self.images, "images", most=2**62))
+        for name in _LISTS:
+            values = as_counts(np.asarray(getattr(self, name)).reshape(-1), name).astype(np.int64, copy=False)
+            object.__setattr__(self, name, frozen(values.reshape(-1, _TABLES[name]) if name in _TABLES else values))
+        number = len(self.labels)
+        fit = len(self.things) == len(self.objects) == len(self.sizes) == number
+        if not fit or not self.shared.size == self.whole.size == self.sizes.sum() or self.aji.size != 4:
+            raise ArgumentError("the arrays of object counts do not fit each other; take counts from count_objects")
+
+    @classmethod
+    def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
+        """Make counts of anything that can be arrays."""
+        arrays = {name: np.array(values, np.int64) for name, values in others.items()}
+        return cls(classes=classes, shared=np.asarray(shared), whole=np.asarray(whole), images=images, **arrays)
+
+    @property
+    def of(self) -> str:
+        """What was counted: ``"instances"``, ``"components"`` or ``"panoptic"``."""
+        return self.classes if self.classes in (INSTANCES, COMPONENTS) else PANOPTIC
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The label of each class; 0 for objects of one class."""
+        return () if self.classes == "none" else read_classes(self.classes)[0] if self.of == PANOPTIC else (0,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each class."""
+        return () if self.classes == "none" else read_classes(self.classes)[1] if self.of == PANOPTIC else ("",)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What has to be equal for counts to add up."""
+        return (self.of,)
+
+    @property
+    def ground_truth(self) -> str:
+        """What the counts say of the ground truth, in words."""
+        held = zip(self.names, self.objects[:, 0].tolist(), strict=True)
+        return ", ".join(f"{number} {name or self.of}" for name, number in held if number) or "no object"
+
+    def pairs(self, place: int = 0, side: int = 0) -> tuple[IntArray, IntArray]:
+        """Give intersections and unions of a class; of components, `side` 1 are the predicted ones."""
+        ends = np.cumsum(self.sizes.reshape(-1))
+        part = slice(int(ends[2 * place + side] - self.sizes[place, side]), int(ends[2 * place + side]))
+        return self.shared[part], self.whole[part]
+
+    def one(self, label: int) -> ObjectCounts:
+        """Give the counts of one class alone, which the image need not have."""
+        if label not in self.labels:
+            return self.made("none", [], [], images=self.images, things=[], objects=[], sizes=[])
+        place = self.labels.index(label)
+        shared, whole = self.pairs(place)
+        rows = {name: getattr(self, name)[place : place + 1] for name in ("things", *_TABLES)}
+        return replace(self, classes=written_classes([label], [self.names[place]]), shared=shared, whole=whole, **rows)
+
+    def metrics(self, iou: float | Sequence[float] = (0.5, 0.75, 0.9)) -> dict[str, float]:
+        """Compute every metric, as of a set of this one image.
+
+        Parameters
+        ----------
+        iou : float or sequence of float
+            The thresholds of instances, as in `Objects`.
+
+        Returns
+        -------
+        dict of str to float
+            By key, ``"pq"`` or ``"f1_50"``; nan where undefined.
+        """
+        from segbench.protocols.registry import measuring
+
+        protocol: Any = measuring(self)
+        table = (replace(protocol, iou=iou) if self.of == INSTANCES else protocol).table({"": self})
+        return dict(zip((metric.key for metric in table.metrics), table.estimates.tolist(), strict=True))
+
+    @classmethod
+    def sum(cls, counts: Iterable[Self]) -> Self:
+        """Pool any number of counts of the same kind, at least one."""
+        held = list(counts)
+        if not held:
+            raise ArgumentError("there are no counts to add up; count an image first")
+        kinds = sorted({one.of for one in held})
+        if len(kinds) > 1:
+            raise ArgumentError(f"counts of one kind of objects add up, but there are {' and '.join(kinds)}")
+        by_label = grouped(found for one in held for found in _by_class(one))
+        labels = sorted(by_label)
+        classes = [by_label[label] for label in labels]
+        if clashes := [label for label in labels if len({name for name, *_ in by_label[label]}) > 1]:
+            names = " and ".join(sorted({name for name, *_ in by_label[clashes[0]]}))
+            raise ArgumentError(f"label {clashes[0]} is called {names}; counts of the same classes add up")
+        called = [parts[0][0] for parts in classes]
+        pairs = [[np.hstack([one[3][side] for one in parts]) for side in (0, 1)] for parts in classes]
+        listed = np.hstack([side for both in pairs for side in both] or [np.zeros((2, 0), np.int64)])
+        return cls.made(
+            kinds[0] if kinds != [PANOPTIC] else written_classes(labels, called) or "none",
+            listed[0],
+            listed[1],
+            things=[parts[0][1] for parts in classes],
+            objects=[np.sum([one[2] for one in parts], axis=0) for parts in classes],
+            sizes=[[side.shape[1] for side in both] for both in pairs],
+            aji=np.sum([one.aji for one in held], axis=0),
+            images=sum(one.images for one in held),
+        )
+
+
+def _by_class(one: ObjectCounts) -> Iterator[tuple[int, tuple[str, int, IntArray, list[IntArray]]]]:
+    """Give the name, the kind, the numbers and the pairs of each class by its label."""
+    for place, (label, name) in enumerate(zip(one.labels, one.names, strict=True)):
+        pairs = [np.stack(one.pairs(place, side)) for side in (0, 1)]
+        yield label, (name, int(one.things[place]), one.objects[place], pairs)
+
+
+def reaching(shared: IntArray, whole: IntArray, thresholds: Sequence[Fraction]) -> list[int]:
+    """Count the pairs with an intersection over union of at least each threshold, an exact fraction."""
+    return [int(np.count_nonzero(shared * each.denominator >= whole * each.numerator)) for each in thresholds]
+
+
+def sum_of(shared: IntArray, whole: IntArray) -> float:
+    """Add up intersections over unions, rounded once, so that their order does not matter."""
+    return math.fsum((shared / whole).tolist())

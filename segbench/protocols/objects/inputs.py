@@ -1,0 +1,190 @@
+"""The files of an image as maps of objects, or as masks; what their values cannot mean is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import DataError
+from segbench.core.interface import given, named
+from segbench.core.names import first_names
+from segbench.core.sample import Sample
+from segbench.loaders.arrays import COLOUR
+from segbench.protocols.annotators import take_one
+from segbench.protocols.class_names import MOST_CLASSES
+from segbench.protocols.contours.inputs import places_of_mask
+from segbench.protocols.label_rules import Positive, equals_any
+from segbench.protocols.objects.counting import Classes, Overlaps, Segments
+
+_LISTED = 5
+_INSTANCES = 2**32
+"""What the class of a pixel is multiplied by where it has a file of its own."""
+_LARGEST = 2**62
+_OUTSIDE = -1
+"""What pixels outside the field of view are given, which is no segment's number."""
+_SIDES = ("ground truth", "prediction")
+
+
+def instances_of(sample: Sample, void: Sequence[float]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the numbers of objects on both sides; void pixels are in none."""
+    truth, predicted = _one_of_each(sample)
+    maps = [_numbers(file, values) for file, values in zip(_files(sample), (truth, predicted), strict=True)]
+    for file, values in zip(_files(sample), maps, strict=True):
+        if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
+            components = given("kind", "components")
+            what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
+            raise DataError(file, what, f"take the connected components of masks: {components}")
+    hidden = equals_any(truth, tuple(void)) if void else np.zeros(truth.shape, np.bool_)
+    if sample.field is not None:
+        hidden |= ~sample.field
+    if hidden.any():
+        maps = [np.where(hidden, values.dtype.type(0), values) for values in maps]
+    return maps[0], maps[1]
+
+
+def panoptic_maps(sample: Sample, *, divisor: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give maps whose values are segments: ids, classes times a divisor plus instance, or both maps put together."""
+    with_json = sample.about[0] is not None
+    maps = _one_of_each(sample) if with_json or divisor is not None else _combined(sample)
+    truth, predicted = (_numbers(file, values) for file, values in zip(_files(sample), maps, strict=True))
+    if sample.field is not None:
+        truth = np.where(sample.field, truth.astype(np.int64), _OUTSIDE)
+    return truth, predicted
+
+
+def segments_in(
+    sample: Sample,
+    found: Overlaps,
+    *,
+    divisor: int | None,
+    classes: Mapping[int, str],
+    things: Sequence[int],
+    void: Sequence[float],
+) -> tuple[Segments, Segments, Classes]:
+    """Say what the values of both maps are; what cannot be is listed in one error for each map."""
+    held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
+    pixels = [
+        {value: area for value, area in zip(*map(np.ndarray.tolist, side), strict=True) if value != _OUTSIDE}
+        for side in held
+    ]
+    if sample.about[0] is not None:
+        return _by_json(sample, pixels)
+    true, predicted = (
+        _labels(file, values, divisor or _INSTANCES, classes, void)
+        for file, values in zip(_files(sample), pixels, strict=True)
+    )
+    crowds = frozenset(value for value, label in true.items() if value == label and label in things)
+    return Segments(true, crowds), Segments(predicted), Classes(classes, frozenset(things))
+
+
+def _labels(
+    file: str, values: Iterable[int], divisor: int, classes: Mapping[int, str], void: Sequence[float]
+) -> dict[int, int]:
+    """Give the class of each value: the value itself below the divisor, for segments without an instance."""
+    labels = {value: value // divisor if value >= divisor else value for value in values}
+    known = {value: label for value, label in labels.items() if label not in void}
+    strange = {label: value for value, label in known.items() if label not in classes}
+    fix = f"correct {named('divisor')}, which is {divisor}, or " if divisor < _INSTANCES else ""
+    if classes and strange:
+        each = [f"class {label}" + f" (value {value})" * (value != label) for label, value in strange.items()]
+        what = f"holds {first_names(each, _LISTED)}, expected the {len(classes)} classes or void"
+        raise DataError(file, what, f"{fix}name them all: {named('classes')}, {named('void')}")
+    if max(labels.values(), default=0) >= MOST_CLASSES:
+        what = f"holds class {max(labels.values())}, expected classes below {MOST_CLASSES}"
+        raise DataError(file, what, f"{fix}save numbers of classes")
+    return known
+
+
+def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segments, Segments, Classes]:
+    """Take what the JSON of each side says of its ids, which must be those that have pixels."""
+    sides: list[Segments] = []
+    names: dict[int, str] = {}
+    things: set[int] = set()
+    for file, areas, about in zip(_files(sample), pixels, sample.about, strict=True):
+        segments = {number: (label, crowd, area) for number, label, crowd, area in about["segments"]}
+        missing, strange = segments.keys() - areas.keys(), areas.keys() - segments.keys() - {0}
+        problems = [
+            f"{what}: {first_names([str(number) for number in sorted(numbers)], _LISTED)}"
+            for what, numbers in (("ids in its JSON without pixels", missing), ("ids that its JSON lacks", strange))
+            if numbers and (sample.field is None or numbers is strange)
+        ]
+        if not sides and not problems and sample.field is None:  # predicted areas are often those of another size
+            problems += [
+                f"segment {number} has {areas[number]} pixels, and its JSON says {area}: segments overlap"
+                for number, (_, _, area) in segments.items()
+                if area is not None and area != areas[number]
+            ][:_LISTED]
+        if problems:
+            raise DataError(file, "; ".join(problems), "write the map and its JSON from the same segments")
+        crowds = frozenset(number for number, (_, crowd, _) in segments.items() if crowd)
+        sides.append(Segments({number: label for number, (label, *_) in segments.items()}, crowds))
+        names |= {label: name for label, name, _ in about["classes"]}
+        things |= {label for label, _, thing in about["classes"] if thing}
+    return sides[0], sides[1], Classes(names, frozenset(things))
+
+
+def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Put maps of classes and of instances together."""
+    pairs = [list(sample.ground_truths), list(sample.predictions)]
+    if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
+        found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
+        what = f"panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}"
+        fix = f"put the JSON beside its folder, or give {given('divisor', 1000)}, or {given('gt_pattern', '*_#')}"
+        raise DataError(sample.truth_file, what, f"{fix} for files of classes and instances")
+    files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
+    if ("inst" in files[0]) == ("inst" in files[1]):
+        what = f"two maps, {' and '.join(files)}, expected one with 'inst' in its name, and one of classes"
+        raise DataError(sample.truth_file, what, "rename the maps of instances")
+    if "inst" in files[0]:
+        pairs[0].reverse()
+    combined = []
+    for file, pair in zip(_files(sample), pairs, strict=True):
+        labels, instances = (_numbers(file, each).astype(np.int64) for each in pair)
+        whole = (instances == 0) | (labels == 0)
+        combined.append(np.where(whole, labels, labels * _INSTANCES + instances))
+    return combined[0], combined[1]
+
+
+def masks_of(
+    sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Give a mask, and a predicted mask or the scores above `at`; void pixels are in neither."""
+    above = None if at is None else math.nextafter(at, math.inf)
+    places = places_of_mask(sample, positive=positive, void=void, at=above)
+    return places.truth == 0, places.predicted == 0
+
+
+def _files(sample: Sample) -> tuple[str, str]:
+    return sample.truth_file, sample.predicted_file
+
+
+def _one_of_each(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the two maps of an image."""
+    if len(sample.ground_truths) > 1:
+        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one map", take_one())
+    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    if len(sample.predictions) > 1 or predicted.ndim != 2:
+        what = f"a stack of shape {predicted.shape}, expected one map of shape (height, width)"
+        raise DataError(sample.predicted_file, what, "objects that overlap have no label map: keep the one on top")
+    if predicted.shape != truth.shape:
+        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
+        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
+    return truth, predicted
+
+
+def _numbers(file: str, values: NDArray[Any]) -> NDArray[Any]:
+    """Give a map of whole numbers from 0."""
+    if values.dtype == np.uint32 and values.size and values.flat[0] >= COLOUR:
+        fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}"
+        raise DataError(file, "is in colour, expected a number for each object", f"{fix}; or save numbers")
+    if values.dtype.kind == "b":
+        return values
+    whole = values.dtype.kind != "f" or np.array_equal(values, np.rint(values))
+    if not whole or values.min() < 0 or values.max() > _LARGEST:
+        found = f"{values.min():g} to {values.max():g}"
+        raise DataError(file, f"holds values from {found}, expected whole numbers from 0", "save numbers of objects")
+    return values.astype(np.int64) if values.dtype.kind == "f" else values

@@ -1,0 +1,309 @@
+"""The metrics of objects, and the tables that compute them: of instances, of panoptic maps, of components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import FloatArray
+from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.table import CountsTable, column_sums
+from segbench.protocols.objects.choices import MEAN_OVER, OF_COMPONENTS, percent
+from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
+
+_OF_MATCHES = ("f1", "precision", "recall", "threat_score")
+_TITLES = {"f1": "F1", "threat_score": "AP"}
+_AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
+_QUALITY = (
+    Metric(key="pq", title="PQ", better="higher", image_key="pq", compared=True),
+    Metric(key="sq", title="SQ", better="higher", image_key="sq", priority=2, note="mean IoU of matched objects"),
+    Metric(key="rq", title="RQ", better="higher", image_key="rq", priority=2, note="F1 of objects with IoU > .5"),
+)
+TOTALS = (
+    Metric(key="true_objects", title="objects", image_key="true_objects", kind="total", priority=5),
+    Metric(key="predicted_objects", title="predicted", image_key="predicted_objects", kind="total", priority=5),
+)
+PANOPTIC_METRICS = shares(
+    *(replace(one, headline=one.key == "pq") for one in _QUALITY),
+    *(
+        replace(one, key=f"{one.key}_{kind}", image_key=f"{one.key}_{kind}", group=kind, note="", compared=False,
+                priority=1 if one.key == "pq" else 4)
+        for kind in ("things", "stuff")
+        for one in _QUALITY
+    ),
+)  # fmt: skip
+COMPONENT_METRICS = shares(
+    Metric(
+        key="component_f1", title="F1", better="higher", image_key="component_f1", headline=True, compared=True,
+        note="mean over thresholds of sIoU from .25 to .75",
+    ),
+    *(
+        Metric(key=f"component_f1_{t}", title=f"F1@.{t}", better="higher", image_key=f"component_f1_{t}", priority=1)
+        for t in (25, 50, 75)
+    ),
+    Metric(
+        key="component_siou", title="sIoU", better="higher", image_key="component_siou", compared=True,
+        note="mean over true components",
+    ),
+    Metric(
+        key="component_ppv", title="PPV", better="higher", image_key="component_ppv", compared=True,
+        note="mean over predicted components",
+    ),
+    Metric(
+        key="lesion_f1", title="lesion F1", better="higher", image_key="lesion_f1", compared=True,
+        note="found if one pixel is predicted, false if none is true",
+    ),
+    Metric(key="lesion_f1_images", better="higher"),
+)  # fmt: skip
+
+
+def instance_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
+    """Give the metrics at these thresholds of IoU: those of all images together, then means over images."""
+    names = [(percent(each), f"{float(each):g}".lstrip("0")) for each in iou]
+    pooled = [
+        Metric(
+            key=f"{kind}_{key}", title=f"{_TITLES[kind]}@{at}" if kind in _TITLES else "", better="higher",
+            image_key=f"{kind}_{key}", headline=(kind, key) == ("f1", names[0][0]), compared=kind in _TITLES,
+            priority=0 if kind == "f1" else 1, note=_AP if kind == "threat_score" else "",
+        )
+        for key, at in (*names, ("mean", ".5:.95"))
+        for kind in _OF_MATCHES
+    ]  # fmt: skip
+    means = [replace(one, key=f"{one.key}_images", title="", image_key="", headline=False, note="") for one in pooled]
+    others = [
+        Metric(
+            key="matched_iou", title="matched IoU", better="higher", image_key="matched_iou", priority=3,
+            note="mean IoU of the objects matched at .5",
+        ),
+        Metric(key="aji", title="AJI", better="higher", image_key="aji", compared=True, note="mean over images"),
+        Metric(
+            key="aji_plus", title="AJI+", better="higher", image_key="aji_plus", priority=3, note="mean over images"
+        ),
+    ]  # fmt: skip
+    return shares(*pooled, *others, *_QUALITY, *means)
+
+
+class ByThreshold(NamedTuple):
+    """F1 and the threat score (AP) of all objects together at rising thresholds of IoU."""
+
+    at: FloatArray
+    f1: FloatArray
+    ap: FloatArray
+
+
+class ObjectTable(CountsTable[ObjectCounts]):
+    """What the tables of all kinds share."""
+
+    counts = ObjectCounts
+    drawn_from: ClassVar[Fraction] = Fraction(1, 2)
+    """The lowest of the thresholds that `by_threshold` has, over a range of 1/2."""
+
+    @cached_property
+    def by_threshold(self) -> ByThreshold:
+        """F1 and AP against the threshold of IoU, or sIoU of components."""
+        at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
+        shared, whole = (np.concatenate([getattr(one, name) for one in self.ordered]) for name in ("shared", "whole"))
+        found = np.array(reaching(shared, whole, at))
+        both = float(self.numbers.sum())
+        with np.errstate(invalid="ignore"):  # 0 / 0 without objects
+            return ByThreshold(np.array(at, np.float64), 2 * found / both, found / (both - found))
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of the benchmark itself, with each sum rounded once."""
+        row: FloatArray = self.score(column_sums(self.rows))[0]
+        return row
+
+    @cached_property
+    def numbers(self) -> NDArray[np.int64]:
+        """True and predicted objects of each image, without those ignored."""
+        found = [one.objects.sum(axis=0) for one in self.ordered]
+        table = np.array(found, np.int64).reshape(-1, 3)
+        return np.stack([table[:, 0], table[:, 1] - table[:, 2]], axis=1)
+
+    @property
+    def totals(self) -> Mapping[str, int]:
+        """How many objects there are on either side."""
+        return dict(zip((metric.key for metric in TOTALS), self.numbers.sum(axis=0).tolist(), strict=True))
+
+    def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
+        true, predicted = self.totals.values()
+        if not self.images:
+            return "no image was counted"
+        if not true and not predicted:
+            return "there is no object in either map"
+        if metric.key.startswith("recall"):
+            return "there is no object in the ground truth"
+        if metric.key.startswith(("precision", "component_ppv")):
+            return "there is no predicted object"
+        if metric.key.endswith(("_things", "_stuff")):
+            kind = metric.key.rpartition("_")[2]
+            return f"no class is {kind} here" if kind == "stuff" else "no class here has things"
+        return "no object is matched" if metric.key == "matched_iou" else "there is no object in the ground truth"
+
+
+class InstanceTable(ObjectTable):
+    """Instance label maps: objects of one class, at thresholds of IoU."""
+
+    def __init__(self, iou: Sequence[Fraction], per_image: Mapping[str, ObjectCounts]) -> None:
+        super().__init__(per_image)
+        self.metrics = instance_metrics(iou)
+        self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
+        self._shown = [self._at.index(each) for each in iou]
+        self._mean = [self._at.index(each) for each in MEAN_OVER]
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Numbers of objects; TP and sum of IoU by threshold, and of PQ; AJI; then the image's own metrics."""
+        found = []
+        for one, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
+            pairs = shared, whole = one.pairs()
+            above = 2 * shared > whole
+            sums = sum_of(*pairs), np.count_nonzero(above), sum_of(shared[above], whole[above])
+            aji = [part / total if total else 0.0 for part, total in one.aji.reshape(2, 2).tolist()]
+            found.append([true, predicted, *sums, *aji, one.aji[1] > 0, *reaching(*pairs, self._at)])
+        rows = np.array(found, np.float64).reshape(-1, 8 + len(self._at))
+        of_images = _of_matches(rows[:, :1], rows[:, 1:2], rows[:, 8:])
+        defined = ~np.isnan(of_images[:, :, 0])
+        own = np.nan_to_num(of_images).reshape(len(rows), len(_OF_MATCHES) * len(self._at))
+        return np.hstack([rows, own, defined.astype(np.float64)])
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        width, kinds = len(self._at), len(_OF_MATCHES)
+        first, matches, own, defined = np.split(sums, np.cumsum([8, width, kinds * width]), axis=1)
+        true, predicted, iou, above, iou_above, *aji, defined_aji = first.T[:, :, np.newaxis]
+        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is undefined
+            pooled = _of_matches(true, predicted, matches)
+            means = own.reshape(-1, kinds, width) / defined[:, :, np.newaxis]
+            columns = [self._columns(pooled), iou / matches[:, self._mean[:1]], *(part / defined_aji for part in aji)]
+            sq, rq = np.where(above, iou_above / above, 0), 2 * above / (true + predicted)
+            pq = 2 * iou_above / (true + predicted)
+        sq = np.where(true + predicted, sq, np.nan)
+        return np.hstack([*columns, pq, sq, rq, self._columns(means)])
+
+    def _columns(self, values: FloatArray) -> FloatArray:
+        """Give metrics of shape (R, kinds, thresholds) in the order of the columns: by threshold, then the mean."""
+        shown = values[:, :, self._shown].transpose(0, 2, 1).reshape(len(values), -1)
+        return np.hstack([shown, values[:, :, self._mean].mean(axis=2)])
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say how many images are in no mean over images."""
+        empty = int(np.count_nonzero(~self.numbers.any(axis=1)))
+        means = [metric for metric in self.metrics if metric.key.startswith("aji")]
+        return left_out_note(means, "no object in either map", empty, self.images)
+
+
+def _of_matches(true: FloatArray, predicted: FloatArray, matches: FloatArray) -> FloatArray:
+    """Compute F1, precision, recall and the threat score at each threshold, shape (R, 4, thresholds)."""
+    with np.errstate(invalid="ignore"):  # 0 / 0 is undefined
+        both = true + predicted
+        return np.stack([2 * matches / both, matches / predicted, matches / true, matches / (both - matches)], axis=1)
+
+
+class PanopticTable(ObjectTable):
+    """Panoptic maps: the quality of each class, and means over classes."""
+
+    metrics = PANOPTIC_METRICS
+
+    @cached_property
+    def _classes(self) -> dict[int, tuple[str, bool]]:
+        """The name of each class that an image has, and whether it has things, by its label, rising."""
+        found: dict[int, tuple[str, bool]] = {}
+        for one in self.ordered:
+            for label, name, thing in zip(one.labels, one.names, one.things.tolist(), strict=True):
+                found.setdefault(label, (name, bool(thing)))
+        return dict(sorted(found.items()))
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """By class: TP, objects on both sides together, and the sum of IoU."""
+        places = {label: place for place, label in enumerate(self._classes)}
+        rows = np.zeros((self.images, len(places), 3))
+        for row, one in zip(rows, self.ordered, strict=True):
+            for place, label in enumerate(one.labels):
+                true, predicted, ignored = one.objects[place].tolist()
+                row[places[label]] = one.sizes[place, 0], true + predicted - ignored, sum_of(*one.pairs(place))
+        return rows.reshape(self.images, 3 * len(places))
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        found, both, iou = np.moveaxis(sums.reshape(len(sums), len(self._classes), 3), 2, 0)
+        things = np.array([thing for _, thing in self._classes.values()], bool)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is undefined: classes that no image has
+            by_class = 2 * iou / both, np.where(found > 0, iou / found, 0), 2 * found / both
+            columns = [
+                np.where(both[:, some] > 0, values[:, some], 0).sum(axis=1) / np.count_nonzero(both[:, some], axis=1)
+                for some in (slice(None), things, ~things)
+                for values in by_class
+            ]
+        return np.column_stack(columns)
+
+    @property
+    def images_of_classes(self) -> Mapping[str, int]:
+        """How many images hold each class that the ground truth of some holds or that is predicted."""
+        held = dict.fromkeys((name for name, _ in self._classes.values()), 0)
+        for one in self.ordered:
+            for name, number in zip(one.names, one.objects[:, 0].tolist(), strict=True):
+                held[name] += number > 0
+        return held
+
+
+class ClassTable(PanopticTable):
+    """One class of panoptic maps."""
+
+    metrics = PANOPTIC_METRICS[: len(_QUALITY)]
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        return super().score(sums)[:, : len(_QUALITY)]
+
+
+class ComponentTable(ObjectTable):
+    """Connected components of masks."""
+
+    metrics = COMPONENT_METRICS
+    drawn_from = Fraction(1, 4)
+
+    @cached_property
+    def by_threshold(self) -> ByThreshold:
+        """F1 and AP against the threshold, where true and predicted components are found by different measures."""
+        at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
+        pooled = self.pooled
+        hits, right = (np.array(reaching(*pooled.pairs(0, side), at)) for side in (0, 1))
+        true, predicted = self.numbers.sum(axis=0).tolist()
+        all_but_hits = true + predicted - right
+        with np.errstate(invalid="ignore"):  # 0 / 0 without components
+            return ByThreshold(np.array(at, np.float64), 2 * hits / (hits + all_but_hits), hits / all_but_hits)
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        """Components on both sides; found and true-free ones; sums of sIoU and PPV; TP and FP by threshold; F1."""
+        found = []
+        for one, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
+            pairs = one.pairs(0, 0), one.pairs(0, 1)
+            hits, rest = np.count_nonzero(pairs[0][0]), predicted - np.count_nonzero(pairs[1][0])
+            lesions = 2 * hits / (hits + true + rest) if true + rest else 0.0
+            sums = (sum_of(*side) for side in pairs)
+            false = [predicted - reached for reached in reaching(*pairs[1], OF_COMPONENTS)]
+            own = (lesions, true + rest > 0)
+            found.append([true, predicted, hits, rest, *sums, *own, *reaching(*pairs[0], OF_COMPONENTS), *false])
+        return np.array(found, np.float64).reshape(-1, 8 + 2 * len(OF_COMPONENTS))
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
+        first, hits, false = np.split(sums, [8, 8 + len(OF_COMPONENTS)], axis=1)
+        true, predicted, touched, rest, siou, ppv, lesions, defined = first.T[:, :, np.newaxis]
+        with np.errstate(invalid="ignore"):  # 0 / 0 is undefined
+            f1 = 2 * hits / (hits + true + false)
+            of_all = siou / true, ppv / predicted, 2 * touched / (touched + true + rest), lesions / defined
+        chosen = [OF_COMPONENTS.index(Fraction(k, 4)) for k in (1, 2, 3)]
+        return np.hstack([f1.mean(axis=1, keepdims=True), f1[:, chosen], *of_all])

@@ -1,0 +1,538 @@
+"""Settings of the objects protocol: what objects are, how they are written in files, and when one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+
+from segbench.core.arguments import as_real, as_whole, listed
+from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Parts, Pictured, Prepared, TwoPasses, Verb
+from segbench.core.counts import Counts, counts_in
+from segbench.core.errors import ArgumentError
+from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.interface import given, named, setting
+from segbench.core.metric import Metric
+from segbench.core.numbers import written
+from segbench.core.options import option, read_numbers, read_void
+from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Reading, Sample
+from segbench.loaders.reading import MASKS
+from segbench.protocols.class_names import classes_of, read_classes, written_classes
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
+from segbench.protocols.labels.settings import Labels
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.protocols.objects.reading import INSTANCE_MAPS
+from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.states import State
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from segbench.core.pictures import Pictures
+    from segbench.core.summary import Summary
+    from segbench.core.table import Table
+    from segbench.protocols.objects.counting import Overlaps
+    from segbench.protocols.objects.counts import ObjectCounts
+
+_MOST_PIXELS = 2**30
+_DECIMALS = 10**6
+_ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        INSTANCES: ("iou",),
+        PANOPTIC: ("divisor", "classes", "names", "things"),
+        COMPONENTS: ("at", "positive", "connectivity", "min_true", "min_predicted"),
+    }
+)
+
+
+def _read_at(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
+    """Read a score, or the word best."""
+    if text == "best":
+        return text
+    numbers = read_numbers(text)
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepared, Parts, Pictured):
+    """Settings of the objects protocol.
+
+    Parameters
+    ----------
+    kind : {"instances", "panoptic", "components"}, optional
+        What objects are: the values of label maps, segments with classes, or the connected components of masks. By
+        default panoptic with a `divisor`, instances without.
+    iou : float or sequence of float
+        Thresholds of IoU at which instances are matched, from .5, with at most six decimal places.
+    divisor : int, optional
+        Panoptic maps hold ``class * divisor + instance``, and below it classes alone: stuff, or crowds of things. None:
+        a JSON of COCO's format lies beside each folder, or each image has a file of classes and one of instances.
+    classes : int, sequence of int or str, optional
+        The classes of panoptic maps without a JSON, as in `Labels`. None: all values but those of `void`.
+    names : sequence of str, optional
+        What these are called; by default by their labels.
+    things : str or sequence of int
+        Which of the classes are things: ``"24-28,31"``, labels or names.
+    void : sequence of int, optional
+        Of instances and masks: ground-truth values of pixels that are left out on both sides. Of panoptic maps with a
+        divisor, or two files: classes that are void; by default 0, unless it is one of the classes.
+    at : float or "best", optional
+        Predicted masks are the scores above this, or above the threshold of the best F1 of all pixels of the set. None:
+        predictions are masks.
+    positive : str, float or sequence of float, optional
+        Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
+    connectivity : {8, 4}
+        Whether pixels of components touch at corners, too.
+    min_true, min_predicted : int
+        Predicted components of fewer pixels are removed; then true ones become void, with what is predicted there.
+
+    Raises
+    ------
+    ArgumentError
+        If a setting is out of range, or has no meaning for this kind.
+
+    Examples
+    --------
+    >>> Objects(divisor=1000).kind
+    'panoptic'
+    >>> Objects(iou=0.5).signature_fields()
+    {'kind': 'instances', 'void': 'none', 'iou': '0.5'}
+    """
+
+    name: ClassVar[str] = "objects"
+    reads: ClassVar[Reading] = INSTANCE_MAPS
+    counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
+    title: ClassVar[str] = (
+        "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."
+    )
+    examples: ClassVar[tuple[str, ...]] = (
+        "GT PRED --iou 0.5,0.75",
+        "GT PRED --kind panoptic -o results.segbench",
+        "GT PRED --kind components --at 0.5",
+    )
+    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
+        {
+            State.TRUE: "matched, as predicted",
+            State.PARTNER: "matched, as in the ground truth",
+            State.FALSE: "false",
+            State.MISSED: "missed",
+            State.IGNORED: "left out",
+        }
+    )
+    kind: Kind | None = field(
+        default=None,
+        metadata=option(
+            "Take as objects: values of label maps, segments of classes, or components of masks.", default="instances"
+        ),
+    )
+    iou: float | Sequence[float] = field(
+        default=(0.5, 0.75, 0.9),
+        metadata=option(
+            "Match instances at these IoU: 0.5,0.75.", metavar="LIST", read=read_numbers, default="0.5,0.75,0.9"
+        ),
+    )
+    divisor: int | None = field(
+        default=None,
+        metadata=option(
+            "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", default="JSON"
+        ),
+    )
+    classes: int | Sequence[int] | str | None = field(
+        default=None,
+        metadata=option(
+            "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
+            metavar="CLASSES",
+            read=classes_of,
+            write=written_classes,
+            also=("names",),
+            panel="Ground truth",
+            default="those found",
+        ),
+    )
+    names: Sequence[str] | None = None
+    things: str | Sequence[int] = field(
+        default=(),
+        metadata=option(
+            "Say which classes are things: 24-28,31 or person,car.",
+            metavar="CLASSES",
+            read=str,
+            panel="Ground truth",
+            default="none",
+        ),
+    )
+    void: Sequence[int] | None = field(
+        default=None,
+        metadata=option(
+            "Leave out these ground-truth values, or classes of panoptic maps: 0,255, or none.",
+            metavar="VALUES",
+            panel="Ground truth",
+            read=read_void,
+            default="class 0; none",
+        ),
+    )
+    at: Any = field(
+        default=None,
+        metadata=option(
+            "Cut soft predictions: scores above this, or above the threshold of the best F1: best.",
+            metavar="SCORE",
+            read=_read_at,
+            of_predictions=True,
+        ),
+    )
+    positive: Positive | None = field(
+        default=None,
+        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
+    )
+    connectivity: int = field(
+        default=8, metadata=option("Let pixels of components touch in 8 ways, or in 4.", metavar="N", read=int)
+    )
+    min_true: int = field(
+        default=0,
+        metadata=option("Leave out true components of fewer pixels.", metavar="N", read=int, default="none"),
+    )
+    min_predicted: int = field(
+        default=0,
+        metadata=option("Remove predicted components of fewer pixels.", metavar="N", read=int, default="none"),
+    )
+
+    def __post_init__(self) -> None:
+        if self.kind is None:
+            object.__setattr__(self, "kind", INSTANCES if self.divisor is None else PANOPTIC)
+        if self.kind not in get_args(Kind):
+            raise ArgumentError(f"{named('kind')} is {self.kind!r}, expected one of {', '.join(get_args(Kind))}")
+        for kind, names in _ONLY_OF.items():
+            for each in fields(self):
+                if kind != self.kind and each.name in names and getattr(self, each.name) != each.default:
+                    raise ArgumentError(
+                        f"{named(each.name)} is for {kind}, and these are {self.kind}; give {given('kind', kind)}, or "
+                        "leave it out"
+                    )
+        object.__setattr__(self, "iou", tuple(map(float, self._thresholds)))
+        if self.kind == PANOPTIC:
+            self._settle_classes()
+        else:
+            object.__setattr__(self, "void", void_labels(self.void or ()))
+        if self.kind == COMPONENTS:
+            self._settle_components()
+
+    def _settle_classes(self) -> None:
+        if self.divisor is None:
+            from segbench.protocols.objects.descriptions import PANOPTIC_MAPS
+
+            object.__setattr__(self, "reads", PANOPTIC_MAPS)
+        else:
+            object.__setattr__(self, "divisor", as_whole(self.divisor, named("divisor"), least=2, most=2**31))
+        void = self.void
+        if self.classes is not None:
+            rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
+            for name in ("classes", "names"):
+                object.__setattr__(self, name, getattr(rules, name))
+        labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
+        object.__setattr__(self, "void", void_labels(((0,) if 0 not in labels else ()) if void is None else void))
+        things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
+        things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
+        wrong = [label for label in things if (labels and label not in labels) or label == 0]
+        if wrong:
+            what = "0 cannot have instances: its values would be those of classes" if 0 in wrong else "no such class"
+            raise ArgumentError(f"{named('things')} holds {wrong[0]}: {what}")
+        object.__setattr__(self, "things", things)
+
+    def _labels_of(self, text: str) -> Sequence[int]:
+        """Read labels and names of classes between commas."""
+        known = dict(zip(self.names or (), cast("Sequence[int]", self.classes or ()), strict=True))
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        return [label for part in parts for label in ([known[part]] if part in known else read_classes(part)[0])]
+
+    def _settle_components(self) -> None:
+        if self.at is not None and self.at != "best":
+            score = as_real(self.at, named("at"), "a score, or 'best'", least=-1e300, most=1e300)
+            object.__setattr__(self, "at", score)
+        if self.connectivity not in (4, 8):
+            raise ArgumentError(f"{named('connectivity')} is {self.connectivity!r}, expected 8 or 4")
+        if self.positive is not None:
+            object.__setattr__(self, "positive", rule_text(self.positive))
+        for name in ("min_true", "min_predicted"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
+        object.__setattr__(self, "reads", replace(MASKS, name="components", pixelwise=False))
+
+    @property
+    def _thresholds(self) -> tuple[Fraction, ...]:
+        """The thresholds of IoU, as the decimals that they are written as."""
+        single = isinstance(self.iou, (int, float)) and not isinstance(self.iou, bool)
+        values = (self.iou,) if single else listed(self.iou, named("iou"), "(0.5, 0.75)")
+        what = "IoU from 0.5, below which objects have several partners, to 1"
+        read = [as_real(value, named("iou"), what, least=0.5, most=1) for value in values]
+        found = tuple(dict.fromkeys(Fraction(str(value)) for value in read))
+        if not found or any(_DECIMALS % each.denominator for each in found):
+            raise ArgumentError(f"{named('iou')} is {read}, expected {what}, of at most six decimal places")
+        return found
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the settings that a metric depends on."""
+        found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
+        if self.kind == INSTANCES:
+            return found | {"iou": written(cast("tuple[float, ...]", self.iou))}
+        if self.kind == COMPONENTS:
+            found |= {"positive": str(self.positive or "nonzero").replace(" ", "")}
+            found |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
+            at = self.at if self.at is None or self.at == "best" else written((self.at,))
+            return found | ({"at": str(at)} if at is not None else {})
+        if self.divisor is not None:
+            found["divisor"] = str(self.divisor)
+        if self.classes is not None:
+            found["classes"] = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
+        return found | ({"things": ",".join(map(str, self.things))} if self.things else {})
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, str]) -> Objects:
+        """Make the protocol from the fields of a signature, as far as metrics depend on them."""
+        kind = cast("Kind", fields["kind"])
+        return cls(kind=kind, iou=read_numbers(fields["iou"])) if "iou" in fields else cls(kind=kind)
+
+    @classmethod
+    def measuring(cls, counts: Counts) -> Objects:
+        """Make the protocol for counts."""
+        return cls(kind=cast("Kind", cast("ObjectCounts", counts).of))
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        from segbench.protocols.objects import metrics
+
+        of_kind = {PANOPTIC: metrics.PANOPTIC_METRICS, COMPONENTS: metrics.COMPONENT_METRICS}
+        found = of_kind.get(str(self.kind)) or metrics.instance_metrics(self._thresholds)
+        return (*found, *metrics.TOTALS)
+
+    def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
+        """Lay out counts, see `segbench.protocols.objects.metrics`."""
+        from segbench.protocols.objects import metrics
+
+        if self.kind == INSTANCES:
+            return metrics.InstanceTable(self._thresholds, per_image)
+        return (metrics.PanopticTable if self.kind == PANOPTIC else metrics.ComponentTable)(per_image)
+
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+        """Give each class of panoptic maps alone."""
+        if self.kind != PANOPTIC:
+            return {}
+        counts, alone = dict(images), _OneClass(**{each.name: getattr(self, each.name) for each in fields(self)})
+        known = {label: name for one in counts.values() for label, name in zip(one.labels, one.names, strict=True)}
+        kept = {key: value for key, value in settings.items() if key != "classes"}
+        return {
+            name: Part(
+                alone,
+                {"class": name, "label": str(label)} | kept,
+                {image: one.one(label) for image, one in counts.items()},
+            )
+            for label, name in sorted(known.items())
+        }
+
+    @property
+    def first(self) -> Protocol | None:
+        """The run that finds the threshold of the best F1."""
+        return Pixels(positive=self.positive, void=tuple(map(float, self.void or ()))) if self.at == "best" else None
+
+    def after(self, summary: Summary) -> Objects:
+        """Cut scores at the threshold that this run found."""
+        return replace(self, at=summary["ods_threshold"])
+
+    @property
+    def why_not_arrays(self) -> str:
+        """Why images cannot come as arrays."""
+        if self.at == "best":
+            return f"the best threshold is that of the whole set; give it: {given('at', 0.5)}"
+        if self.kind == PANOPTIC and self.divisor is None:
+            return f"arrays have no JSON; give maps of class times divisor plus instance, and {given('divisor', 1000)}"
+        return ""
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Compile every kernel, or load it from disk."""
+        import numpy as np
+
+        from segbench.protocols.objects.counting import count_instances
+
+        del say
+        for dtype in (np.uint16, np.int32):
+            count_instances(np.eye(3, dtype=dtype), np.eye(3, dtype=dtype))
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold under these settings."""
+        if self.kind != COMPONENTS:
+            masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
+            return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
+        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        scores = None if self.at is None else ExpectedScores(pooled=self.at == "best")
+        void = tuple(map(float, self.void or ()))
+        cut = f"cut them at a score: {given('at', 0.5)}"
+        return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count one image."""
+        from segbench.protocols.objects import counting
+
+        if self.kind == INSTANCES:
+            return Counted(counting.count_instances(*self._instances(sample)))
+        if self.kind == COMPONENTS:
+            return Counted(counting.count_components(*self._components(sample)))
+        from segbench.protocols.objects.inputs import panoptic_maps
+
+        found = counting.Overlaps.of(*panoptic_maps(sample, divisor=self.divisor))
+        return Counted(counting.count_panoptic(found, *self._segments(sample, found)))
+
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+        """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
+        del threshold, counts
+        return self._drawn(sample)[1]
+
+    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
+        """Draw an image for the report page: its objects, and outlines of what became of them."""
+        from segbench.protocols.objects.pictures import object_pictures
+
+        del thresholds
+        summary = self.table({sample.name: counts}).image_summary()
+        return object_pictures(*self._drawn(sample), self.metrics(), summary)
+
+    def _drawn(self, sample: Sample) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+        """Give the objects of the ground truth, and the states of pixels."""
+        from segbench.protocols.objects import counting, pictures
+        from segbench.protocols.objects.inputs import panoptic_maps
+
+        if self.kind == INSTANCES:
+            truth, predicted = self._instances(sample)
+            return truth, pictures.instance_states(truth, predicted, self._thresholds[0])
+        if self.kind == COMPONENTS:
+            true, found = self._components(sample)
+            return true, pictures.component_states(true, found, sample.field)
+        truth, predicted = panoptic_maps(sample, divisor=self.divisor)
+        overlaps = counting.Overlaps.of(truth, predicted)
+        sides = self._segments(sample, overlaps)[:2]
+        return truth, pictures.panoptic_states(truth, predicted, overlaps, sides)
+
+    def _instances(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+        from segbench.protocols.objects.inputs import instances_of
+
+        return instances_of(sample, tuple(map(float, self.void or ())))
+
+    def _components(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Number the components on both sides that count."""
+        from segbench.protocols.objects.counting import components_of
+        from segbench.protocols.objects.inputs import masks_of
+
+        if self.at == "best":
+            raise ArgumentError(self.why_not_arrays)
+        masks = masks_of(sample, positive=self.positive, void=self.void or (), at=self.at)
+        return components_of(
+            *masks, connectivity=self.connectivity, min_true=self.min_true, min_predicted=self.min_predicted
+        )
+
+    def _segments(self, sample: Sample, found: Overlaps) -> Any:  # noqa: ANN401  segments of both sides, and classes
+        from segbench.protocols.objects.inputs import segments_in
+
+        labels, names = cast("Sequence[int]", self.classes or ()), self.names or ()
+        return segments_in(
+            sample,
+            found,
+            divisor=self.divisor,
+            classes=dict(zip(labels, names, strict=True)),
+            things=cast("Sequence[int]", self.things),
+            void=self.void or (),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OneClass(Objects):
+    """A single class of panoptic maps."""
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Give every metric and total."""
+        from segbench.protocols.objects import metrics
+
+        return (*metrics.ClassTable.metrics, *metrics.TOTALS)
+
+    def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
+        """Lay out counts of the class."""
+        from segbench.protocols.objects.metrics import ClassTable
+
+        return ClassTable(per_image)
+
+
+def count_objects(
+    ground_truth: ArrayLike,
+    prediction: ArrayLike,
+    valid: ArrayLike | None = None,
+    *,
+    kind: Kind | None = None,
+    divisor: int | None = None,
+    classes: int | Sequence[int] | str | None = None,
+    names: Sequence[str] | None = None,
+    things: str | Sequence[int] = (),
+    void: Sequence[int] | None = None,
+    at: float | None = None,
+    positive: Positive | None = None,
+    connectivity: int = 8,
+    min_true: int = 0,
+    min_predicted: int = 0,
+) -> ObjectCounts:
+    """Match the objects of two maps.
+
+    Parameters
+    ----------
+    ground_truth : array of int or bool, shape (H, W)
+        The number of an object for each pixel, and 0 for none; a panoptic map with `divisor`, or a mask.
+    prediction : array, shape (H, W)
+        The predicted map; of components a mask, or with `at` a soft map.
+    valid : array of bool, shape (H, W), optional
+        True where a pixel counts; others are void, as masked pixels are.
+    kind, divisor, classes, names, things, void, at, positive, connectivity, min_true, min_predicted
+        As in `Objects`.
+
+    Returns
+    -------
+    ObjectCounts
+        Its `metrics` gives every metric.
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, arrays do not have two dimensions, or a setting is out of range.
+    DataError
+        If an array holds values that the settings do not allow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.zeros((8, 9), int)
+    >>> truth[2:6, :4], truth[2:6, 5:] = 1, 2
+    >>> metrics = count_objects(truth, truth > 0, kind="components").metrics()
+    >>> metrics["component_f1"]
+    1.0
+    >>> merged = np.zeros_like(truth)
+    >>> merged[2:6] = 1
+    >>> metrics = count_objects(truth, merged).metrics()
+    >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
+    (0.0, 0.4444, 0.3077)
+    """
+    from segbench.core.arrays import as_array, split_mask, where_counted
+
+    protocol = Objects(
+        kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
+        connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
+    )  # fmt: skip
+    if protocol.why_not_arrays:
+        raise ArgumentError(protocol.why_not_arrays)
+    given_truth, hidden = split_mask(ground_truth, "ground_truth")
+    given_prediction, unpredicted = split_mask(prediction, "prediction")
+    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
+    if truth.ndim != 2 or not truth.size or predicted.shape != truth.shape:
+        shapes = f"ground_truth has shape {truth.shape}, prediction {predicted.shape}"
+        raise ArgumentError(f"{shapes}; expected the same (H, W): objects of a stack that overlap have no label map")
+    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
+    sample = Sample(
+        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
+    )
+    counts: ObjectCounts = protocol.count(sample).counts
+    return counts

@@ -1,0 +1,147 @@
+"""Connected components of masks: SMIYC's component measure and lesion F1, worked by hand."""
+
+from fractions import Fraction
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+from scipy.ndimage import label
+
+from segbench import Accumulator, ArgumentError, Objects, count_objects, evaluate, load_results
+
+
+def mask(*rows):
+    return np.array([[letter == "#" for letter in row] for row in rows])
+
+
+def metrics(truth, predicted, valid=None, **settings):
+    return count_objects(truth, predicted, valid, kind="components", **settings).metrics()
+
+
+def test_pixels_of_a_prediction_in_other_true_components_are_not_in_the_union():
+    found = count_objects(mask("###.###."), mask("..#####."), kind="components")
+    # first: 1 of 3 + 5 pixels without the 4 in true components; second: 3 of 3 + 1; the prediction: 4 of 5
+    assert found.shared.tolist() == [1, 3, 4]
+    assert found.whole.tolist() == [4, 4, 5]
+    scores = found.metrics()
+    assert scores["component_siou"] == (1 / 4 + 3 / 4) / 2
+    assert scores["component_ppv"] == 4 / 5
+    assert scores["component_f1_25"] == 1
+    assert scores["component_f1_50"] == 2 / 3
+    assert scores["component_f1_75"] == 2 / 3
+    assert scores["component_f1"] == pytest.approx((1 + 10 * 2 / 3) / 11)
+
+
+def test_a_prediction_below_the_threshold_is_false():
+    scores = metrics(mask("##........"), mask("########.."))
+    assert scores["component_siou"] == scores["component_ppv"] == 1 / 4
+    assert scores["component_f1_25"] == 1
+    assert scores["component_f1_50"] == 0
+    assert scores["component_f1"] == pytest.approx(1 / 11)
+
+
+def test_lesions_are_found_by_one_pixel_and_false_without_any():
+    scores = metrics(mask("###.###..."), mask("#.......##"))
+    assert scores["lesion_f1"] == 2 / (2 + 1 + 1)
+
+
+def test_components_touch_at_corners_or_do_not():
+    diagonal = mask("#..", ".#.", "..#")
+    assert count_objects(diagonal, diagonal, kind="components").objects.tolist() == [[1, 1, 0]]
+    assert count_objects(diagonal, diagonal, kind="components", connectivity=4).objects.tolist() == [[3, 3, 0]]
+
+
+def test_small_predictions_are_removed_before_small_true_components():
+    truth, predicted = mask("##..####.#"), mask("####.###.#")
+    found = count_objects(truth, predicted, kind="components", min_predicted=2, min_true=3)
+    # the last pixel is no prediction; the first two pixels are void with what is predicted there, which leaves 2 of it
+    assert found.objects.tolist() == [[1, 2, 0]]
+    assert found.shared.tolist() == [3, 0, 3]
+    assert found.whole.tolist() == [4, 2, 3]
+
+
+def test_void_is_in_no_prediction():
+    truth = np.array([[1, 1, 255, 255, 0, 0]])
+    found = count_objects(truth, mask("######"), kind="components", positive=1, void=[255])
+    assert found.objects.tolist() == [[1, 2, 0]]
+    assert found.whole.tolist() == [2, 2, 2]
+
+
+def test_scores_are_cut_above_the_threshold():
+    truth, scores = mask("#.."), np.array([[0.5, 0.4, 0.4]])
+    assert metrics(truth, scores, at=0.4)["component_siou"] == 1
+    assert metrics(truth, scores, at=0.5)["component_siou"] == 0
+
+
+def test_images_without_components():
+    empty, full = mask("..."), mask("##.")
+    assert np.isnan(list(metrics(empty, empty).values())).all()
+    scores = metrics(empty, full)
+    assert (scores["component_f1"], scores["lesion_f1"], scores["component_ppv"]) == (0, 0, 0)
+    assert np.isnan(scores["component_siou"])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_masks_are_scored_as_by_the_official_loops(seed):
+    rng = np.random.default_rng(seed)
+    truth, predicted = rng.random((2, 12, 15)) < rng.choice([0.2, 0.4], (2, 1, 1))
+    true, found = (label(each, np.ones((3, 3)))[0] for each in (truth, predicted))
+    siou, ppv = [], []
+    for k in range(1, true.max() + 1):
+        touching = np.unique(found[(true == k) & (found > 0)])
+        both = np.isin(found, touching)
+        adjusted = ((true == k) | both).sum() - (both & (true > 0) & (true != k)).sum()
+        siou.append(Fraction(int(((true == k) & both).sum()), int(adjusted)))
+    for part in (found == k for k in range(1, found.max() + 1)):
+        ppv += [Fraction(int((part & (true > 0)).sum()), int(part.sum()))]
+    f1 = []
+    for at in [Fraction(k, 20) for k in range(5, 16)]:
+        hits, false = sum(one >= at for one in siou), sum(one < at for one in ppv)
+        f1.append(Fraction(2 * hits, hits + len(siou) + false))
+    scores = metrics(truth, predicted)
+    assert scores["component_f1"] == pytest.approx(float(sum(f1) / 11), abs=1e-15)
+    assert scores["component_siou"] == pytest.approx(float(sum(siou) / len(siou)), abs=1e-15)
+    assert scores["component_ppv"] == pytest.approx(float(sum(ppv) / len(ppv)), abs=1e-15)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    rng = np.random.default_rng(1)
+    for name in "abc":
+        truth = np.zeros((30, 40), np.uint8)
+        truth[5:15, 5:20], truth[20:, 25:] = 1, 1
+        truth[:, :3] = 255
+        scores = np.where(truth == 1, 0.7, 0.2) + rng.normal(0, 0.1, truth.shape).round(2)
+        for side, values in (("gt", truth), ("pred", scores.astype(np.float32))):
+            (tmp_path / side).mkdir(exist_ok=True)
+            np.save(tmp_path / side / f"{name}.npy", values)
+    return tmp_path / "gt", tmp_path / "pred"
+
+
+def test_the_best_threshold_is_that_of_the_f1_of_all_pixels(folders, tmp_path):
+    settings = {"kind": "components", "positive": 1, "void": (255,), "min_predicted": 3}
+    results = tmp_path / "r.segbench"
+    found = evaluate(*folders, Objects(at="best", **settings), results=results)
+    pixels, stored = load_results(results)
+    best = pixels.summary["ods_threshold"]
+    assert pixels.protocol == "pixels"
+    assert f"|at:{best}" in found.signature
+    assert stored.summary == found.summary == evaluate(*folders, Objects(at=best, **settings)).summary
+    assert evaluate(*folders, Objects(at="best", **settings), results=results).reused == 3
+
+
+def test_the_best_threshold_needs_the_whole_set():
+    truth = np.eye(3, dtype=bool)
+    with pytest.raises(ArgumentError, match=r"the best threshold is that of the whole set; give it: at=0\.5"):
+        count_objects(truth, truth, kind="components", at="best")
+    with pytest.raises(ArgumentError, match="the best threshold is that of the whole set"):
+        Accumulator(Objects(kind="components", at="best"))
+
+
+def test_masks_in_files(tmp_path):
+    truth, predicted = mask("###.###."), mask("..#####.")
+    for side, values in (("gt", truth), ("pred", predicted)):
+        (tmp_path / side).mkdir()
+        iio.imwrite(tmp_path / side / "one.png", values.astype(np.uint8) * 255)
+    found = evaluate(tmp_path / "gt", tmp_path / "pred", Objects(kind="components"))
+    assert found.summary["component_siou"] == 1 / 2

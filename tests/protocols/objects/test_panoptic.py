@@ -1,0 +1,303 @@
+"""Panoptic quality: drawings worked by hand for every rule, and JSON files of COCO's format."""
+
+import json
+import os
+from pathlib import Path
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+from segbench import Accumulator, DataError, FailedImages, Objects, count_objects, evaluate
+
+CLASSES = {"classes": "road=7,person=24,car=26", "things": "person,car", "divisor": 1000, "void": (0,)}
+
+
+def drawn(*rows, **values):
+    """Give a map drawn in letters, of which `values` says what they are."""
+    return np.array([[values.get(letter, 0) for letter in row] for row in rows])
+
+
+def counts(truth, predicted, valid=None, **letters):
+    return count_objects(drawn(*truth, **letters), drawn(*predicted, **letters), valid, **CLASSES)
+
+
+def table(found):
+    """Give true, predicted, ignored and matched objects by class."""
+    numbers = np.hstack([found.objects, found.sizes[:, :1]])
+    return dict(zip(found.names, map(tuple, numbers.tolist()), strict=True))
+
+
+LETTERS = {"r": 7, "a": 26000, "b": 26001, "c": 26002, "C": 26, "p": 24000}
+
+
+def test_one_of_two_objects_is_found():
+    found = counts(["aaa.bbb"], ["aaa...."], **LETTERS)
+    assert table(found) == {"car": (2, 1, 0, 1)}
+    assert found.metrics()["pq"] == 2 / 3
+
+
+def test_classes_are_means_of_their_own_and_absent_ones_are_left_out():
+    found = counts(["rraabb"], ["rraaac"], **LETTERS).metrics()
+    # road: 1, 1, 1; car: a of 2/3, b by one pixel of two (half is too little): TP 1, FP 1, FN 1
+    assert found["pq_stuff"] == 1
+    assert found["pq_things"] == pytest.approx((2 / 3) / 2)
+    assert found["rq"] == (1 + 1 / 2) / 2
+    assert found["sq"] == pytest.approx((1 + 2 / 3) / 2)
+    assert found["pq"] == pytest.approx((1 + 1 / 3) / 2)
+
+
+def test_a_class_without_matches_has_quality_0_and_counts():
+    found = counts(["rraa"], ["rr.."], **LETTERS).metrics()
+    assert (found["pq"], found["sq"], found["rq"]) == (1 / 2, 1 / 2, 1 / 2)
+
+
+def test_other_classes_do_not_match():
+    found = counts(["aaa"], ["ppp"], **LETTERS)
+    assert table(found) == {"person": (0, 1, 0, 0), "car": (1, 0, 0, 0)}
+
+
+def test_void_is_removed_from_the_union():
+    found = counts(["aa.."], ["aaa."], **LETTERS)
+    assert (found.shared.tolist(), found.whole.tolist()) == ([2], [2])
+
+
+@pytest.mark.parametrize(
+    ("truth", "ignored"),
+    [
+        ("...aaaaaaa", 1),  # 3 of 4 pixels in void
+        ("..aaaaaaaa", 0),  # exactly half is not more than half
+        (".CCaaaaaaa", 1),  # void and crowd together
+        ("CCCaaaaaaa", 1),  # a crowd of its class
+        ("PPPaaaaaaa", 0),  # a crowd of another class
+    ],
+)
+def test_a_prediction_mostly_in_void_or_crowds_of_its_class_is_not_false(truth, ignored):
+    found = counts([truth], ["bbbb......"], **LETTERS, P=24)
+    assert table(found)["car"] == (1, 1, ignored, 0)
+
+
+def test_crowds_are_no_misses_and_take_no_match():
+    found = counts(["CCCC"], ["...."], **LETTERS)
+    assert found.names == ()
+    found = counts(["CCCC"], ["bbbb"], **LETTERS)
+    assert table(found) == {"car": (0, 1, 1, 0)}
+    assert np.isnan(found.metrics()["pq"])
+
+
+def test_an_id_below_the_divisor_is_one_segment_of_a_prediction():
+    found = counts(["aaa"], ["CCC"], **LETTERS)
+    assert table(found) == {"car": (1, 1, 0, 1)}
+
+
+def test_pixels_predicted_void_stay_in_the_union():
+    found = counts(["aaaa"], ["aaa."], **LETTERS)
+    assert found.whole.tolist() == [4]
+
+
+def test_pixels_outside_the_field_are_void():
+    valid = np.array([[True, True, False, False]])
+    found = counts(["aa.."], ["aaaa"], valid, **LETTERS)
+    assert found.whole.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("divisor", "message"),
+    [
+        (100, r"class 260 \(value 26001\), expected the 3 classes or void; correct divisor, which is 100"),
+        (100000, "class 26001, expected the 3 classes or void; correct divisor, which is 100000"),
+    ],
+)
+def test_a_wrong_divisor_is_refused(divisor, message):
+    maps = drawn("rrb", **LETTERS)
+    with pytest.raises(DataError, match=message):
+        count_objects(maps, maps, **(CLASSES | {"divisor": divisor}))
+
+
+def test_a_wrong_divisor_without_classes_is_refused():
+    with pytest.raises(DataError, match="holds class 26001, expected classes below 4096; correct divisor"):
+        count_objects(np.array([[26001]]), np.array([[26001]]), divisor=100000)
+
+
+def write(folder, name, maps, *, classes=None, info=None):
+    """Write maps of ids with a JSON beside them: all ids are cars, or as `info` says."""
+    (folder / name).mkdir(parents=True)
+    annotations = []
+    for image, rows in maps.items():
+        ids = np.array(rows)
+        colours = np.stack([ids % 256, ids // 256 % 256, ids // 65536], axis=-1).astype(np.uint8)
+        iio.imwrite(folder / name / f"{image}.png", colours)
+        held = [number for number in np.unique(ids).tolist() if number]
+        segments = [{"id": number, "category_id": 3, "iscrowd": 0} | (info or {}).get(number, {}) for number in held]
+        annotations.append({"image_id": image, "file_name": f"{image}.png", "segments_info": segments})
+    content = {"annotations": annotations} | ({"categories": classes} if classes else {})
+    (folder / f"{name}.json").write_text(json.dumps(content))
+    return folder / name
+
+
+CATEGORIES = [{"id": 1, "name": "sky, clouds", "isthing": 0}, {"id": 3, "name": "car", "isthing": 1}]
+IDS = {"one": [[5, 5, 5, 0, 2**24 - 1, 2**24 - 1], [5, 5, 5, 0, 70000, 70000]], "two": [[9, 9, 9, 9]]}
+INFO = {70000: {"category_id": 1}}
+
+
+def edited(path, change):
+    """Change the content of a JSON."""
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    truth = write(tmp_path, "truth", IDS, classes=CATEGORIES, info=INFO)
+    return truth, write(tmp_path, "predicted", IDS, info=INFO)
+
+
+def failures(folders, **settings):
+    with pytest.warns(FailedImages):
+        return evaluate(*folders, Objects(kind="panoptic"), **settings).failed
+
+
+def test_maps_with_a_json_beside_their_folder(folders):
+    result = evaluate(*folders, Objects(kind="panoptic"))
+    assert result.summary["pq"] == 1
+    assert result.summary["true_objects"] == 4
+    assert list(result.classes) == ["sky; clouds", "car"]
+
+
+def test_a_json_stands_for_its_folder_and_may_lie_in_it(folders, tmp_path):
+    truth, predicted = folders
+    found = evaluate(truth.with_suffix(".json"), predicted.with_suffix(".json"), Objects(kind="panoptic"))
+    assert found.summary["pq"] == 1
+    (tmp_path / "method").mkdir()
+    predicted.rename(tmp_path / "method" / "maps")
+    (tmp_path / "predicted.json").rename(tmp_path / "method" / "maps.json")
+    assert evaluate(truth, tmp_path / "method", Objects(kind="panoptic")).summary["pq"] == 1
+    (tmp_path / "method" / "maps.json").rename(tmp_path / "method" / "maps" / "results.json")
+    assert evaluate(truth, tmp_path / "method" / "maps", Objects(kind="panoptic")).summary["pq"] == 1
+
+
+def test_what_the_json_says_is_counted_again_when_it_changes(folders, tmp_path):
+    truth, predicted = folders
+    results = tmp_path / "r.segbench"
+    run = {"protocol": Objects(kind="panoptic"), "results": results}
+    assert evaluate(truth, predicted, **run).summary["pq"] == 1
+    assert evaluate(truth, predicted, **run).reused == 2
+    edited(tmp_path / "predicted.json", lambda c: c["annotations"][1]["segments_info"][0].update(category_id=1))
+    changed = evaluate(truth, predicted, **run)
+    assert changed.reused == 1
+    assert changed.summary["pq"] < 1
+
+
+def test_crowds_of_a_json(folders, tmp_path):
+    edited(tmp_path / "truth.json", lambda c: c["annotations"][1]["segments_info"][0].update(iscrowd=1))
+    result = evaluate(*folders, Objects(kind="panoptic"))
+    assert result.summary["pq"] == 1
+    assert result.counts["two"].objects.tolist() == [[0, 1, 1]]
+
+
+def broken(place, change, message):
+    return pytest.param(place, change, message, id=message[:40])
+
+
+@pytest.mark.parametrize(
+    ("side", "change", "message"),
+    [
+        broken("truth", lambda c: c.pop("categories"), "truth.json: has no categories"),
+        broken("truth", lambda c: c.pop("annotations"), "truth.json: has no list of annotations"),
+        broken("truth", lambda c: c["categories"][0].pop("name"), "categories lack an id, a name or isthing"),
+        broken("predicted", lambda c: c["annotations"].clear(), "2 of 2 images have no segments_info: one, two"),
+        broken("predicted", lambda c: c["annotations"].pop(), "1 of 2 images has no segments_info: two"),
+        broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "annotation 1 lacks file_name"),
+        broken("predicted", lambda c: c["annotations"][1].update(file_name="one.png"), "two annotations of one.png"),
+        broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=2**24), "lacks an id from 1"),
+        broken(
+            "predicted",
+            lambda c: c["annotations"][0]["segments_info"].append(c["annotations"][0]["segments_info"][0]),
+            "one.png: two segments have the id 5",
+        ),
+        broken(
+            "predicted",
+            lambda c: [a["segments_info"][0].update(category_id=77) for a in c["annotations"]],
+            "has categories that the ground truth does not list:\n  category 77, in two.png",
+        ),
+        broken(
+            "predicted",
+            lambda c: c.update(annotations=[{"bbox": [0, 0, 1, 1], "category_id": 3}]),
+            "is in COCO's detection format, whose objects may overlap",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_json_is_said_at_once(folders, tmp_path, side, change, message):
+    edited(tmp_path / f"{side}.json", change)
+    with pytest.raises(DataError) as caught:
+        evaluate(*folders, Objects(kind="panoptic"))
+    assert message in str(caught.value)
+
+
+def test_text_that_is_no_json_is_refused(folders, tmp_path):
+    (tmp_path / "truth.json").write_text('{"annotations": [')
+    with pytest.raises(DataError, match=r"truth.json: is not JSON \("):
+        evaluate(*folders, Objects(kind="panoptic"))
+
+
+def test_predictions_without_a_json_are_refused(folders, tmp_path):
+    (tmp_path / "predicted.json").unlink()
+    with pytest.raises(DataError, match="predicted: has no JSON with the classes of its segments"):
+        evaluate(*folders, Objects(kind="panoptic"))
+
+
+def test_ground_truth_without_a_json_says_what_is_needed(folders, tmp_path):
+    (tmp_path / "truth.json").unlink()
+    assert "put the JSON beside its folder, or give divisor=1000" in failures(folders)["one"]
+
+
+def test_ids_and_json_must_agree_and_every_image_says_how_not(folders, tmp_path):
+    def change(content):
+        content["annotations"][0]["segments_info"][0]["id"] = 6
+        content["annotations"][1]["segments_info"][0]["id"] = 8
+
+    edited(tmp_path / "predicted.json", change)
+    found = failures(folders)
+    assert "predicted/one.png: ids in its JSON without pixels: 6; ids that its JSON lacks: 5" in found["one"]
+    assert "ids in its JSON without pixels: 8; ids that its JSON lacks: 9" in found["two"]
+
+
+def test_segments_that_overlap_have_fewer_pixels_than_their_json_says(folders, tmp_path):
+    edited(tmp_path / "truth.json", lambda c: c["annotations"][0]["segments_info"][0].update(area=9))
+    assert "segment 5 has 6 pixels, and its JSON says 9: segments overlap" in failures(folders)["one"]
+
+
+def test_two_files_per_image(tmp_path):
+    classes, instances = drawn("rraabb", r=7, a=26, b=26), drawn("rraabb", a=1, b=2)
+    for side in ("gt", "pred"):
+        (tmp_path / side).mkdir()
+        iio.imwrite(tmp_path / side / "im_semantic.png", classes.astype(np.uint8))
+        iio.imwrite(tmp_path / side / "im_instance.png", instances.astype(np.uint8))
+    patterns = {"gt_pattern": "*_#", "pred_pattern": "*_#"}
+    settings = {key: value for key, value in CLASSES.items() if key != "divisor"}
+    result = evaluate(tmp_path / "gt", tmp_path / "pred", Objects(kind="panoptic", **settings), **patterns)
+    assert table(result.counts["im"]) == {"road": (1, 1, 0, 1), "car": (2, 2, 0, 2)}
+    assert (result.summary["pq_things"], result.summary["pq_stuff"]) == (1, 1)
+
+
+def test_arrays_files_and_workers_give_the_same(tmp_path):
+    rng = np.random.default_rng(5)
+    accumulator = Accumulator(Objects(**CLASSES), method="m")
+    for name in "abcdef":
+        maps = rng.choice([0, 7, 26, 24000, 26000, 26001], (2, 4, 5)).repeat(3, axis=1).repeat(3, axis=2)
+        for side, values in zip(("gt", "pred"), maps, strict=True):
+            (tmp_path / side).mkdir(exist_ok=True)
+            iio.imwrite(tmp_path / side / f"{name}.png", values.astype(np.uint16))
+        accumulator.update(*maps, name=name)
+    files = evaluate(tmp_path / "gt", tmp_path / "pred", Objects(**CLASSES))
+    assert accumulator.compute().summary == files.summary
+
+
+@pytest.mark.skipif("SEGBENCH_PANOPTIC" not in os.environ, reason="SEGBENCH_PANOPTIC does not name COCO's examples")
+def test_coco_s_own_examples():
+    folder = Path(os.environ["SEGBENCH_PANOPTIC"]) / "panoptic_examples"
+    result = evaluate(folder, folder, Objects(kind="panoptic"))
+    assert {result.summary[key] for key in result.summary if key.startswith(("pq", "sq", "rq"))} == {1.0}
+    assert all(part.summary["pq"] == 1 for part in map(result.of_class, result.classes))
+    assert result.summary["true_objects"] == 47
