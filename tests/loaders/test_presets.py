@@ -257,7 +257,7 @@ def run(*arguments):
 
 
 def test_every_preset_has_a_miniature():
-    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED, *OBJECT_SETS})
+    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED, *OBJECT_SETS, "mvtec-loco"})
 
 
 @pytest.mark.parametrize("name", sorted(MINIATURES))
@@ -386,6 +386,22 @@ class TestCategories:
         answer = segbench("run", "mvtec-ad", root, padim)
         assert "has no folder for cable" in answer.err
         assert "--group" in answer.err
+
+    def test_of_mvtec_loco_have_defects(self, segbench, tmp_path):
+        rules = [{"defect_name": "cut", "pixel_value": 255, "saturation_threshold": 6, "relative_saturation": False}]
+        root = tmp_path / "loco"
+        for category in ("box", "juice"):
+            for kind in ("logical_anomalies", "structural_anomalies"):
+                image(root / category / f"ground_truth/{kind}/000/000.png")
+                image(tmp_path / f"pred/{category}/{kind}/000.png", SOFT)
+            image(tmp_path / f"pred/{category}/good/000.png", SOFT // 4)
+            (root / category / "defects_config.json").write_text(json.dumps(rules))
+        answer = segbench("run", "mvtec-loco", root, tmp_path / "pred", "--defects", root, "--format", "json")
+        runs = json.loads(answer.out)["runs"]
+        assert [run.get("group") for run in runs] == ["box", "juice", None]
+        assert all(
+            run["summary"]["auspro_05"] == 1 for run in runs
+        )  # 6 of 12 pixels saturate, and all 12 score highest
 
     def test_may_be_converted(self, segbench, tmp_path):
         image(tmp_path / "visa/candle/ground_truth/bad/000.png", (DRAWN > 0).astype(np.uint8))

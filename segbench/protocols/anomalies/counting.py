@@ -109,7 +109,7 @@ def count_map(
     image_score: ImageScore | float,
     defects: Callable[[NDArray[Any]], Sequence[Found]] | None = None,
 ) -> AnomalyCounts:
-    """Count one image; `name` is what errors call its scores, and `defects` gives what takes the place of components."""
+    """Count one image; `name` is what errors call its scores, and `defects` gives what replaces components."""
     from segbench.protocols.anomalies.kernels import component_sizes
 
     scores, full = soft_map(name, prediction, valid, quantize)
@@ -135,7 +135,10 @@ def count_map(
     found = _runs_by_size(name, of_found, sizes)
     if full:
         falling, found = falling / np.float64(full), found._replace(scores=found.scores / np.float64(full))
-    own = np.array([_image_score(image_score, falling, pixels, found)] if counted else [])
+    of_score = found
+    if defects is not None:  # of which a pixel may be in several, or in none
+        of_score = _runs_by_size(name, scores[mask] / np.float64(full or 1), np.ones(int(mask.sum()), np.int32))
+    own = np.array([_image_score(image_score, falling, pixels, of_score)] if counted else [])
     return AnomalyCounts(
         falling,
         pixels,

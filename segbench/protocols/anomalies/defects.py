@@ -1,7 +1,7 @@
 """Defects of MVTec LOCO: masks that each are one defect, found once so many of their pixels are that it is saturated.
 
-A defect with saturation s is found to min(pixels / s, 1). Of its pixels only the s with the highest scores matter, so it
-is counted as a component of these s pixels, and counts add up as those of components do.
+A defect with saturation s is found to min(pixels / s, 1). Of its pixels only the s with the highest scores matter, so
+it is counted as a component of these s pixels, and counts add up as those of components do.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _read(file: Path) -> tuple[Saturation, ...]:
         )
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ArgumentError(f"{file} cannot be read ({error!r:.80}); {_EXPECTED}") from error
-    if any(not 0 < one.threshold or (one.relative and one.threshold > 1) for one in found):
+    if any(one.threshold <= 0 or (one.relative and one.threshold > 1) for one in found):
         raise ArgumentError(f"{file} holds a saturation out of range; {_EXPECTED}")
     return tuple(sorted(found))
 

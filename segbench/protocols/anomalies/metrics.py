@@ -339,12 +339,12 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
 def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:
     """Give the areas under the PRO curve up to each of `LIMITS`, of rows of sums; shape (limits, rows)."""
     areas = np.full((len(LIMITS), len(above)), np.nan)
-    for row, number in enumerate(components.tolist()):
+    for row, of_row in enumerate(components.tolist()):
         normal = above[row].sum() + equal[row].sum()
-        if normal and number:
+        if normal and of_row:
             x, y = pro_corners(above[row], equal[row], found[row])
             areas[:, row] = [curves.area_up_to(x, y, limit * normal) / limit for limit in LIMITS]
-            areas[:, row] /= normal * number
+            areas[:, row] /= normal * of_row
     return areas
 
 

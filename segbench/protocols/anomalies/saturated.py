@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
+
 import numpy as np
 from scipy.sparse import eye_array
 
@@ -29,8 +30,8 @@ METRICS = shares(
         Metric(key=f"auspro_05_{kind}", title=kind, better="higher", compared=True, group="AU-sPRO@5%")
         for kind in KINDS
     ),
-    Metric(key="", image_key="image_score", range=None),
 )  # fmt: skip
+METRICS = (*METRICS, OF_COMPONENTS[-1])
 
 
 class _Kind(NamedTuple):
@@ -65,7 +66,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return found
 
     @cached_property
-    def rows(self) -> Any:
+    def rows(self) -> Any:  # noqa: ANN401  a sparse matrix
         """One column for each image: sums say how often it is there."""
         return eye_array(self.images, format="csr")
 

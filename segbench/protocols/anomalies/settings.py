@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.protocols.anomalies.counts import AnomalyCounts
     from segbench.core.table import Table
+    from segbench.protocols.anomalies.counts import AnomalyCounts
 
 Scores = tuple[tuple[str, float], ...]
 """The score of each image by its name."""
@@ -107,8 +107,8 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         A CSV file with the name and the score of each image, which replaces `image_score`.
 
     defects : path, optional
-        ``defects_config.json`` of MVTec LOCO, or the folder with one in each category: each ground-truth file is a defect,
-        and AU-sPRO takes the place of AUPRO and of the metrics of pixels.
+        ``defects_config.json`` of MVTec LOCO, or the folder with one in each category: each ground-truth file is a
+        defect, and AU-sPRO takes the place of AUPRO and of the metrics of pixels.
 
     Raises
     ------
@@ -170,9 +170,10 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     defects: Any = field(
         default=(),
         metadata=option(
-            "Take each ground-truth file as a defect, as in MVTec LOCO, by its defects_config.json or a folder of them.",
+            "Take each ground-truth file as a defect, as MVTec LOCO does, by defects_config.json or a folder of them.",
             metavar="FILE.json|FOLDER",
-            read=str,
+            read=read_defects,
+            write=lambda _: "defects_config.json",
             panel="Ground truth",
         ),
     )
