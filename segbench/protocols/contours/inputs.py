@@ -40,15 +40,22 @@ class Places(NamedTuple):
         return cls(true, found, number)
 
 
-def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None) -> Places:
-    """Read a mask, and a predicted mask or a soft map."""
+def places_of_mask(
+    sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None, of_labels: str = ""
+) -> Places:
+    """Read a mask, and a predicted mask or a soft map; `of_labels` is the advice for label maps."""
+    of_labels = of_labels or f"for label maps name {setting('--classes 0-18', "classes='0-18'")}"
     truth, predicted = _one_of_each(sample)
     left_out = _left_out(sample, truth, void)
     if left_out is not None:
         truth = np.where(left_out, truth.dtype.type(0), truth)
     rule = None if positive is None else LabelRule.parse(positive)
-    mask = rule.positive(truth) if rule else _two_valued(sample.truth_file, truth, "")
-    found = _two_valued(sample.predicted_file, predicted, "prediction") if at is None else _cut(sample, predicted, at)
+    mask = rule.positive(truth) if rule else _two_valued(sample.truth_file, truth, "", of_labels)
+    found = (
+        _two_valued(sample.predicted_file, predicted, "prediction", of_labels)
+        if at is None
+        else _cut(sample, predicted, at)
+    )
     return Places.of(~zero_or_one(mask), ~zero_or_one(found), left_out, 1)
 
 
@@ -117,7 +124,7 @@ def _left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDA
     return found if outside is None else found | outside
 
 
-def _two_valued(file: str, values: NDArray[Any], role: str) -> NDArray[np.bool_]:
+def _two_valued(file: str, values: NDArray[Any], role: str, of_labels: str) -> NDArray[np.bool_]:
     """Mark what is not 0 in a map with at most one other value."""
     if values.dtype == np.bool_:
         return values
@@ -126,10 +133,9 @@ def _two_valued(file: str, values: NDArray[Any], role: str) -> NDArray[np.bool_]
         return marked
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    classes = setting("--classes 0-18", "classes='0-18'")
     if role:
-        raise DataError(file, what, f"cut a soft map at a score, {given('at', 0.5)}; for label maps name {classes}")
-    raise DataError(file, what, f"{suggested_positive(held.tolist())}; for label maps name {classes}")
+        raise DataError(file, what, f"cut a soft map at a score, {given('at', 0.5)}; {of_labels}")
+    raise DataError(file, what, f"{suggested_positive(held.tolist())}; {of_labels}")
 
 
 def _cut(sample: Sample, stored: NDArray[Any], at: float) -> NDArray[np.bool_]:
