@@ -44,7 +44,8 @@ def places_of_mask(
     sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None, of_labels: str = ""
 ) -> Places:
     """Read a mask, and a predicted mask or a soft map; `of_labels` is the advice for label maps."""
-    of_labels = of_labels or f"for label maps name {setting('--classes 0-18', "classes='0-18'")}"
+    classes = setting("--classes 0-18", "classes='0-18'")
+    of_labels = of_labels or f"for label maps name {classes}"
     truth, predicted = _one_of_each(sample)
     left_out = _left_out(sample, truth, void)
     if left_out is not None:

@@ -148,5 +148,5 @@ def test_masks_in_files(tmp_path):
 
 
 def test_label_maps_are_refused_with_the_kind_that_reads_them():
-    with pytest.raises(DataError, match="expected a mask of 0 and one other value; .*kind='instances'"):
+    with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; .*kind='instances'"):
         metrics(np.array([[0, 1, 2]]), mask("##."))
