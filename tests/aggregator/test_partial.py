@@ -148,6 +148,6 @@ def test_verbs_that_leave_it_out_say_so(segbench, file, tmp_path):
 
 def test_a_run_of_a_protocol_that_is_not_installed_names_the_remedy(file):
     with sqlite3.connect(file) as database:
-        database.execute("UPDATE runs SET protocol = 'objects'")
-    with pytest.raises(DataError, match=r"protocol 'objects', which is not installed; .* install the package"):
+        database.execute("UPDATE runs SET protocol = 'found_objects'")
+    with pytest.raises(DataError, match=r"protocol 'found_objects', which is not installed; .* install the package"):
         load_results(file)

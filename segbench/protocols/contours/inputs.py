@@ -40,13 +40,16 @@ class Places(NamedTuple):
         return cls(true, found, number)
 
 
-def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None) -> Places:
-    """Read a mask, and a predicted mask or a soft map."""
+def places_of_mask(
+    sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None, of_labels: str = ""
+) -> Places:
+    """Read a mask, and a predicted mask or a soft map; `of_labels` is the advice for label maps."""
+    of_labels = of_labels or "for label maps name " + setting("--classes 0-18", "classes='0-18'")
     truth, predicted = two_maps(sample, no_volumes())
     none = left_out(sample, truth, void)
-    mask = true_mask(sample, truth, positive, none, _of_labels())
+    mask = true_mask(sample, truth, positive, none, of_labels)
     if at is None:
-        found = two_valued(sample.predicted_file, predicted, predicted=True, of_labels=_of_labels())
+        found = two_valued(sample.predicted_file, predicted, predicted=True, of_labels=of_labels)
     else:
         found = finite_scores(sample, predicted) >= at
     return Places.of(~mask, ~found, none, 1)
@@ -93,8 +96,3 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
 def no_volumes() -> str:
     """Say what to do with volumes."""
     return "contours are measured in two dimensions: save one image per slice, or see docs/limits.md for volumes"
-
-
-def _of_labels() -> str:
-    """Say what to do with label maps where masks are expected."""
-    return "for label maps name " + setting("--classes 0-18", "classes='0-18'")

@@ -516,24 +516,13 @@ def count_contours(
     >>> metrics["hd"], metrics["nsd_2"], round(metrics["dice"], 4)
     (1.0, 1.0, 0.8889)
     """
-    from segbench.core.arrays import as_array, split_mask, where_counted
     from segbench.protocols.contours.inputs import no_volumes
+    from segbench.protocols.given_arrays import image_of
 
     protocol = Contours(
         surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
         pred_map=pred_map,
     )  # fmt: skip
-    given_truth, hidden = split_mask(ground_truth, "ground_truth")
-    given_prediction, unpredicted = split_mask(prediction, "prediction")
-    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
-    if truth.ndim != 2 or not truth.size:
-        hint = f"; {no_volumes()}" * (truth.ndim > 2)
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W){hint}")
-    if predicted.shape != truth.shape and (classes is None or predicted.ndim != 3):
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
-    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
-    sample = Sample(
-        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
-    )
+    sample = image_of(ground_truth, prediction, valid, of_stacks=no_volumes(), maps=classes is not None)
     counts: ContourCounts = protocol.count(sample).counts
     return counts

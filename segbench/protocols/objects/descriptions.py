@@ -96,31 +96,23 @@ class ObjectMaps(InstanceMaps):
 
     def completed(self, pairing: Pairing) -> Pairing:
         """Add what the JSON files say; plain label maps stay as they are."""
-        truths = [(one.ground_truths[0], one.name) for one in pairing.files if one.ground_truths]
-        files = {file: name for file, name in truths if isinstance(file, LocalFile)}
-        jsons = _jsons_of(files, pairing.inputs.ground_truth)
+        inputs = pairing.inputs
+        true = {one.ground_truths[0]: one.name for one in pairing.files}
+        jsons = _jsons_of(true, inputs.ground_truth)
         if not jsons:
             return super().completed(pairing)
-        classes: dict[int, tuple[str, bool]] = {}
-        for one in jsons.values():
-            classes |= one.classes
-        if not classes:
-            problem = DataError(next(iter(jsons.values())).path, "has no categories", f"{_FORMAT}; {_HINT}")
-            return replace(pairing, problem=pairing.problem or problem)
+        predicted = {one.prediction: one.name for one in pairing.files}
         try:
-            true = _entries(files, jsons, classes)
-            predictions = [(one.prediction, one.name) for one in pairing.files]
-            drawn = {file: name for file, name in predictions if isinstance(file, LocalFile)}
-            found = _entries(drawn, _jsons_of(drawn, pairing.inputs.prediction), classes)
+            classes = _classes_of(jsons)
+            found = _entries(true, jsons, classes)
+            found |= _entries(predicted, _jsons_of(predicted, inputs.prediction), classes)
         except DataError as error:
             return replace(pairing, problem=pairing.problem or error)
-        return replace(
-            pairing,
-            files=tuple(
-                replace(one, ground_truths=(true[one.ground_truths[0]],), prediction=found[one.prediction])
-                for one in pairing.files
-            ),
+        files = (
+            replace(one, ground_truths=(found[one.ground_truths[0]],), prediction=found[one.prediction])
+            for one in pairing.files
         )
+        return replace(pairing, files=tuple(files))
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -145,14 +137,14 @@ def _images_of(place: str) -> str:
     return str(inside) if inside and inside.is_dir() else place
 
 
-def _jsons_of(files: Mapping[LocalFile, str], root: str | None) -> dict[Path, _Json]:
+def _jsons_of(files: Mapping[Source, str], root: str | None) -> dict[Path, _Json]:
     """Read the JSON of each folder of files: that beside it, or the only one in it; or of a folder above, to the root.
 
     Above the root lies what belongs to others.
     """
     found: dict[Path, _Json] = {}
     top = Path(root or "-")
-    for folder in {Path(file).parent for file in files}:
+    for folder in {Path(file).parent for file in files if isinstance(file, LocalFile)}:
         for place in (folder, *(above for above in folder.parents if top in (above, *above.parents))):
             beside = place.parent / f"{place.name}.json"
             inside = [beside] if beside.is_file() else sorted(place.glob("*.json"))
@@ -162,23 +154,33 @@ def _jsons_of(files: Mapping[LocalFile, str], root: str | None) -> dict[Path, _J
     return found
 
 
+def _classes_of(jsons: Mapping[Path, _Json]) -> dict[int, tuple[str, bool]]:
+    """Give the classes that the ground truth lists."""
+    classes: dict[int, tuple[str, bool]] = {}
+    for one in jsons.values():
+        classes |= one.classes
+        if not one.classes:
+            raise DataError(one.path, "has no categories", f"{_FORMAT}; {_HINT}")
+    return classes
+
+
 def _entries(
-    files: Mapping[LocalFile, str], jsons: Mapping[Path, _Json], classes: Mapping[int, tuple[str, bool]]
-) -> dict[Any, Described]:
+    files: Mapping[Source, str], jsons: Mapping[Path, _Json], classes: Mapping[int, tuple[str, bool]]
+) -> dict[Source, Described]:
     """Give each file with its entry; all that is missing or unknown is listed in one error."""
-    found: dict[Any, Described] = {}
+    found: dict[Source, Described] = {}
     missing = []
     for file, name in files.items():
-        known = jsons.get(Path(file).parent)
-        if known is None:
-            folder = shown(Path(file).parent)
+        if not isinstance(file, LocalFile):
+            raise DataError(shown(file), "is not on disk, and its JSON is looked for there", "unpack it into a folder")
+        folder = Path(file).parent
+        if folder not in jsons:
             what = "has no JSON with the classes of its segments, and the ground truth has one"
-            raise DataError(folder, what, f"write {folder}.json, or one JSON in it; {_HINT}")
-        entry = known.entry(file, classes)
-        if entry is None:
-            missing.append(name)
-        else:
+            raise DataError(shown(folder), what, f"write {shown(folder)}.json, or one JSON in it; {_HINT}")
+        if entry := jsons[folder].entry(file, classes):
             found[file] = Described.of(file, entry)
+        else:
+            missing.append(name)
     places = sorted({one.path for one in jsons.values()})
     if missing:
         what = f"{of_all(len(missing), len(files), 'image', 'have')} no segments_info: {first_names(missing, 10)}"

@@ -154,7 +154,8 @@ def masks_of(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Give a mask, and a predicted mask or the scores above `at`; void pixels are in neither."""
     above = None if at is None else math.nextafter(at, math.inf)
-    places = places_of_mask(sample, positive=positive, void=void, at=above)
+    numbers = f"for numbers of objects give {given('kind', 'instances')}"
+    places = places_of_mask(sample, positive=positive, void=void, at=above, of_labels=numbers)
     return places.truth == 0, places.predicted == 0
 
 

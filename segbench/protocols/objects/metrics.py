@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -108,11 +108,14 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def by_threshold(self) -> ByThreshold:
         """F1 and AP against the threshold of IoU, or sIoU of components."""
         at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
-        shared, whole = (np.concatenate([getattr(one, name) for one in self.ordered]) for name in ("shared", "whole"))
-        found = np.array(reaching(shared, whole, at))
-        both = float(self.numbers.sum())
+        hits, others = self._found(self.pooled, at)
         with np.errstate(invalid="ignore"):  # 0 / 0 without objects
-            return ByThreshold(np.array(at, np.float64), 2 * found / both, found / (both - found))
+            return ByThreshold(np.array(at, np.float64), 2 * hits / (hits + others), hits / others)
+
+    def _found(self, pooled: ObjectCounts, at: Sequence[Fraction]) -> Iterator[NDArray[np.int64]]:
+        """Count objects that are found at each threshold, and all of both sides less the matched predictions."""
+        hits = np.array(reaching(pooled.shared, pooled.whole, at))
+        yield from (hits, self.numbers.sum() - hits)
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -210,9 +213,11 @@ def _of_matches(true: FloatArray, predicted: FloatArray, matches: FloatArray) ->
 
 
 class PanopticTable(ObjectTable):
-    """Panoptic maps: the quality of each class, and means over classes."""
+    """Panoptic maps: the quality of each class, and means over classes; `of_one` class it is that alone."""
 
-    metrics = PANOPTIC_METRICS
+    def __init__(self, per_image: Mapping[str, ObjectCounts], *, of_one: bool = False) -> None:
+        super().__init__(per_image)
+        self.metrics = PANOPTIC_METRICS[: len(_QUALITY) if of_one else None]
 
     @cached_property
     def _classes(self) -> dict[int, tuple[str, bool]]:
@@ -245,7 +250,7 @@ class PanopticTable(ObjectTable):
                 for some in (slice(None), things, ~things)
                 for values in by_class
             ]
-        return np.column_stack(columns)
+        return np.column_stack(columns[: len(self.metrics)])
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
@@ -257,32 +262,16 @@ class PanopticTable(ObjectTable):
         return held
 
 
-class ClassTable(PanopticTable):
-    """One class of panoptic maps."""
-
-    metrics = PANOPTIC_METRICS[: len(_QUALITY)]
-
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
-        return super().score(sums)[:, : len(_QUALITY)]
-
-
 class ComponentTable(ObjectTable):
     """Connected components of masks."""
 
     metrics = COMPONENT_METRICS
     drawn_from = Fraction(1, 4)
 
-    @cached_property
-    def by_threshold(self) -> ByThreshold:
-        """F1 and AP against the threshold, where true and predicted components are found by different measures."""
-        at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
-        pooled = self.pooled
+    def _found(self, pooled: ObjectCounts, at: Sequence[Fraction]) -> Iterator[NDArray[np.int64]]:
+        """Count components found, and true ones with false ones: both sides are measured by themselves."""
         hits, right = (np.array(reaching(*pooled.pairs(0, side), at)) for side in (0, 1))
-        true, predicted = self.numbers.sum(axis=0).tolist()
-        all_but_hits = true + predicted - right
-        with np.errstate(invalid="ignore"):  # 0 / 0 without components
-            return ByThreshold(np.array(at, np.float64), 2 * hits / (hits + all_but_hits), hits / all_but_hits)
+        yield from (hits, self.numbers.sum() - right)
 
     @cached_property
     def rows(self) -> FloatArray:

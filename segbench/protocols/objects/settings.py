@@ -449,15 +449,15 @@ class _OneClass(Objects):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
-        from segbench.protocols.objects import metrics
+        from segbench.protocols.objects.metrics import TOTALS
 
-        return (*metrics.ClassTable.metrics, *metrics.TOTALS)
+        return (*self.table({}).metrics, *TOTALS)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
         """Lay out counts of the class."""
-        from segbench.protocols.objects.metrics import ClassTable
+        from segbench.protocols.objects.metrics import PanopticTable
 
-        return ClassTable(per_image)
+        return PanopticTable(per_image, of_one=True)
 
 
 def count_objects(
@@ -507,7 +507,7 @@ def count_objects(
     >>> import numpy as np
     >>> truth = np.zeros((8, 9), int)
     >>> truth[2:6, :4], truth[2:6, 5:] = 1, 2
-    >>> metrics = count_objects(truth, truth > 0, kind="components").metrics()
+    >>> metrics = count_objects(truth > 0, truth > 0, kind="components").metrics()
     >>> metrics["component_f1"]
     1.0
     >>> merged = np.zeros_like(truth)
@@ -516,7 +516,7 @@ def count_objects(
     >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
     (0.0, 0.4444, 0.3077)
     """
-    from segbench.core.arrays import as_array, split_mask, where_counted
+    from segbench.protocols.given_arrays import image_of
 
     protocol = Objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
@@ -524,15 +524,7 @@ def count_objects(
     )  # fmt: skip
     if protocol.why_not_arrays:
         raise ArgumentError(protocol.why_not_arrays)
-    given_truth, hidden = split_mask(ground_truth, "ground_truth")
-    given_prediction, unpredicted = split_mask(prediction, "prediction")
-    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
-    if truth.ndim != 2 or not truth.size or predicted.shape != truth.shape:
-        shapes = f"ground_truth has shape {truth.shape}, prediction {predicted.shape}"
-        raise ArgumentError(f"{shapes}; expected the same (H, W): objects of a stack that overlap have no label map")
-    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
-    sample = Sample(
-        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
-    )
+    stacks = "objects of a stack that overlap have no label map"
+    sample = image_of(ground_truth, prediction, valid, of_stacks=stacks)
     counts: ObjectCounts = protocol.count(sample).counts
     return counts

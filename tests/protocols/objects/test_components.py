@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import label
 
-from segbench import Accumulator, ArgumentError, Objects, count_objects, evaluate, load_results
+from segbench import Accumulator, ArgumentError, DataError, Objects, count_objects, evaluate, load_results
 
 
 def mask(*rows):
@@ -145,3 +145,8 @@ def test_masks_in_files(tmp_path):
         iio.imwrite(tmp_path / side / "one.png", values.astype(np.uint8) * 255)
     found = evaluate(tmp_path / "gt", tmp_path / "pred", Objects(kind="components"))
     assert found.summary["component_siou"] == 1 / 2
+
+
+def test_label_maps_are_refused_with_the_kind_that_reads_them():
+    with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; .*kind='instances'"):
+        metrics(np.array([[0, 1, 2]]), mask("##."))

@@ -53,8 +53,8 @@ def test_methods_are_compared_by_their_headline(folders):
     assert near > far
     compared = sb.compare_results(results)
     assert compared.metric().key == "f1_50"
-    low, high = results[1].intervals()["f1_50"]
-    assert low < results[1].summary["f1_50"] < high
+    low, high = results[1].intervals()["aji"]
+    assert low < results[1].summary["aji"] < high
 
 
 def states_of(truth, predicted, **settings):

@@ -2,13 +2,25 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from PIL import Image
 
-from segbench import Accumulator, DataError, FailedImages, Objects, count_objects, evaluate
+from segbench import (
+    Accumulator,
+    DataError,
+    FailedImages,
+    Objects,
+    count_objects,
+    evaluate,
+    export_overlays,
+    load_results,
+    process_pool,
+)
 
 CLASSES = {"classes": "road=7,person=24,car=26", "things": "person,car", "divisor": 1000, "void": (0,)}
 
@@ -187,6 +199,29 @@ def test_what_the_json_says_is_counted_again_when_it_changes(folders, tmp_path):
     changed = evaluate(truth, predicted, **run)
     assert changed.reused == 1
     assert changed.summary["pq"] < 1
+
+
+def test_workers_are_given_what_the_json_says(folders):
+    with process_pool(2) as executor:
+        spread = evaluate(*folders, Objects(kind="panoptic"), executor=executor)
+    assert spread.summary == evaluate(*folders, Objects(kind="panoptic")).summary
+    assert not spread.failed
+
+
+def test_predictions_in_an_archive_have_no_json(folders, tmp_path):
+    truth, predicted = folders
+    place = shutil.make_archive(str(tmp_path / "packed"), "zip", predicted)
+    with pytest.raises(DataError, match="is not on disk, and its JSON is looked for there; unpack it into a folder"):
+        evaluate(truth, place, Objects(kind="panoptic"))
+
+
+def test_overlays_of_panoptic_maps_are_drawn_from_the_files(folders, tmp_path):
+    truth, predicted = folders
+    edited(tmp_path / "predicted.json", lambda c: c["annotations"][1]["segments_info"][0].update(category_id=1))
+    evaluate(truth, predicted, Objects(kind="panoptic"), results=tmp_path / "r.segbench")
+    export_overlays(load_results(tmp_path / "r.segbench"), tmp_path / "out")
+    states = np.asarray(Image.open(tmp_path / "out/predicted/one.png"))
+    assert states.tolist() == [[0, 0, 1, 4, 1, 1], [0, 0, 1, 4, 1, 1]]  # outlines of matched segments, and void
 
 
 def test_crowds_of_a_json(folders, tmp_path):
