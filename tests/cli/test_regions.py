@@ -56,4 +56,3 @@ def test_show_compare_plot_export(segbench, folders, tmp_path):
     assert "regions protocol has no ROC curve" in refused.err
     assert segbench("export", kept, "--bsds", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "halves" / "eval_cover.txt").exists()
-    assert segbench("import", tmp_path / "out", "-o", tmp_path / "i.segbench").code == 0

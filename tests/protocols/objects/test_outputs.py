@@ -41,9 +41,12 @@ def test_workers_resumed_runs_and_arrays_give_the_same(folders, tmp_path):
 
 
 def test_workers_of_dask_give_the_same(folders):
-    pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed")
     places = folders / "gt", folders / "near"
-    with sb.dask_pool("local", workers=1) as executor:
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        sb.dask_pool(cluster.scheduler_address) as executor,
+    ):
         assert evaluate(*places, Objects(), executor=executor).summary == evaluate(*places, Objects()).summary
 
 
