@@ -323,21 +323,10 @@ def count_centerlines(
     >>> counts.precision, counts.sensitivity, counts.cldice
     (array([1.]), array([0.66666667]), array([0.8]))
     """
-    from segbench.core.arrays import as_array, split_mask, where_counted
+    from segbench.protocols.given_arrays import image_of
 
     protocol = Centerlines(
         at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
     )
-    given_truth, hidden = split_mask(ground_truth, "ground_truth")
-    given_prediction, unpredicted = split_mask(prediction, "prediction")
-    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
-    if truth.ndim != 2 or not truth.size:
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W); {_NO_VOLUMES}")
-    if predicted.shape != truth.shape:
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
-    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
-    sample = Sample(
-        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
-    )
-    counts: CenterlineCounts = protocol.count(sample).counts
+    counts: CenterlineCounts = protocol.count(image_of(ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)).counts
     return counts
