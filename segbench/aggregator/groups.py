@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from segbench.core.capabilities import Reference
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError
 from segbench.core.interface import given
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
@@ -17,13 +15,12 @@ from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample
 from segbench.core.table import Table
-from segbench.loaders.listing import read_text
+from segbench.loaders.columns import read_column
 from segbench.loaders.pairing import natural
 from segbench.statistics.group_means import GroupMeans
 
 FOLDER, NONE = "folder", "none"
 _LISTED = 5
-_NAME_COLUMNS = ("name", "image", "file")
 _EXPECTED = "expected 'folder', or a column of a CSV file, 'meta.csv:weather'"
 
 
@@ -98,18 +95,7 @@ def _column(by: str) -> dict[str, str]:
     place, colon, column = by.rpartition(":")
     if not colon or not place:
         raise ArgumentError(f"{given('group_by', by)} is not understood, {_EXPECTED}")
-    reader = csv.DictReader(io.StringIO(read_text(place, "a CSV file with a header")))
-    header = [name.strip() for name in reader.fieldnames or ()]
-    reader.fieldnames = header
-    if column not in header:
-        raise DataError(place, f"has no column {column!r}", f"its columns are {', '.join(header) or 'none'}")
-    key = next((name for name in _NAME_COLUMNS if name in header), header[0])
-    found: dict[str, str] = {}
-    for row in reader:
-        name, group = ((row[each] or "").strip() for each in (key, column))
-        if found.setdefault(name, group) != group:
-            raise DataError(place, f"puts {name!r} into {found[name]!r} and {group!r}", "give each image one row")
-    return found
+    return read_column(place, column)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
+from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -16,7 +17,7 @@ from segbench.core.capabilities import ApartByFolder, Checked, MeasuredBySet, Pi
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option
@@ -39,54 +40,23 @@ if TYPE_CHECKING:
 Scores = tuple[tuple[str, float], ...]
 """The score of each image by its name."""
 
-_SUFFIXES = 5
-_TABLE = "expected a line per image with its name and its score, with a comma between"
 
+def read_scores(table: Any) -> Scores:  # noqa: ANN401  checked here
+    """Read the scores of images from the only other column of a CSV file, or take them from a mapping."""
+    where = named("image_scores")
+    if not isinstance(table, Mapping):
+        from segbench.loaders.columns import read_column
 
-def read_scores(file: Any) -> Scores:  # noqa: ANN401  checked here
-    """Read the scores of images from a CSV file, with or without a header; or take them from a mapping."""
-    if isinstance(file, Mapping):
-        found = {str(name): score for name, score in file.items()}
-        where = named("image_scores")
-    else:
-        import csv
-        from pathlib import Path
-
-        where = as_path(file, named("image_scores"))
+        where = as_path(table, where)
+        table = read_column(where)
+    found = []
+    for name, score in table.items():
         try:
-            with Path(where).open(newline="", encoding="utf-8-sig") as lines:
-                rows = [row for row in csv.reader(lines) if row]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise ArgumentError(f"{given('image_scores', where)} cannot be read ({error}); {_TABLE}") from error
-        rows = rows[1:] if rows and len(rows[0]) == 2 and not _is_number(rows[0][1]) else rows
-        wrong = [row for row in rows if len(row) != 2 or not _is_number(row[1])]
-        if wrong or not rows:
-            held = f"holds the line {','.join(wrong[0])!r:.80}" if wrong else "is empty"
-            raise ArgumentError(f"{where} {held}; {_TABLE}")
-        found = {row[0].strip(): float(row[1]) for row in rows}
-        if len(found) < len(rows):
-            raise ArgumentError(f"{where} names an image twice; give each image one line")
-    expected = "finite numbers"
-    return tuple(
-        sorted(
-            (_stem(name), as_real(score, f"{where}: {name}", expected, least=-math.inf, most=math.inf))
-            for name, score in found.items()
-        )
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _stem(name: str) -> str:
-    """Give the name of an image without the suffix of its file."""
-    stem, dot, suffix = name.replace("\\", "/").rpartition(".")
-    return stem if dot and suffix.isalpha() and len(suffix) <= _SUFFIXES else name.replace("\\", "/")
+            value = as_real(float(score), where, "numbers", least=-math.inf, most=math.inf)
+        except (TypeError, ValueError, ArgumentError):
+            raise ArgumentError(f"{where} holds the score {score!r:.40} for {name}, expected a finite number") from None
+        found.append((str(name), value))
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,10 +229,11 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         file, prediction = sample.predicted_file, sample.predictions[0]
         score: Any = self.image_score
         if self.image_scores:
-            known = dict(self.image_scores)
+            known = {name.replace("\\", "/"): one for name, one in self.image_scores}
+            known = {PurePosixPath(name).with_suffix("").as_posix(): one for name, one in known.items()} | known
             if sample.name not in known:
                 what = f"no score of the image {sample.name!r} in {named('image_scores')}"
-                raise DataError(file, what, f"add a line {sample.name},SCORE")
+                raise DataError(file, what, f"add a row {sample.name},SCORE")
             score = known[sample.name]
         defects = None
         if self.defects and not sample.without_truth:

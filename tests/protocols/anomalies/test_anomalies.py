@@ -324,8 +324,8 @@ class TestFiles:
             self.evaluate(folders, image_scores={"a": 1})
 
     def test_a_table_of_something_else_is_refused(self, folders):
-        (folders / "scores.csv").write_text("a,1\nb,high\n")
-        with pytest.raises(ArgumentError, match="holds the line 'b,high'; expected a line per image"):
+        (folders / "scores.csv").write_text("name,score\na,1\nb,high\n")
+        with pytest.raises(ArgumentError, match="holds the score 'high' for b, expected a finite number"):
             Anomalies(image_scores=folders / "scores.csv")
 
     def test_scores_of_any_range_are_no_finding(self, folders):
