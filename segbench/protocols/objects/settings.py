@@ -42,7 +42,6 @@ _MOST_PIXELS = 2**30
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        INSTANCES: ("iou",),
         PANOPTIC: ("divisor", "classes", "names", "things"),
         COMPONENTS: ("at", "positive", "connectivity", "min_true", "min_predicted"),
     }
@@ -67,7 +66,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         What objects are: the values of label maps, segments with classes, or the connected components of masks. By
         default panoptic with a `divisor`, instances without.
     iou : float or sequence of float
-        Thresholds of IoU at which instances are matched, from .5, with at most six decimal places.
+        Thresholds of IoU of F1, precision, recall and AP, from .5, with at most six decimal places; not of components.
     divisor : int, optional
         Panoptic maps hold ``class * divisor + instance``, and below it classes alone: stuff, or crowds of things. None:
         a JSON of COCO's format lies beside each folder, or each image has a file of classes and one of instances.
@@ -212,6 +211,10 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
                         "leave it out"
                     )
         object.__setattr__(self, "iou", tuple(map(float, self._thresholds)))
+        if self.kind == COMPONENTS and self.iou != (0.5, 0.75, 0.9):
+            raise ArgumentError(
+                f"{named('iou')} has no meaning for components, whose thresholds are fixed; leave it out"
+            )
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
@@ -274,9 +277,9 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
         found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
-        if self.kind == INSTANCES:
-            return found | {"iou": written(cast("tuple[float, ...]", self.iou))}
-        if self.kind == COMPONENTS:
+        if self.kind != COMPONENTS:
+            found["iou"] = written(cast("tuple[float, ...]", self.iou))
+        else:
             found |= {"positive": str(self.positive or "nonzero").replace(" ", "")}
             found |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
             at = self.at if self.at is None or self.at == "best" else written((self.at,))
@@ -302,17 +305,19 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         """Give every metric and total."""
         from segbench.protocols.objects import metrics
 
-        of_kind = {PANOPTIC: metrics.PANOPTIC_METRICS, COMPONENTS: metrics.COMPONENT_METRICS}
-        found = of_kind.get(str(self.kind)) or metrics.instance_metrics(self._thresholds)
-        return (*found, *metrics.TOTALS)
+        if self.kind == COMPONENTS:
+            return (*metrics.COMPONENT_METRICS, *metrics.TOTALS)
+        of_kind = metrics.instance_metrics if self.kind == INSTANCES else metrics.panoptic_metrics
+        return (*of_kind(self._thresholds), *metrics.TOTALS)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
         """Lay out counts, see `segbench.protocols.objects.metrics`."""
         from segbench.protocols.objects import metrics
 
-        if self.kind == INSTANCES:
-            return metrics.InstanceTable(self._thresholds, per_image)
-        return (metrics.PanopticTable if self.kind == PANOPTIC else metrics.ComponentTable)(per_image)
+        if self.kind == COMPONENTS:
+            return metrics.ComponentTable(per_image)
+        of_kind = metrics.InstanceTable if self.kind == INSTANCES else metrics.PanopticTable
+        return of_kind(self._thresholds, self.metrics(), per_image)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
         """Give each class of panoptic maps alone."""
@@ -448,16 +453,9 @@ class _OneClass(Objects):
     """A single class of panoptic maps."""
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
-        from segbench.protocols.objects.metrics import TOTALS
-
-        return (*self.table({}).metrics, *TOTALS)
-
-    def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
-        """Lay out counts of the class."""
-        from segbench.protocols.objects.metrics import PanopticTable
-
-        return PanopticTable(per_image, of_one=True)
+        """Give its quality, and every total."""
+        found = super().metrics()
+        return (*found[:3], *(metric for metric in found if metric.kind == "total"))
 
 
 def count_objects(
