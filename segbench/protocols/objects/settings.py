@@ -260,7 +260,8 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             object.__setattr__(self, "positive", rule_text(self.positive))
         for name in ("min_true", "min_predicted"):
             object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
-        object.__setattr__(self, "reads", replace(MASKS, name="components", pixelwise=False))
+        if self.at is not None:
+            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
 
     @property
     def _thresholds(self) -> tuple[Fraction, ...]:
