@@ -380,13 +380,10 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         """Count one image."""
         from segbench.protocols.objects import counting
 
-        if self.kind == INSTANCES:
-            return Counted(counting.count_instances(*self._instances(sample)))
-        if self.kind == COMPONENTS:
-            return Counted(counting.count_components(*self._components(sample)))
-        from segbench.protocols.objects.inputs import panoptic_maps
-
-        found = counting.Overlaps.of(*panoptic_maps(sample, divisor=self.divisor))
+        maps = self._maps(sample)
+        if self.kind != PANOPTIC:
+            return Counted((counting.count_instances if self.kind == INSTANCES else counting.count_components)(*maps))
+        found = counting.Overlaps.of(*maps)
         return Counted(counting.count_panoptic(found, *self._segments(sample, found)))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
@@ -404,36 +401,32 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def _drawn(self, sample: Sample) -> tuple[NDArray[Any], NDArray[np.uint8]]:
         """Give the objects of the ground truth, and the states of pixels."""
-        from segbench.protocols.objects import counting, pictures
-        from segbench.protocols.objects.inputs import panoptic_maps
+        from segbench.protocols.objects import pictures
+        from segbench.protocols.objects.counting import Overlaps
 
+        truth, predicted = self._maps(sample)
         if self.kind == INSTANCES:
-            truth, predicted = self._instances(sample)
             return truth, pictures.instance_states(truth, predicted, self._thresholds[0])
         if self.kind == COMPONENTS:
-            true, found = self._components(sample)
-            return true, pictures.component_states(true, found, sample.field)
-        truth, predicted = panoptic_maps(sample, divisor=self.divisor)
-        overlaps = counting.Overlaps.of(truth, predicted)
-        sides = self._segments(sample, overlaps)[:2]
-        return truth, pictures.panoptic_states(truth, predicted, overlaps, sides)
+            return truth, pictures.component_states(truth, predicted, sample.field)
+        found = Overlaps.of(truth, predicted)
+        return truth, pictures.panoptic_states(truth, predicted, found, self._segments(sample, found)[:2])
 
-    def _instances(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-        from segbench.protocols.objects.inputs import instances_of
-
-        return instances_of(sample, tuple(map(float, self.void or ())))
-
-    def _components(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Number the components on both sides that count."""
+    def _maps(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give maps of integers on both sides: numbers of objects, or of segments."""
+        from segbench.protocols.objects import inputs
         from segbench.protocols.objects.counting import components_of
-        from segbench.protocols.objects.inputs import masks_of
 
+        void = tuple(map(float, self.void or ()))
+        if self.kind == INSTANCES:
+            return inputs.instances_of(sample, void)
+        if self.kind == PANOPTIC:
+            return inputs.panoptic_maps(sample, divisor=self.divisor)
         if self.at == "best":
             raise ArgumentError(self.why_not_arrays)
-        masks = masks_of(sample, positive=self.positive, void=self.void or (), at=self.at)
-        return components_of(
-            *masks, connectivity=self.connectivity, min_true=self.min_true, min_predicted=self.min_predicted
-        )
+        masks = inputs.masks_of(sample, positive=self.positive, void=void, at=self.at)
+        sizes = {name: getattr(self, name) for name in ("connectivity", "min_true", "min_predicted")}
+        return components_of(*masks, **sizes)
 
     def _segments(self, sample: Sample, found: Overlaps) -> Any:  # noqa: ANN401  segments of both sides, and classes
         from segbench.protocols.objects.inputs import segments_in
