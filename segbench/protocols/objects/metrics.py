@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ TOTALS = (
     Metric(key="true_objects", title="objects", image_key="true_objects", kind="total", priority=5),
     Metric(key="predicted_objects", title="predicted", image_key="predicted_objects", kind="total", priority=5),
 )
-PANOPTIC_METRICS = shares(
+_PANOPTIC = shares(
     *(replace(one, headline=one.key == "pq") for one in _QUALITY),
     *(
         replace(one, key=f"{one.key}_{kind}", image_key=f"{one.key}_{kind}", group=kind, note="", compared=False,
@@ -63,18 +63,15 @@ COMPONENT_METRICS = shares(
 )  # fmt: skip
 
 
+def panoptic_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
+    """Give the metrics of panoptic maps: those that tables have, and those of all objects at thresholds of IoU."""
+    untitled = (replace(one, title="", headline=False, compared=False, note="") for one in _of_thresholds(iou))
+    return (*_PANOPTIC, *shares(*untitled))
+
+
 def instance_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     """Give the metrics at these thresholds of IoU: those of all images together, then means over images."""
-    names = [(percent(each), f"{float(each):g}".lstrip("0")) for each in iou]
-    pooled = [
-        Metric(
-            key=f"{kind}_{key}", title=f"{_TITLES[kind]}@{at}" if kind in _TITLES else "", better="higher",
-            image_key=f"{kind}_{key}", headline=(kind, key) == ("f1", names[0][0]), compared=kind in _TITLES,
-            priority=0 if kind == "f1" else 1, note=_AP if kind == "threat_score" else "",
-        )
-        for key, at in (*names, ("mean", ".5:.95"))
-        for kind in _OF_MATCHES
-    ]  # fmt: skip
+    pooled = _of_thresholds(iou)
     means = [replace(one, key=f"{one.key}_images", title="", image_key="", headline=False, note="") for one in pooled]
     others = [
         Metric(
@@ -87,6 +84,20 @@ def instance_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
         ),
     ]  # fmt: skip
     return shares(*pooled, *others, *_QUALITY, *means)
+
+
+def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
+    """Give the metrics of all objects together at each threshold, and their means."""
+    names = [(percent(each), f"{float(each):g}".lstrip("0")) for each in iou]
+    return [
+        Metric(
+            key=f"{kind}_{key}", title=f"{_TITLES[kind]}@{at}" if kind in _TITLES else "", better="higher",
+            image_key=f"{kind}_{key}", headline=(kind, key) == ("f1", names[0][0]), compared=kind in _TITLES,
+            priority=0 if kind == "f1" else 1, note=_AP if kind == "threat_score" else "",
+        )
+        for key, at in (*names, ("mean", ".5:.95"))
+        for kind in _OF_MATCHES
+    ]  # fmt: skip
 
 
 class ByThreshold(NamedTuple):
@@ -152,15 +163,24 @@ class ObjectTable(CountsTable[ObjectCounts]):
         return "no object is matched" if metric.key == "matched_iou" else "there is no object in the ground truth"
 
 
-class InstanceTable(ObjectTable):
-    """Instance label maps: objects of one class, at thresholds of IoU."""
+class _MatchedTable(ObjectTable):
+    """A table of objects that are matched at thresholds of IoU: those asked for, and those of the mean."""
 
-    def __init__(self, iou: Sequence[Fraction], per_image: Mapping[str, ObjectCounts]) -> None:
+    def __init__(self, iou: Sequence[Fraction], metrics: Sequence[Metric], per_image: Mapping[str, Any]) -> None:
         super().__init__(per_image)
-        self.metrics = instance_metrics(iou)
+        self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
         self._shown = [self._at.index(each) for each in iou]
         self._mean = [self._at.index(each) for each in MEAN_OVER]
+
+    def _columns(self, values: FloatArray) -> FloatArray:
+        """Give metrics of shape (R, kinds, thresholds) in the order of the columns: by threshold, then the mean."""
+        shown = values[:, :, self._shown].transpose(0, 2, 1).reshape(len(values), len(self._shown) * len(_OF_MATCHES))
+        return np.hstack([shown, values[:, :, self._mean].mean(axis=2)])
+
+
+class InstanceTable(_MatchedTable):
+    """Instance label maps: objects of one class."""
 
     @cached_property
     def rows(self) -> FloatArray:
@@ -192,11 +212,6 @@ class InstanceTable(ObjectTable):
         sq = np.where(true + predicted, sq, np.nan)
         return np.hstack([*columns, pq, sq, rq, self._columns(means)])
 
-    def _columns(self, values: FloatArray) -> FloatArray:
-        """Give metrics of shape (R, kinds, thresholds) in the order of the columns: by threshold, then the mean."""
-        shown = values[:, :, self._shown].transpose(0, 2, 1).reshape(len(values), -1)
-        return np.hstack([shown, values[:, :, self._mean].mean(axis=2)])
-
     @property
     def notes(self) -> tuple[str, ...]:
         """Say how many images are in no mean over images."""
@@ -212,12 +227,11 @@ def _of_matches(true: FloatArray, predicted: FloatArray, matches: FloatArray) ->
         return np.stack([2 * matches / both, matches / predicted, matches / true, matches / (both - matches)], axis=1)
 
 
-class PanopticTable(ObjectTable):
-    """Panoptic maps: the quality of each class, and means over classes; `of_one` class it is that alone."""
+class PanopticTable(_MatchedTable):
+    """Panoptic maps: the quality of each class, means over classes, and all objects at thresholds of IoU.
 
-    def __init__(self, per_image: Mapping[str, ObjectCounts], *, of_one: bool = False) -> None:
-        super().__init__(per_image)
-        self.metrics = PANOPTIC_METRICS[: len(_QUALITY) if of_one else None]
+    Of a class alone it has the first metrics, as it is given them.
+    """
 
     @cached_property
     def _classes(self) -> dict[int, tuple[str, bool]]:
@@ -230,18 +244,22 @@ class PanopticTable(ObjectTable):
 
     @cached_property
     def rows(self) -> FloatArray:
-        """By class: TP, objects on both sides together, and the sum of IoU."""
+        """By class: TP, objects on both sides together, and the sum of IoU; then all objects, and TP by threshold."""
         places = {label: place for place, label in enumerate(self._classes)}
         rows = np.zeros((self.images, len(places), 3))
         for row, one in zip(rows, self.ordered, strict=True):
             for place, label in enumerate(one.labels):
                 true, predicted, ignored = one.objects[place].tolist()
                 row[places[label]] = one.sizes[place, 0], true + predicted - ignored, sum_of(*one.pairs(place))
-        return rows.reshape(self.images, 3 * len(places))
+        found = [reaching(one.shared, one.whole, self._at) for one in self.ordered]
+        matches = np.array(found, np.float64).reshape(self.images, len(self._at))
+        return np.hstack([rows.reshape(self.images, 3 * len(places)), self.numbers, matches])
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
-        found, both, iou = np.moveaxis(sums.reshape(len(sums), len(self._classes), 3), 2, 0)
+        classes = len(self._classes)
+        of_classes, numbers, matches = np.split(sums, [3 * classes, 3 * classes + 2], axis=1)
+        found, both, iou = np.moveaxis(of_classes.reshape(len(sums), classes, 3), 2, 0)
         things = np.array([thing for _, thing in self._classes.values()], bool)
         with np.errstate(invalid="ignore"):  # 0 / 0 is undefined: classes that no image has
             by_class = 2 * iou / both, np.where(found > 0, iou / found, 0), 2 * found / both
@@ -250,7 +268,8 @@ class PanopticTable(ObjectTable):
                 for some in (slice(None), things, ~things)
                 for values in by_class
             ]
-        return np.column_stack(columns[: len(self.metrics)])
+        of_all = self._columns(_of_matches(numbers[:, :1], numbers[:, 1:], matches))
+        return np.column_stack([*columns, of_all])[:, : len(self.metrics)]
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:

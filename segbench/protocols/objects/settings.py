@@ -42,7 +42,6 @@ _MOST_PIXELS = 2**30
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        INSTANCES: ("iou",),
         PANOPTIC: ("divisor", "classes", "names", "things"),
         COMPONENTS: ("at", "positive", "connectivity", "min_true", "min_predicted"),
     }
@@ -67,7 +66,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         What objects are: the values of label maps, segments with classes, or the connected components of masks. By
         default panoptic with a `divisor`, instances without.
     iou : float or sequence of float
-        Thresholds of IoU at which instances are matched, from .5, with at most six decimal places.
+        Thresholds of IoU of F1, precision, recall and AP, from .5, with at most six decimal places; not of components.
     divisor : int, optional
         Panoptic maps hold ``class * divisor + instance``, and below it classes alone: stuff, or crowds of things. None:
         a JSON of COCO's format lies beside each folder, or each image has a file of classes and one of instances.
@@ -212,6 +211,10 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
                         "leave it out"
                     )
         object.__setattr__(self, "iou", tuple(map(float, self._thresholds)))
+        if self.kind == COMPONENTS and self.iou != (0.5, 0.75, 0.9):
+            raise ArgumentError(
+                f"{named('iou')} has no meaning for components, whose thresholds are fixed; leave it out"
+            )
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
@@ -257,7 +260,8 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             object.__setattr__(self, "positive", rule_text(self.positive))
         for name in ("min_true", "min_predicted"):
             object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
-        object.__setattr__(self, "reads", replace(MASKS, name="components", pixelwise=False))
+        if self.at is not None:
+            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
 
     @property
     def _thresholds(self) -> tuple[Fraction, ...]:
@@ -274,9 +278,9 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
         found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
-        if self.kind == INSTANCES:
-            return found | {"iou": written(cast("tuple[float, ...]", self.iou))}
-        if self.kind == COMPONENTS:
+        if self.kind != COMPONENTS:
+            found["iou"] = written(cast("tuple[float, ...]", self.iou))
+        else:
             found |= {"positive": str(self.positive or "nonzero").replace(" ", "")}
             found |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
             at = self.at if self.at is None or self.at == "best" else written((self.at,))
@@ -302,17 +306,19 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         """Give every metric and total."""
         from segbench.protocols.objects import metrics
 
-        of_kind = {PANOPTIC: metrics.PANOPTIC_METRICS, COMPONENTS: metrics.COMPONENT_METRICS}
-        found = of_kind.get(str(self.kind)) or metrics.instance_metrics(self._thresholds)
-        return (*found, *metrics.TOTALS)
+        if self.kind == COMPONENTS:
+            return (*metrics.COMPONENT_METRICS, *metrics.TOTALS)
+        of_kind = metrics.instance_metrics if self.kind == INSTANCES else metrics.panoptic_metrics
+        return (*of_kind(self._thresholds), *metrics.TOTALS)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
         """Lay out counts, see `segbench.protocols.objects.metrics`."""
         from segbench.protocols.objects import metrics
 
-        if self.kind == INSTANCES:
-            return metrics.InstanceTable(self._thresholds, per_image)
-        return (metrics.PanopticTable if self.kind == PANOPTIC else metrics.ComponentTable)(per_image)
+        if self.kind == COMPONENTS:
+            return metrics.ComponentTable(per_image)
+        of_kind = metrics.InstanceTable if self.kind == INSTANCES else metrics.PanopticTable
+        return of_kind(self._thresholds, self.metrics(), per_image)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
         """Give each class of panoptic maps alone."""
@@ -374,13 +380,10 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         """Count one image."""
         from segbench.protocols.objects import counting
 
-        if self.kind == INSTANCES:
-            return Counted(counting.count_instances(*self._instances(sample)))
-        if self.kind == COMPONENTS:
-            return Counted(counting.count_components(*self._components(sample)))
-        from segbench.protocols.objects.inputs import panoptic_maps
-
-        found = counting.Overlaps.of(*panoptic_maps(sample, divisor=self.divisor))
+        maps = self._maps(sample)
+        if self.kind != PANOPTIC:
+            return Counted((counting.count_instances if self.kind == INSTANCES else counting.count_components)(*maps))
+        found = counting.Overlaps.of(*maps)
         return Counted(counting.count_panoptic(found, *self._segments(sample, found)))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
@@ -398,36 +401,32 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def _drawn(self, sample: Sample) -> tuple[NDArray[Any], NDArray[np.uint8]]:
         """Give the objects of the ground truth, and the states of pixels."""
-        from segbench.protocols.objects import counting, pictures
-        from segbench.protocols.objects.inputs import panoptic_maps
+        from segbench.protocols.objects import pictures
+        from segbench.protocols.objects.counting import Overlaps
 
+        truth, predicted = self._maps(sample)
         if self.kind == INSTANCES:
-            truth, predicted = self._instances(sample)
             return truth, pictures.instance_states(truth, predicted, self._thresholds[0])
         if self.kind == COMPONENTS:
-            true, found = self._components(sample)
-            return true, pictures.component_states(true, found, sample.field)
-        truth, predicted = panoptic_maps(sample, divisor=self.divisor)
-        overlaps = counting.Overlaps.of(truth, predicted)
-        sides = self._segments(sample, overlaps)[:2]
-        return truth, pictures.panoptic_states(truth, predicted, overlaps, sides)
+            return truth, pictures.component_states(truth, predicted, sample.field)
+        found = Overlaps.of(truth, predicted)
+        return truth, pictures.panoptic_states(truth, predicted, found, self._segments(sample, found)[:2])
 
-    def _instances(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-        from segbench.protocols.objects.inputs import instances_of
-
-        return instances_of(sample, tuple(map(float, self.void or ())))
-
-    def _components(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Number the components on both sides that count."""
+    def _maps(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give maps of integers on both sides: numbers of objects, or of segments."""
+        from segbench.protocols.objects import inputs
         from segbench.protocols.objects.counting import components_of
-        from segbench.protocols.objects.inputs import masks_of
 
+        void = tuple(map(float, self.void or ()))
+        if self.kind == INSTANCES:
+            return inputs.instances_of(sample, void)
+        if self.kind == PANOPTIC:
+            return inputs.panoptic_maps(sample, divisor=self.divisor)
         if self.at == "best":
             raise ArgumentError(self.why_not_arrays)
-        masks = masks_of(sample, positive=self.positive, void=self.void or (), at=self.at)
-        return components_of(
-            *masks, connectivity=self.connectivity, min_true=self.min_true, min_predicted=self.min_predicted
-        )
+        masks = inputs.masks_of(sample, positive=self.positive, void=void, at=self.at)
+        sizes = {name: getattr(self, name) for name in ("connectivity", "min_true", "min_predicted")}
+        return components_of(*masks, **sizes)
 
     def _segments(self, sample: Sample, found: Overlaps) -> Any:  # noqa: ANN401  segments of both sides, and classes
         from segbench.protocols.objects.inputs import segments_in
@@ -448,16 +447,9 @@ class _OneClass(Objects):
     """A single class of panoptic maps."""
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
-        from segbench.protocols.objects.metrics import TOTALS
-
-        return (*self.table({}).metrics, *TOTALS)
-
-    def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
-        """Lay out counts of the class."""
-        from segbench.protocols.objects.metrics import PanopticTable
-
-        return PanopticTable(per_image, of_one=True)
+        """Give its quality, and every total."""
+        found = super().metrics()
+        return (*found[:3], *(metric for metric in found if metric.kind == "total"))
 
 
 def count_objects(

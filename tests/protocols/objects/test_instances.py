@@ -192,7 +192,7 @@ def test_counts_add_up_in_any_order():
         ({"iou": []}, "at most six decimal places"),
         ({"iou": 0.1234567 + 0.5}, "at most six decimal places"),
         ({"kind": "boxes"}, "expected one of instances, panoptic, components"),
-        ({"kind": "components", "iou": 0.6}, "iou is for instances, and these are components"),
+        ({"kind": "components", "iou": 0.6}, "iou has no meaning for components"),
         ({"things": "3"}, "things is for panoptic, and these are instances"),
         ({"at": 0.5}, "at is for components, and these are instances"),
         ({"divisor": 1}, "divisor is 1, expected a whole number from 2"),

@@ -59,6 +59,15 @@ def test_classes_are_means_of_their_own_and_absent_ones_are_left_out():
     assert found["pq"] == pytest.approx((1 + 1 / 3) / 2)
 
 
+def test_objects_of_all_classes_are_counted_at_thresholds_of_iou():
+    letters = np.array([list("rrrraaaappp")]), np.array([list("rrrraaa.pp.")])  # 1, 3/4 and 2/3
+    truth, predicted = (np.vectorize((LETTERS | {".": 0}).get)(each) for each in letters)
+    protocol = Objects(iou=(0.5, 0.75), **CLASSES)
+    found = evaluate({"a": (truth, predicted)}, protocol=protocol).summary
+    assert (found["f1_50"], found["f1_75"], found["threat_score_75"]) == (1, 2 / 3, 2 / 4)
+    assert protocol.signature_fields()["iou"] == "0.5,0.75"
+
+
 def test_a_class_without_matches_has_quality_0_and_counts():
     found = counts(["rraa"], ["rr.."], **LETTERS).metrics()
     assert (found["pq"], found["sq"], found["rq"]) == (1 / 2, 1 / 2, 1 / 2)
