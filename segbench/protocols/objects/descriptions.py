@@ -7,7 +7,6 @@ with the image's file, so that a change of it is a change of the file.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from segbench.protocols.class_names import RESERVED
 from segbench.protocols.objects.reading import INSTANCE_MAPS, InstanceMaps
 
 LARGEST_ID = 2**24 - 1
+_LARGEST_LABEL = 10**9
 _LARGEST_BYTES = 2**30
 _NAMED = 3
 _FORMAT = "expected COCO's panoptic format: annotations of file_name and segments_info, and categories"
@@ -226,9 +226,9 @@ def _read(place: str) -> _Json:
         doubled = [number for number, times in Counter(info[0] for info in segments[name]).items() if times > 1]
         problems += [f"{shown(name)}: two segments have the id {number}" for number in doubled]
     try:
-        classes = {int(one["id"]): _named(one) for one in content.get("categories", ())}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        problems.append("categories lack an id, a name or isthing")
+        classes = dict(map(_category, content.get("categories", ())))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        problems.append(f"categories lack an id from 0 to {_LARGEST_LABEL - 1}, a name or isthing")
         classes = {}
     if problems:
         raise DataError(shown(place), f"is not as it should be:{listed(problems)}", f"{_FORMAT}; {_HINT}")
@@ -240,17 +240,19 @@ def _segment(info: Any) -> list[int | None] | None:  # noqa: ANN401  of a JSON
     if not isinstance(info, dict):
         return None
     numbers: Sequence[Any] = info.get("id"), info.get("category_id"), info.get("iscrowd", 0), info.get("area", 0)
-    whole = all(isinstance(one, (int, float)) and math.isfinite(one) and one == int(one) for one in numbers)
+    whole = all(isinstance(one, (int, float)) and abs(one) < _LARGEST_LABEL and one == int(one) for one in numbers)
     if not whole or not 0 < numbers[0] <= LARGEST_ID:
         return None
     number, label, crowd, area = map(int, numbers)
     return [number, label, int(crowd != 0), area if "area" in info else None]
 
 
-def _named(category: Mapping[str, Any]) -> tuple[str, bool]:
-    """Give the name of a category, without what no name of a class may hold, and whether it has things."""
-    name = "".join(";" if mark in RESERVED else mark for mark in str(category["name"]))
-    return f"class {name}" if name.isdecimal() else name, bool(category["isthing"])
+def _category(category: Mapping[str, Any]) -> tuple[int, tuple[str, bool]]:
+    """Give the label of a category, its name without what no name of a class may hold, and whether it has things."""
+    label, name = int(category["id"]), "".join(";" if mark in RESERVED else mark for mark in str(category["name"]))
+    if not 0 <= label < _LARGEST_LABEL or not name.strip():
+        raise ValueError(label, name)
+    return label, (f"class {name}" if name.isdecimal() else name.strip(), bool(category["isthing"]))
 
 
 PANOPTIC_MAPS = ObjectMaps(**{**vars(INSTANCE_MAPS), "name": "panoptic maps"})

@@ -103,6 +103,20 @@ def test_maps_without_objects_are_undefined_and_left_out_of_means():
     assert found.summary.notes == ("left out of AJI, AJI+, no object in either map: 1 of 2 images",)
 
 
+@pytest.mark.parametrize(
+    ("truth", "predicted", "key", "reason"),
+    [
+        ("..", "..", "f1_50", "there is no object in either map"),
+        ("..", "1.", "recall_75", "there is no object in the ground truth"),
+        ("1.", "..", "precision_mean", "there is no predicted object"),
+        ("1.", ".1", "matched_iou", "no object is matched"),
+    ],
+)
+def test_undefined_metrics_say_why(truth, predicted, key, reason):
+    found = evaluate({"a": (drawn(truth), drawn(predicted))}, protocol=Objects()).summary
+    assert found.undefined[key] == reason
+
+
 def test_pooled_metrics_weigh_objects_and_means_weigh_images():
     images = {"a": (drawn("1.2.3"), drawn("1.2.3")), "b": (drawn("1...."), drawn("....1"))}
     found = evaluate(images, protocol=Objects()).summary

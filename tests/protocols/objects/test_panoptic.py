@@ -249,7 +249,12 @@ def broken(place, change, message):
     [
         broken("truth", lambda c: c.pop("categories"), "truth.json: has no categories"),
         broken("truth", lambda c: c.pop("annotations"), "truth.json: has no list of annotations"),
-        broken("truth", lambda c: c["categories"][0].pop("name"), "categories lack an id, a name or isthing"),
+        broken("truth", lambda c: c["categories"][0].pop("name"), "categories lack an id from 0 to 999999999, a name"),
+        broken("truth", lambda c: c["categories"][0].update(id=-1), "categories lack an id"),
+        broken("truth", lambda c: c["categories"][0].update(id=float("inf")), "categories lack an id"),
+        broken("truth", lambda c: c.update(categories=[7]), "categories lack an id"),
+        broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=10**400), "lacks an id from 1"),
+        broken("predicted", lambda c: c["annotations"][0]["segments_info"].append(None), "lacks an id from 1"),
         broken("predicted", lambda c: c["annotations"].clear(), "2 of 2 images have no segments_info: one, two"),
         broken("predicted", lambda c: c["annotations"].pop(), "1 of 2 images has no segments_info: two"),
         broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "annotation 1 lacks file_name"),
