@@ -9,15 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import given, named
 from segbench.core.sample import Sample
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 FILE = "defects_config.json"
 _EXPECTED = f"expected {FILE} of MVTec LOCO, or the folder that holds one in each category"
@@ -83,6 +84,8 @@ class Found(NamedTuple):
 
 def defects_of(sample: Sample, scores: NDArray[Any], left_out: NDArray[np.bool_] | None, known: Defects) -> list[Found]:
     """Give the defects of an image, one of each ground-truth file that has a pixel that counts."""
+    import numpy as np
+
     tables: Mapping[str, tuple[Saturation, ...]] = dict(known)
     rules = tables.get(sample.name.partition("/")[0], tables.get(""))
     found = []
