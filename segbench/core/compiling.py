@@ -5,8 +5,11 @@ Imported only where one is called, because Numba is slow to load.
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 from numba import njit
@@ -38,9 +41,32 @@ class _Cache(FunctionCache):
 
 
 @contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM wait: what they raise while LLVM calls Python is lost, and leaves nothing compiled."""
+    held: list[Callable[[], Any]] = []
+
+    def hold(handler: Callable[..., Any], *what: Any) -> None:  # noqa: ANN401  a number and a frame
+        held.append(partial(handler, *what))
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
+        before = {kind: handler for kind, handler in handlers.items() if callable(handler)}
+    for kind, handler in before.items():
+        signal.signal(kind, partial(hold, handler))
+    try:
+        yield
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+        for answer in held[:1]:
+            answer()
+
+
+@contextmanager
 def _compiling() -> Iterator[None]:
     """Let Numba compile where ``NUMBA_DISABLE_JIT`` turns that off: interpreted, integers would be of other widths."""
-    with global_compiler_lock:
+    with _undisturbed(), global_compiler_lock:
         before, _config.DISABLE_JIT = _config.DISABLE_JIT, 0
         try:
             yield

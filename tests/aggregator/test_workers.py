@@ -16,7 +16,18 @@ from cases import write_folder
 from unusual_protocols import Deadly, Slow
 
 import segbench
-from segbench import Boundaries, Pixels, WorkerError, evaluate, load_results
+from segbench import (
+    Anomalies,
+    Boundaries,
+    Centerlines,
+    Contours,
+    Objects,
+    Pixels,
+    Saliency,
+    WorkerError,
+    evaluate,
+    load_results,
+)
 from segbench.aggregator.executors import answers
 from segbench.aggregator.pools import process_pool
 from segbench.loaders.listing import list_place
@@ -36,15 +47,27 @@ def folders(tmp_path):
 
 
 def require_same(result, alone):
-    assert dict(result.summary) == dict(alone.summary)
+    assert repr(dict(result.summary)) == repr(dict(alone.summary))  # nan is nan
     assert result.signature == alone.signature
     assert list(result.counts) == list(alone.counts)
     assert all(result.counts[name] == alone.counts[name] for name in alone.counts)
     assert dict(result.failed) == dict(alone.failed)
 
 
+SOFT = {
+    "pixels": Pixels(),
+    "boundaries": Boundaries(thresholds=9),
+    "saliency": Saliency(),
+    "contours": Contours(at=0.5),
+    "centerlines": Centerlines(thresholds=5),
+    "anomalies": Anomalies(),
+    "components": Objects(kind="components", at=0.5),
+}
+"""A protocol of each kind that soft maps can be scored by."""
+
+
 class TestTheSameEverywhere:
-    @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=9)], ids=["pixels", "boundaries"])
+    @pytest.mark.parametrize("protocol", SOFT.values(), ids=SOFT)
     def test_processes_and_threads(self, folders, protocol):
         alone = evaluate(*folders, protocol)
         with process_pool(2) as processes, ThreadPoolExecutor(2) as threads:
@@ -125,6 +148,11 @@ def cluster():
 
 
 class TestDask:
+    @pytest.mark.parametrize("protocol", SOFT.values(), ids=SOFT)
+    def test_every_protocol(self, folders, cluster, protocol):
+        with segbench.dask_pool(cluster.scheduler_address) as pool:
+            require_same(evaluate(*folders, protocol, executor=pool), evaluate(*folders, protocol))
+
     def test_two_workers_and_a_foreign_client(self, folders, cluster):
         alone = evaluate(*folders)
         with segbench.dask_pool(cluster.scheduler_address) as pool:
