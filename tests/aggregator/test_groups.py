@@ -256,7 +256,9 @@ class TestCommands:
 def test_a_page_of_means_says_why_it_has_no_pictures(tmp_path):
     result = evaluate(*written(tmp_path, pairs()), Anomalies())
     export_report(result, tmp_path / "r.html", group_by="folder")
-    assert "is a mean over groups, of which each has its own pictures" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "is a mean over groups, of which each has its own pictures" in page
+    assert "means over 3 groups, 19 images" in page
 
 
 def test_counts_of_groups_add_up():

@@ -361,7 +361,8 @@ def _facts(results: Sequence[Result]) -> str:
         for result in results
         if result.counts and result.competes
     )
-    return " or ".join(said) or "published without images"
+    means = dict.fromkeys(f"means over {one.settings['mean']}, " for one in results if "mean" in one.settings)
+    return "".join(means) + (" or ".join(said) or "published without images")
 
 
 def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
