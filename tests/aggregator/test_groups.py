@@ -90,6 +90,20 @@ def test_the_mean_has_the_stratified_standard_error():
     assert found == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=1e-12)
 
 
+def test_images_weigh_by_their_positives_within_their_group():
+    def without_one(skill):
+        images = pairs(skill, (("city", 8), ("road", 5)))
+        return evaluate(images | {"city/0": (np.zeros((16, 16), bool), images["city/0"][1])})
+
+    result = without_one(0.3)
+    positives = {name: counts.positives.sum() for name, counts in result.counts.items()}
+    groups = [[positives[name] for name in positives if name.startswith(folder)] for folder in ("city", "road")]
+    weights = np.concatenate([np.array(group) / sum(group) for group in groups])
+    means = {"a": result.groups("folder").mean, "b": without_one(0.2).groups("folder").mean}
+    (row,) = compare(means).rows("auc_roc")
+    assert row.freedom == pytest.approx(weights.sum() ** 2 / (weights**2).sum() - 1)
+
+
 def test_an_image_alone_in_its_group_leaves_no_interval():
     intervals = evaluate(pairs(sizes=(("city", 8), ("road", 1)))).groups("folder").mean.intervals()
     assert np.isnan(intervals["auc_roc"]).all()

@@ -27,6 +27,10 @@ B = counts([6, 2, 2], [0.75, 0.25, 0.25], [0.25, 0.5, 1])
 IMAGES = {"a": A, "b": B}
 
 
+def test_the_curve_covers_predictions_too():
+    assert region_curve(A + B).covering_of_prediction.tolist() == [0.6, 0.5, 0.5]
+
+
 def test_summary_by_hand():
     summary = region_summary(IMAGES)
     assert list(summary)[:4] == ["covering_ods", "covering_ods_threshold", "covering_ois", "covering_best"]
