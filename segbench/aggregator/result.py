@@ -504,8 +504,8 @@ class Groups(Mapping[str, Result]):
 
     @property
     def pooled(self) -> Result | None:
-        """The result of all images; None where each folder has scores of a model of its own."""
-        apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder)
+        """The result of all images; None where each of several folders has scores of a model of its own."""
+        apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder) and len(self) > 1
         return None if apart else self._result
 
 

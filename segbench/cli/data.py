@@ -134,7 +134,7 @@ class Data:
         if self.group is None:
             return replace(pairing, inputs=inputs)
         if of_categories and self.group_by is None:  # no other was paired
-            return pairing
+            return replace(pairing, inputs=inputs)
         chosen = found.require(self.group)
         files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
         names = tuple(files.name for files in files)

@@ -388,6 +388,8 @@ def group_results(results: Sequence[Result], by: str = "", *, intervals: Sequenc
             notes = groups.grouping.notes
             mean = f"mean of {many(len(groups), 'group')}"
             several = [*groups.items(), (mean, groups.mean), (ALL_IMAGES, groups.pooled)]
+            if len(groups) == 1 and not groups.grouping.notes:  # all three are the same
+                several = several[:1]
         found += [
             ClassResult(run, method, name, one, _drawn_alike(one, intervals, run), notes)
             for name, one in several

@@ -405,11 +405,17 @@ class TestCategories:
         image(tmp_path / "visa/candle/ground_truth/bad/000.png", (DRAWN > 0).astype(np.uint8))
         for stem in ("bad/000", "good/000"):
             image(tmp_path / f"pred/candle/{stem}.png", SOFT)
-        run, mean = json.loads(segbench("run", "visa", tmp_path / "visa", tmp_path / "pred", "--format", "json").out)[
-            "runs"
-        ]
+        answer = segbench("run", "visa", tmp_path / "visa", tmp_path / "pred", "--format", "json")
+        (run,) = json.loads(answer.out)["runs"]
+        assert run["group"] == "candle"
         assert run["summary"]["image_auc_roc"] is not None
-        assert mean["mean"]
+
+    def test_of_several_files_make_the_same_table(self, segbench, places, tmp_path):
+        for category in ("bottle", "cable"):
+            segbench("run", "mvtec-ad", *places, "--group", category, "-o", tmp_path / f"{category}.segbench")
+        segbench("merge", *(tmp_path / f"{name}.segbench" for name in ("bottle", "cable")), "-o", tmp_path / "both")
+        runs = json.loads(segbench("show", tmp_path / "both", "--format", "json").out)["runs"]
+        assert [run["group"] for run in runs] == ["bottle", "cable", None]
 
     def test_methods_may_lie_beside_the_ground_truth(self, segbench, tmp_path):
         image(tmp_path / "unet/gt/a.png")
