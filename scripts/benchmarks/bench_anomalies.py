@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Callable
 
 import numpy as np
-from measuring import machine, processor_seconds
+from measuring import in_turn, machine, processor_seconds, times_as_long
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, label
 
@@ -108,10 +108,9 @@ def main() -> None:
             print(f"{name}: not measured ({error})")
             continue
         other()  # imports and compiles
-        ours = [processor_seconds(lambda: measured_pro(counted(masks, maps))) for _ in range(rounds)]
-        theirs = [processor_seconds(other) for _ in range(rounds)]
-        ratio = statistics.median(b / a for a, b in zip(ours, theirs, strict=True))
-        a, b = 1000 * statistics.median(ours), 1000 * statistics.median(theirs)
+        taken = in_turn({"ours": lambda: measured_pro(counted(masks, maps)), "theirs": other}, rounds)
+        ratio = times_as_long(taken["theirs"], taken["ours"])
+        a, b = (1000 * statistics.median(taken[name]) for name in ("ours", "theirs"))
         print(f"{name} / segbench: {ratio:.2f}, processor time {b:.0f} / {a:.0f} ms")
     counts = counted(masks, maps)
 

@@ -556,6 +556,10 @@ def pairing_hint(pairing: Pairing) -> str:
     leave_out = [leave_out_missing()] if pairing.missing and pairing.files else []
     if pairing.extra and pairing.files:
         leave_out.append(f"{given('images')} restricts the run to the images named, here those with a ground truth")
+    folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
+    if pairing.files and not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
+        normal = given("negatives", f"{shown(folders.pop())}/*")
+        leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
     if nearly_all:
         return "; ".join([*leave_out, "or add or remove files so that all names pair"])
     hint = (
