@@ -21,10 +21,10 @@ from segbench.core.interface import given, setting
 from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
-from segbench.loaders.file_list import is_stream
 from segbench.loaders.pairing import SampleFiles, pair
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
+from segbench.loaders.source import is_stream
 from segbench.protocols.registry import verb_of
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from segbench.core.interface import given, named, setting
 from segbench.core.numbers import many
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import read_text, source_of
-from segbench.loaders.source import KNOWN, is_url, masked, split_extension, url_path
+from segbench.loaders.source import KNOWN, is_stream, is_url, masked, split_extension, url_path
 
 Images = Iterable[str] | str | PathLike[str] | None
 
@@ -233,11 +233,6 @@ def _folder(place: str) -> str:
         return place.partition("?")[0].rpartition("/")[0] + "/"
     path = "list" if is_stream(place) else place
     return os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  as above
-
-
-def is_stream(place: str) -> bool:
-    """Return whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
-    return not is_url(place) and os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  as above
 
 
 def _places(header: Sequence[str], name: str) -> list[int]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import select
 import stat
 from collections import Counter
 from collections.abc import Iterable
@@ -33,6 +32,11 @@ _QUERY = re.compile(r"(://[^\s?#'\"]*)[?#][^\s'\")]*")
 def is_url(place: str) -> bool:
     """Whether a place is a URL (``s3://bucket/gt``, or ``zip://::https://host/gt.zip``), not a path."""
     return bool(_SCHEME.match(place))
+
+
+def is_stream(place: str) -> bool:
+    """Return whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
+    return not is_url(place) and os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  a str is enough
 
 
 def absolute(place: str) -> str:
@@ -188,16 +192,14 @@ def inner_name(name: str) -> str | None:
     return None if not parts or any(map(is_clutter, parts)) else "/".join(parts)
 
 
-_PATIENCE = 5.0
-"""Seconds for which a pipe may have no writer."""
-
-
 def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str) -> bytes:
-    """Read a file, or what comes through a pipe, of at most so many bytes; `OSError` where it cannot be read."""
+    """Read at most so many bytes of a file, or of a pipe that the shell opened; `OSError` where it cannot be read."""
+    path = os.fspath(place)
+    if not is_stream(path):
+        refuse_endless(path)
     with open(place, "rb", opener=_open_at_once) as file:
-        is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
-        first = _first_byte(file.fileno(), shown(place)) if is_pipe else b""
-        data = first + file.read(most + 1 - len(first))
+        os.set_blocking(file.fileno(), True)
+        data = file.read(most + 1)
     if len(data) > most:
         raise DataError(shown(place), f"has more than {most} bytes, expected {expected}", hint)
     return data
@@ -207,21 +209,6 @@ def _open_at_once(place: str, flags: int) -> int:
     """Open a file; a pipe without waiting for its writer."""
     is_pipe = stat.S_ISFIFO(os.stat(place).st_mode)  # noqa: PTH116  as it is opened
     return os.open(place, flags | os.O_NONBLOCK if is_pipe else flags)
-
-
-def _first_byte(pipe: int, name: str) -> bytes:
-    """Wait until a pipe has a writer; give its first byte, or nothing if it has written none as yet."""
-    written, _, _ = select.select([pipe], [], [], _PATIENCE)
-    os.set_blocking(pipe, bool(written))
-    try:
-        first = os.read(pipe, 1)
-    except BlockingIOError:  # its writer takes its time
-        os.set_blocking(pipe, True)
-        return b""
-    if not first and not written:
-        what = f"is a pipe to which nothing was written for {_PATIENCE:g} s"
-        raise DataError(name, what, "start the program that writes to it, or give a file")
-    return first
 
 
 def method_name(place: str) -> str:

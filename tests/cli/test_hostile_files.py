@@ -188,7 +188,6 @@ class TestPipesAndDevices:
         for folder, array in (("gt", truth * np.uint8(255)), ("pred", found)):
             write(tmp_path / folder, "a.png", pillow(array, "PNG"))
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr("segbench.loaders.source._PATIENCE", 0.1)
         monkeypatch.setattr("segbench.loaders.listing.LARGEST_LIST", 2**20)
 
     @pytest.mark.parametrize("command", SIDE_FILES, ids=" ".join)
@@ -196,14 +195,14 @@ class TestPipesAndDevices:
         Path("zero.toml").symlink_to("/dev/zero")
         answer = segbench(*command, "zero.toml")
         assert answer.code == 1
-        assert "zero.toml: has more than" in answer.err
+        assert "zero.toml: is a device, expected a file or a folder" in answer.err
 
     @pytest.mark.parametrize("command", SIDE_FILES, ids=" ".join)
     def test_a_pipe_without_a_writer_is_refused(self, segbench, command):
         os.mkfifo("pipe.toml")
         answer = segbench(*command, "pipe.toml")
         assert answer.code == 1
-        assert "pipe.toml: is a pipe to which nothing was written for 0.1 s" in answer.err
+        assert "pipe.toml: is a pipe, expected a file or a folder" in answer.err
 
     @pytest.mark.parametrize("places", ["pipe.png pred/a.png", "gt/a.png pipe.png", "pipe.zip pred", "gt pipe.png"])
     def test_a_pipe_in_place_of_images_is_named(self, segbench, places):

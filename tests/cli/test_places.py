@@ -265,17 +265,8 @@ class TestAListFromAPipe:
         answer = subprocess.run(["bash", "-c", command], capture_output=True, check=True, timeout=120)
         assert [run["method"] for run in json.loads(answer.stdout)["runs"]] == ["stdin", "inverse"]
 
-    def test_is_read_once_where_the_pipe_has_a_name(self, segbench, listed):
-        os.mkfifo("a.csv")
-        writer = threading.Thread(target=(listed / "a.csv").write_text, args=[self.LIST])
-        writer.start()
-        answer = segbench("pixels", "--format", "json", "--pairs", "a.csv")
-        writer.join()
-        assert [run["method"] for run in json.loads(answer.out)["runs"]] == ["a", "inverse"]
-
     @pytest.mark.usefixtures("listed")
-    def test_is_waited_for_where_it_takes_its_time(self, monkeypatch):
-        monkeypatch.setattr("segbench.loaders.source._PATIENCE", 0.05)
+    def test_is_waited_for_where_it_takes_its_time(self):
         source, end = os.pipe()
         writer = threading.Timer(0.3, lambda: (os.write(end, b"late"), os.close(end)))
         writer.start()
