@@ -399,7 +399,7 @@ def _paired(inputs: Inputs) -> Pairing:
             raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
         truth = source_of(ground_truth)
         name = shown(split_extension(truth.name)[0])
-        unknown = _unknown(select(inputs.images, {name})[1], (name,))
+        unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
         return Pairing(inputs, (SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
@@ -413,7 +413,7 @@ def _paired(inputs: Inputs) -> Pairing:
     if inputs.images:
         names = truths.keys() | predictions.keys()
         chosen, unfit = select(inputs.images, names)
-        total, unknown = len(truths.keys() | blank), _unknown(unfit, sorted(names))
+        total, unknown = len(truths.keys() | blank), _with_nearest(unfit, sorted(names))
         truths = {name: truths[name] for name in truths.keys() & chosen}
         predictions = {name: predictions[name] for name in predictions.keys() & chosen}
         blank &= chosen
@@ -453,16 +453,8 @@ def _from_list(inputs: Inputs, place: str) -> Pairing:
         prediction, *scales = row.predictions or row.ground_truths[:1]
         files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
     total = len(found.names) if inputs.images else 0
-    unknown = _unknown(found.unknown, found.names)
+    unknown = _with_nearest(found.unknown, found.names)
     return Pairing(inputs, tuple(files), found.notes, found.missing, unknown=unknown, total=total)
-
-
-def _unknown(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Say of each name or pattern that fits no image what it is near to, or that it is not a list of names either."""
-    return tuple(
-        f"{name} (neither a file nor the name of an image)" if name == close and "/" in name else close
-        for name, close in zip(given, _with_nearest(given, names), strict=True)
-    )
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

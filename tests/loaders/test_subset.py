@@ -75,7 +75,7 @@ class TestImages:
         assert str(caught.value).endswith(
             "4 names or patterns match no image:"
             "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
-            "\n  parts2/02 (neither a file nor the name of an image)"
+            "\n  parts2/02"
             "\n-> name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
         )
 
