@@ -64,16 +64,17 @@ def grouping(by: str | Mapping[str, str], names: Iterable[str]) -> Grouping:
         found, strange = {name: name.partition("/")[0] for name in images if "/" in name}, []
     else:
         found, strange = _fitted(_column(by), images)
+    what = by if isinstance(by, str) else "the groups given"
     if not found:
         by_folder = f"no image lies in a sub-folder; {_EXPECTED}"
         hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
-        raise ArgumentError(f"{given('group_by', by if isinstance(by, str) else 'mapping')} gives no group: {hint}")
+        raise ArgumentError(f"{given('group_by', what)} gives no group: {hint}")
     without = [name for name in images if name not in found]
     notes = []
     if without:
         notes.append(f"{of_all(len(without), len(images), 'image')} in no group: {first_names(without, _LISTED)}")
     if strange:
-        notes.append(f"{many(len(strange), 'row')} of {by} without an image: {first_names(strange, _LISTED)}")
+        notes.append(f"{many(len(strange), 'row')} of {what} without an image: {first_names(strange, _LISTED)}")
     return Grouping(found, tuple(notes), by == FOLDER)
 
 

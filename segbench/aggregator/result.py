@@ -420,6 +420,10 @@ class Result:
         ([('day', 1.0), ('night', 0.5)], 0.75)
         """
         chosen = by or (self.inputs.group_by if self.inputs else "")
+        if not by and self.inputs is not None:  # as the CSV file had them at the run
+            chosen = {
+                name: group for part in (self.inputs, *self.inputs.merged) for name, group in part.groups
+            } or chosen
         if not chosen or self.published or self.unnamed:
             hint = "name them: " + setting("--group-by folder", "groups('folder')")
             why = "was counted without groups" if self.counts else "has no images with names"

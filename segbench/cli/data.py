@@ -130,7 +130,8 @@ class Data:
         by = self.group_by or FOLDER
         found = grouping(by, [files.name for files in pairing.files])
         place, colon, column = by.rpartition(":")
-        inputs = replace(pairing.inputs, group_by=f"{absolute(place)}:{column}" if colon else by)
+        groups = tuple(found.of_images.items()) if colon else ()
+        inputs = replace(pairing.inputs, group_by=f"{absolute(place)}:{column}" if colon else by, groups=groups)
         if self.group is None:
             return replace(pairing, inputs=inputs)
         if of_categories and self.group_by is None:  # no other was paired

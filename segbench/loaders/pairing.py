@@ -36,7 +36,7 @@ from segbench.loaders.source import Entry, LocalFile, absolute, is_url, masked, 
 
 Place = str | PathLike[str] | None
 
-_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing", "group_by"})
+_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing", "group_by", "groups"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +69,8 @@ class Inputs:
         Whether the command line counted them without its quick check.
     group_by : str
         What puts images into groups: ``"folder"``, or a column of a CSV file; empty for no groups.
+    groups : tuple of (str, str)
+        The images with their groups, as the CSV file had them.
     category : str
         What the names of images begin with, as a folder: the part of a data set in which these images are.
     merged : tuple of Inputs
@@ -88,6 +90,7 @@ class Inputs:
     allow_missing: bool = False
     unchecked: bool = False
     group_by: str = ""
+    groups: tuple[tuple[str, str], ...] = ()
     category: str = ""
     merged: tuple[Inputs, ...] = ()
 
@@ -149,7 +152,8 @@ class Inputs:
         """Read what `to_json` wrote."""
         content = json.loads(text)
         parts = [content, *content["merged"]]
-        whole, *others = (cls(**part | {"images": tuple(part["images"]), "merged": ()}) for part in parts)
+        lists = [{"images": tuple(part["images"]), "groups": tuple(map(tuple, part["groups"]))} for part in parts]
+        whole, *others = (cls(**part | own | {"merged": ()}) for part, own in zip(parts, lists, strict=True))
         return replace(whole, merged=tuple(others))
 
 

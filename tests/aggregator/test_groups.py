@@ -226,6 +226,7 @@ class TestCommands:
         meta = listed(tmp_path / "meta.csv", "name,light", *(f"{name},{name[-1]}" for name in pairs()))
         file = tmp_path / "g.segbench"
         ran = segbench("pixels", *folders, "--group-by", f"{meta}:light", "-o", file, "--format", "csv").out
+        meta.unlink()
         assert segbench("show", file, "--format", "csv").out == ran
         assert "mean of 8 groups" in ran
         assert "mean of" not in segbench("show", file, "--group-by", "none").out
