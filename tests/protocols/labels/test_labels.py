@@ -717,3 +717,10 @@ def test_a_bound_reads_every_prediction_alike():
     assert matrix([0, 20, 20, 0]) == [[2, 0, 0], [2, 0, 0]]
     assert matrix([0, 20, 20, 200]) == [[1, 1, 0], [2, 0, 0]]
     assert matrix([0, 1, 1, 0]) == [[2, 0, 0], [0, 2, 0]]
+
+
+def test_means_of_positives_say_how_many_images_they_leave_out():
+    mask, blank = np.array([[0, 1]]), np.array([[0, 0]])
+    pairs = {"a": (mask, mask), "b": (blank, mask), "c": (mask, mask), "d": (blank, blank), "e": (mask, blank)}
+    notes = segbench.evaluate(pairs, protocol=segbench.Labels()).summary.notes
+    assert any(note.endswith("without positive pixels: 2 of 5 images") for note in notes)
