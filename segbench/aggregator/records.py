@@ -262,7 +262,8 @@ def _inputs(text: str) -> Inputs | None:
     for part in (found, *found.merged):
         flags = part.allow_missing, part.unchecked
         places = {**vars(part), **dict.fromkeys(("merged", "images", "groups", "allow_missing", "unchecked"), "")}
-        _require(all(len(pair) == 2 and _are(pair, str) for pair in part.groups), "groups that are not texts")
+        in_pairs = {len(pair) for pair in part.groups} <= {2}
+        _require(in_pairs and all(_are(pair, str) for pair in part.groups), "groups that are not texts")
         _require(_are(places.values(), (str, type(None))), "places that are not texts")
         _require(_are(part.images, str) and _are(flags, bool), "images that are not names")
     return found
