@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields
 from typing import Any, Literal
 
@@ -85,7 +86,8 @@ def words_of(kind: type, settings: Mapping[str, Any]) -> tuple[list[str], list[s
             typed[name] = isinstance(each.default, bool) or (each.metadata.get("write") or _written)(*values)
     for name in [name for name in typed if options[name].metadata.get("default")]:  # which depends on other settings
         without = {other: text for other, text in typed.items() if other != name}
-        typed = without if made(kind, without) == made(kind, typed) else typed
+        with suppress(ArgumentError):  # where another setting needs this one
+            typed = without if made(kind, without) == made(kind, typed) else typed
     words = [word for name, text in typed.items() for word in (flag_of(options[name]), text) if word is not True]
     set_ = {field for each in options.values() for field in (each.name, *each.metadata.get("also", ()))}
     others = [each for each in fields(kind) if each.name not in set_ and settings.get(each.name, each.default)]
