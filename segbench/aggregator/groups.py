@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +21,8 @@ from segbench.loaders.pairing import natural
 from segbench.statistics.group_means import GroupMeans
 
 FOLDER, NONE = "folder", "none"
+ALL_IMAGES = "all images"
+_RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
 _LISTED = 5
 _EXPECTED = "expected 'folder', or a column of a CSV file, 'meta.csv:weather'"
 
@@ -69,6 +72,9 @@ def grouping(by: str | Mapping[str, str], names: Iterable[str]) -> Grouping:
         by_folder = f"no image lies in a sub-folder; {_EXPECTED}"
         hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
         raise ArgumentError(f"{given('group_by', what)} gives no group: {hint}")
+    for name, group in found.items():
+        if _RESERVED.fullmatch(group):
+            raise ArgumentError(f"{name} is in a group called {group!r}, which names another row; rename this group")
     without = [name for name in images if name not in found]
     notes = []
     if without:
@@ -86,8 +92,8 @@ def _fitted(groups: Mapping[str, str], images: Sequence[str]) -> tuple[dict[str,
         image = next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
         if image is None:
             strange.append(name)
-        elif group:
-            found[image] = group
+        elif group and found.setdefault(image, group) != group:
+            raise ArgumentError(f"{image!r} is in {found[image]!r} and, as {name!r}, in {group!r}; give it one group")
     return found, strange
 
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.capabilities import Parts
 from segbench.core.errors import ArgumentError
@@ -24,7 +25,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import latex_name
-from segbench.core.numbers import DIGITS, exact, many, number, of_all
+from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.protocols.registry import protocols_of, verb_of, verbs
@@ -36,7 +37,6 @@ SHOWN_THRESHOLDS = 21
 RowKind = Literal["method", "image", "class", "threshold", "group"]
 Cells = Literal["all", "values", "low", "high"]
 ENDS: tuple[Cells, Cells] = ("low", "high")
-ALL_IMAGES = "all images"
 _PLURAL = {"class": "classes", "group": "groups"}
 _UNKNOWN = (math.nan, math.nan)
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
@@ -386,8 +386,8 @@ def group_results(results: Sequence[Result], by: str = "", *, intervals: Sequenc
         if by or has_groups(result):
             groups = result.groups(by)
             notes = groups.grouping.notes
-            mean = f"mean of {many(len(groups), 'group')}"
-            several = [*groups.items(), (mean, groups.mean), (ALL_IMAGES, groups.pooled)]
+            mean = groups.mean
+            several = [*groups.items(), (f"mean of {mean.settings['mean']}", mean), (ALL_IMAGES, groups.pooled)]
             if len(groups) == 1 and not groups.grouping.notes:  # all three are the same
                 several = several[:1]
         found += [

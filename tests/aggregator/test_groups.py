@@ -172,6 +172,16 @@ class TestColumns:
         with pytest.raises(DataError, match=message):
             result.groups(f"{listed(tmp_path / 'meta.csv', *rows)}:{column}")
 
+    def test_an_image_named_with_two_suffixes_has_one_group(self, result, tmp_path):
+        file = listed(tmp_path / "meta.csv", "name,weather", "city/0.png,wet", "city/0.jpg,dry")
+        with pytest.raises(ArgumentError, match=r"'city/0' is in 'wet' and, as 'city/0.jpg', in 'dry'"):
+            result.groups(f"{file}:weather")
+
+    @pytest.mark.parametrize("name", ["all images", "mean of 2 groups"])
+    def test_a_group_cannot_have_the_name_of_another_row(self, result, name):
+        with pytest.raises(ArgumentError, match=f"city/0 is in a group called '{name}'"):
+            result.groups({"city/0": name})
+
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
         with pytest.raises(ArgumentError, match="it names none of the images, which are called city/0"):
             result.groups(f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
@@ -210,6 +220,14 @@ class TestCommands:
             (None, True, 19),
             ("pooled", False, 19),
         ]
+
+    def test_the_mean_says_how_many_groups_were_counted(self, segbench, tmp_path):
+        gt, pred = written(tmp_path, pairs())
+        for path in (pred / "sea").iterdir():
+            path.write_text("no image")
+        segbench("pixels", gt, pred, "-o", tmp_path / "failed.segbench")
+        shown = segbench("show", tmp_path / "failed.segbench", "--group-by", "folder", "--metrics", "auc_roc")
+        assert "mean of 2 groups" in shown.out
 
     @pytest.mark.parametrize("form", FORMATS)
     def test_every_format_has_the_mean(self, segbench, file, form):
