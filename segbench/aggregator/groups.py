@@ -87,7 +87,8 @@ def grouping(by: str | Mapping[str, str], names: Iterable[str]) -> Grouping:
 def _fitted(groups: Mapping[str, str], images: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Give the groups by image, whose name may be written with the suffix of a file; and names without an image."""
     known = set(images)
-    found, strange = {}, []
+    found: dict[str, str] = {}
+    strange = []
     for name, group in groups.items():
         image = next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
         if image is None:
