@@ -26,6 +26,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 
+_COMPONENTS = "anomalous pixels", "components"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnomalyCounts(Counts):
@@ -79,27 +81,26 @@ class AnomalyCounts(Counts):
         for name in ("scores", "found_scores", "normal_images", "anomalous_images"):
             values = np.asarray(getattr(self, name))
             values = frozen(values if values.dtype in (np.float32, np.float64) else as_floats(values, name))
-            if values.ndim != 1 or np.isnan(values).any() or np.any(values[1:] > values[:-1]):
+            if values.ndim != 1 or np.isnan(values[:1]).any() or not np.all(values[1:] <= values[:-1]):
                 raise ArgumentError(f"{name} must be one row of numbers that do not rise")
             object.__setattr__(self, name, values)
-        for scores, names in (
-            ("scores", ("normal", "image_sizes")),
-            ("found_scores", ("anomalous", "component_sizes")),
+        for scores, names, texts in (
+            ("scores", ("normal", "image_sizes"), ("normal pixels", "normal images")),
+            ("found_scores", ("anomalous", "component_sizes"), _COMPONENTS),
         ):
             for name in names:
                 counts = as_counts(getattr(self, name), name)
                 if counts.size != getattr(self, scores).size:
                     raise ArgumentError(f"{name} has {counts.size} entries for {getattr(self, scores).size} {scores}")
                 object.__setattr__(self, name, counts)
-            within_total(total_of(getattr(self, names[0])), names[0])
+            pixels, sizes = (getattr(self, name) for name in names)
+            _numbers(pixels, sizes, within_total(total_of(pixels), names[0]), *texts)
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
-        _numbers(self.anomalous, self.component_sizes, "anomalous pixels", "components")
-        _numbers(self.normal, self.image_sizes, "normal pixels", "normal images")
 
     @property
     def components(self) -> int:
         """Anomalous components in all."""
-        return sum(_numbers(self.anomalous, self.component_sizes, "anomalous pixels", "components").values())
+        return sum(_numbers(self.anomalous, self.component_sizes, self.total_anomalous, *_COMPONENTS).values())
 
     @property
     def total_normal(self) -> int:
@@ -157,21 +158,21 @@ def _falling(parts: list[FloatArray]) -> FloatArray:
     return np.sort(np.concatenate([np.empty(0), *parts]))[::-1]
 
 
-def _numbers(pixels: IntArray, sizes: IntArray, what: str, of: str) -> dict[int, int]:
+def _numbers(pixels: IntArray, sizes: IntArray, total: int, what: str, of: str) -> dict[int, int]:
     """Give the number of components, or images, of each size, which their pixels fill; size 0 is none."""
     if not sizes.size:
         return {}
     if np.all(sizes == sizes[0]):  # those of one image, mostly
-        totals = {int(sizes[0]): total_of(pixels)} if sizes[0] else {}
+        totals = {int(sizes[0]): total} if sizes[0] else {}
     else:
         found, places = np.unique(sizes, return_inverse=True)
         sums = np.zeros(found.size, np.int64)
         np.add.at(sums, places.reshape(-1), pixels)
-        totals = {size: total for size, total in zip(found.tolist(), sums.tolist(), strict=True) if size}
-    for size, total in totals.items():
-        if total % size:
-            raise ArgumentError(f"{total} {what} do not fill {of} of {size} pixels")
-    return {size: total // size for size, total in totals.items()}
+        totals = {size: filled for size, filled in zip(found.tolist(), sums.tolist(), strict=True) if size}
+    for size, filled in totals.items():
+        if filled % size:
+            raise ArgumentError(f"{filled} {what} do not fill {of} of {size} pixels")
+    return {size: filled // size for size, filled in totals.items()}
 
 
 def falling_between(scores: FloatArray, lowest: float, below: float) -> slice:

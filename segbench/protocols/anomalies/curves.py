@@ -222,7 +222,7 @@ def _normal_shares(counts: AnomalyCounts, enough: float) -> tuple[FloatArray, Fl
     sizes = counts.image_sizes
     if not counts.normal_images.size:
         return np.empty(0), np.empty(0)
-    own = slice(None) if sizes.all() else np.flatnonzero(sizes)
+    own = np.flatnonzero(sizes)[: int(enough * sizes.max(initial=0)) + 2]  # each adds at least a pixel's share
     return _cut(counts.scores[own].astype(np.float64), counts.normal[own] / sizes[own], enough)
 
 
