@@ -32,23 +32,25 @@ class Run(Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
     human: bool = given(
-        "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol"
+        "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol", rare=True
     )
     tuning_results: Path | None = given(
-        "Take the thresholds from a results file with a run of each method on a tuning set.", panel="Protocol"
+        "Take the thresholds from a results file with a run of each method on a tuning set.",
+        panel="Protocol",
+        rare=True,
     )
     crisp: bool = given(
         "Also evaluate each map without suppression and thinning (C-Eval), and measure crispness.",
         False,
         panel="Protocol",
     )
-    no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data")
+    no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data", rare=True)
     output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
-    fresh: bool = given("Recount the images of this run that the results file already holds.", False)
+    fresh: bool = given("Recount the images of this run that the results file already holds.", False, rare=True)
     intervals: float | None = given(
         "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
     )
-    per_class: bool = given("Print one row per class, however many there are.", False)
+    per_class: bool = given("Print one row per class, however many there are.", False, rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
+from segbench.cli.guesses import command_meant, option_meant
 from segbench.cli.options import Argument, Option
 
 _A_VALUE = re.compile(r"false|no|off|0|(true|yes|on|[\d.,]+)", re.IGNORECASE)  # the group turns a flag on
@@ -22,8 +22,27 @@ _ONE_FILE = (
     "one, and segbench show takes several files, one for each data set"
 )
 
+_EVERYTHING = "segbench.help_all"
+
 _Rows = dict[str, list[tuple[str, str, str]]]
 """What is typed, what it means and a remark, of each panel."""
+
+
+def flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
+    """Make an option that is answered instead of a command."""
+
+    def callback(context: click.Context, _: click.Parameter, wanted: object) -> None:
+        if wanted and not context.resilient_parsing:
+            click.echo(answer(context))
+            context.exit()
+
+    return Option([name], is_flag=True, expose_value=False, is_eager=True, help=help, callback=callback)
+
+
+def _everything(context: click.Context) -> str:
+    """Give the help with rare options."""
+    context.meta[_EVERYTHING] = True
+    return context.get_help()
 
 
 class Command(click.Command):
@@ -32,6 +51,8 @@ class Command(click.Command):
     def __init__(self, name: str, *, examples: Sequence[str] = (), **others: Any) -> None:  # noqa: ANN401  as Click takes them
         super().__init__(name, **others)
         self.examples = examples
+        if any(isinstance(each, Option) and each.rare for each in self.params):
+            self.params.append(flag("--help-all", "Show all options; these are the usual ones.", _everything))
 
     def make_context(
         self,
@@ -49,12 +70,15 @@ class Command(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
+            name, own = error.option_name, {flag for each in self.params for flag in each.opts}
+            if meant := option_meant(name, own):
+                raise click.UsageError(f"No such option: {name}; {meant}", error.ctx) from None
             every = {} if parent is None else commands_of(parent.find_root())
-            has = [name for name, each in every.items() if any(error.option_name in one.opts for one in each.params)]
-            others = ", ".join(f"segbench {name}" for name in has)
+            has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
+            others = ", ".join(f"segbench {verb}" for verb in has)
             if not others:
                 raise
-            message = f"No such option: {error.option_name}; it is an option of {others}"
+            message = f"No such option: {name}; it is an option of {others}"
             raise click.UsageError(message, error.ctx) from None
         except click.UsageError as error:
             if "extra argument" not in error.message or "results" not in [each.name for each in self.params]:
@@ -95,10 +119,10 @@ class Command(click.Command):
         for each in self.get_params(ctx):
             if isinstance(each, Argument):
                 rows["Arguments"].append((each.value, each.help or "", each.remark(ctx.default_map)))
-            elif isinstance(each, Option):
+            elif isinstance(each, Option) and (not each.rare or _EVERYTHING in ctx.meta):
                 typed = " ".join(filter(None, (", ".join(each.opts), each.value)))
                 rows.setdefault(each.panel, []).append((typed, each.help or "", each.remark(ctx.default_map)))
-            elif isinstance(each, click.Option):  # --help is Click's own
+            elif not isinstance(each, Option):  # --help is Click's own
                 rows.setdefault("Options", []).append((", ".join(each.opts), each.help or "", ""))
         return {panel: several for panel, several in rows.items() if several}
 
@@ -161,8 +185,7 @@ class Group(Command, click.Group):
         name, *others = args
         found = self._find(name)
         if found is None and not name.startswith("-") and not ctx.resilient_parsing:
-            close = "".join(f" Did you mean {near!r}?" for near in difflib.get_close_matches(name, self.listed(), 1))
-            ctx.fail(f"No such command {name!r}.{close}")
+            ctx.fail(f"No such command {name!r}. {command_meant(name, self.listed())}")
         return (name, found, others) if found else super().resolve_command(ctx, args)
 
     def rows(self, ctx: click.Context) -> _Rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from segbench._version import __version__
-from segbench.cli.command import Command, Group, Listed
-from segbench.cli.options import Option
+from segbench.cli.command import Command, Group, Listed, flag
 from segbench.core.errors import ArgumentError
 from segbench.protocols.registry import verbs
 
 if TYPE_CHECKING:
     from segbench.loaders.presets import Preset
 
-_RESULTS = "segbench-demo/results.segbench"  # what segbench demo writes
 _DEFAULT_VERB = "pixels"
 """The protocol for which ``check`` inspects files if none is named."""
 
@@ -39,39 +37,39 @@ _VERBS = {
         "results",
         "Print the metrics of a results file."
         "\n\nSeveral files are several data sets: methods are rows, and each set has its own columns.",
-        (f"segbench show {_RESULTS}", f"segbench show {_RESULTS} --intervals 95 --format csv"),
+        ("segbench show results.segbench", "segbench show results.segbench --intervals 95 --format csv"),
     ),
     "compare": _Verb(
         "results",
         "Say which method is best, and how sure that is."
         "\n\nMethods are compared on the same images, with intervals and p-values.",
         (
-            f"segbench compare {_RESULTS}",
-            f"segbench compare {_RESULTS} --metrics ods_f,auc_pr --format latex",
-            f"segbench compare {_RESULTS} --against soft_otsu --fail-if-worse 0.01",
+            "segbench compare results.segbench",
+            "segbench compare results.segbench --metrics ods_f,auc_pr --format latex",
+            "segbench compare results.segbench --against baseline --fail-if-worse 0.01",
         ),
     ),
     "plot": _Verb(
         "pictures",
         "Draw all methods in a results file.",
-        (f"segbench plot {_RESULTS} -o pr.pdf", f"segbench plot {_RESULTS} -o roc.png --kind roc --intervals 95"),
+        ("segbench plot results.segbench", "segbench plot results.segbench -o roc.png --kind roc --intervals 95"),
     ),
     "report": _Verb(
         "pictures",
         "Write one page with tables, curves and pictures of the images."
         "\n\nIt is one HTML file for any browser, and needs no network.",
-        (f"segbench report {_RESULTS} -o page.html", f"segbench report {_RESULTS} -o page.html --panels 2"),
+        ("segbench report results.segbench", "segbench report results.segbench -o page.html --images PHOTOGRAPHS"),
     ),
     "overlay": _Verb(
         "pictures",
         "Draw true, false and missed pixels on each image."
         "\n\nIt writes one PNG per image and method. Pictures of label maps show wrong pixels.",
-        (f"segbench overlay {_RESULTS} -o overlays", f"segbench overlay {_RESULTS} -o overlays --image coins"),
+        ("segbench overlay results.segbench -o overlays", "segbench overlay results.segbench -o overlays --image NAME"),
     ),
     "export": _Verb(
         "results",
         "Write results as the text files of the official benchmark.",
-        (f"segbench export {_RESULTS} --bsds official",),
+        ("segbench export results.segbench --bsds official",),
     ),
     "import": _Verb(
         "results",
@@ -82,12 +80,12 @@ _VERBS = {
         "results",
         "Put the runs of several results files into one."
         "\n\nImages of one method that were counted in parts become one run.",
-        (f"segbench merge {_RESULTS} other.segbench -o both.segbench",),
+        ("segbench merge a.segbench b.segbench -o both.segbench",),
     ),
     "nms": _Verb(
         "tools",
         "Suppress all but the ridges of soft boundary maps.\n\nThe maps of networks are usually evaluated like this.",
-        ("segbench nms datasets/demo/edges/predictions/gradient thin", "segbench nms soft.zip thin --bits 16"),
+        ("segbench nms PRED thin", "segbench nms soft.zip thin --bits 16"),
     ),
     "presets": _Verb("tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")),
     "verify": _Verb(
@@ -100,7 +98,7 @@ _VERBS = {
     "demo": _Verb(
         "tools",
         "Benchmark four methods on nine photographs that ship with segbench."
-        "\n\nIt prints their metrics and draws their curves.",
+        "\n\nIt prints who is best and all metrics, and writes the page of a report.",
         ("segbench demo", "segbench demo -o somewhere"),
     ),
 }
@@ -207,11 +205,8 @@ _CHECK = Group(
     "The options are those of the protocol: segbench check boundaries --help. Without a protocol, files are checked "
     "for segbench pixels.",
     examples=[
-        "segbench check datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
-        (
-            "segbench check boundaries --gt-pattern '*.#' datasets/demo/edges/ground_truth "
-            "datasets/demo/edges/predictions/gradient"
-        ),
+        "segbench check GT PRED",
+        "segbench check boundaries GT PRED --gt-pattern '*.#'",
     ],
     subcommand_metavar="[PROTOCOL|PRESET] GT PRED...",
 )
@@ -245,31 +240,20 @@ def _install_completion(context: click.Context) -> str:
     return f"written: {file}; open a new shell to use it"
 
 
-def _flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
-    """Make an option that is answered instead of a command."""
-
-    def callback(context: click.Context, _: click.Parameter, wanted: object) -> None:
-        if wanted and not context.resilient_parsing:
-            click.echo(answer(context))
-            context.exit()
-
-    return Option([name], is_flag=True, expose_value=False, is_eager=True, help=help, callback=callback)
-
-
 app = Group(
     "segbench",
     listed=_commands,
     find=_find,
     params=[
-        _flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
-        _flag("--install-completion", "Install completion for the current shell.", _install_completion),
-        _flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
+        flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
+        flag("--install-completion", "Install completion for the current shell.", _install_completion),
+        flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[
         "segbench demo",
-        "segbench pixels datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu",
-        f"segbench report {_RESULTS} -o page.html",
+        "segbench pixels GT ours=PRED theirs=PRED2 -o results.segbench",
+        "segbench report results.segbench",
     ],
     context_settings={"help_option_names": ["-h", "--help"]},
 )

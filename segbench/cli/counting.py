@@ -48,7 +48,7 @@ class Jobs:
 class Workers(Jobs):
     """Where images are counted, as given on the command line."""
 
-    dask: str | None = given("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS")
+    dask: str | None = given("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", rare=True)
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.jobs is not None:

@@ -47,6 +47,7 @@ class Data:
     pairs: str | None = given(
         "Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
         metavar="CSV",
+        rare=True,
     )
     preset: str | None = given(
         "Take layout and options of a data set, or of a .toml file; see segbench presets. Options on the command line "
@@ -66,9 +67,9 @@ class Data:
         metavar="PATTERN",
     )
     field: str | None = given(
-        "Leave out pixels where the image's mask (field of view) in this folder is 0.", metavar="FOLDER"
+        "Leave out pixels where the image's mask (field of view) in this folder is 0.", metavar="FOLDER", rare=True
     )
-    field_pattern: str = given("Describe the names of masks: '*_mask'.", "*", metavar="PATTERN")
+    field_pattern: str = given("Describe the names of masks: '*_mask'.", "*", metavar="PATTERN", rare=True)
     negatives: str = given(
         "Count all pixels of these predictions as negative; they need no ground truth: 'good/*'.",
         "",
@@ -79,23 +80,30 @@ class Data:
         "per line.",
         metavar="LIST",
         shown="all",
+        rare=True,
     )
     group_by: str | None = given(
         "Put images into groups, of which each has a row, and add their mean: by their folder, or a column of a CSV "
         "file, meta.csv:weather.",
         metavar="folder|FILE.csv:COLUMN",
+        rare=True,
     )
-    group: str | None = given("Count the images of one group, or one category of a data set.", metavar="NAME")
+    group: str | None = given(
+        "Count the images of one group, or one category of a data set.", metavar="NAME", rare=True
+    )
     allow_missing: bool = given(
-        "Leave out ground-truth images without a prediction; the signature says how many.", False
+        "Leave out ground-truth images without a prediction; the signature says how many.", False, rare=True
     )
     resize_predictions: str | None = given(
         "Resize predictions to the size of the ground truth.",
         metavar="nearest|bilinear",
         shown="refuse other sizes",
+        rare=True,
     )
     crop: bool = given(
-        "Crop the larger of prediction and ground truth at the lower right, by at most a tenth or 2 pixels.", False
+        "Crop the larger of prediction and ground truth at the lower right, by at most a tenth or 2 pixels.",
+        False,
+        rare=True,
     )
     scale: str | None = given(
         "Divide stored values by a number such as 255, apply a sigmoid to logits, or stretch each image by itself "

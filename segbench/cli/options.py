@@ -26,7 +26,8 @@ def given(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002, 
     """Declare an option as a field.
 
     Others: `flag`, such as "-o --output", where it is not the name of the field; `metavar`; `panel` of the help;
-    `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read.
+    `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
+    `rare` for those that only --help-all shows.
     """
     return field(default=default, metadata={"help": help, "default": others.pop("shown", "")} | others)
 
@@ -40,6 +41,7 @@ class _Shown:
     """What the help shows of an option or argument, and completion with names of files where there is no other."""
 
     panel = "Options"
+    rare = False
     value = ""
     """What is typed behind the flag."""
     limits = ""
@@ -168,6 +170,7 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
         flags = (about.get("flag") or flag_of(each)).split()
         parameter = Option([name, *flags], is_flag=kind is bool or None, multiple=... in several, **settings)
     parameter.help, parameter.panel = about["help"], about.get("panel") or panel
+    parameter.rare = about.get("rare", False)
     parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
     parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
     plain = each.default not in (MISSING, None, (), "") and kind is not bool

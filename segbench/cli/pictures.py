@@ -23,7 +23,9 @@ _WORTH_PAIRS = 5
 class Plot(OneClass, OneFile, Grouped, Resampling):
     """``segbench plot``."""
 
-    output: Path = given("Write this picture: .pdf, .svg or .png.", MISSING, flag="-o --output")
+    output: Path | None = given(
+        "Write this picture: .pdf, .svg or .png.", flag="-o --output", shown="KIND.pdf, such as pr.pdf"
+    )
     kind: str | None = given(
         f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
         choices=tuple(KINDS),
@@ -37,7 +39,8 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
     )
 
     def __call__(self) -> None:
-        from segbench.report.plots.saving import save_plot
+        from segbench.aggregator.writing import refuse_others
+        from segbench.report.plots.saving import save_plot, usual_kind
         from segbench.statistics.intervals import few_images
 
         compares = self.kind is not None and kind_of(self.kind).compares
@@ -47,14 +50,16 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
         settings |= {"level": None} if self.intervals is None else {}
         loaded = chosen_results(self.results, self.only, self.class_name)
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
-        drawn = save_plot(loaded, self.output, kind=self.kind, **settings)
+        output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
+        refuse_others(output)
+        drawn = save_plot(loaded, output, kind=self.kind, **settings)
         if self.intervals is not None and drawn.level == "band":
             resamples = f"{settings['replicates']} resamples of the images, point by point"
             click.echo(f"bands: {self.intervals:g} % of {resamples}", err=True)
         if self.intervals is not None or compares:
             for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
                 click.echo(note, err=True)
-        click.echo(f"written: {self.output}", err=True)
+        click.echo(f"written: {output}", err=True)
 
 
 def _inches(text: str) -> tuple[float, float]:
@@ -72,23 +77,26 @@ def _inches(text: str) -> tuple[float, float]:
 class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
     """``segbench report``."""
 
-    output: Path = given("Write this page: .html.", MISSING, flag="-o --output")
+    output: Path = given("Write this page: .html.", Path("report.html"), flag="-o --output")
     images: str | None = given(
         "Show the photographs of this folder, archive or URL, named as the images.", metavar="FOLDER"
     )
-    title: str | None = given("Set the heading of the page.")
+    title: str | None = given("Set the heading of the page.", rare=True)
     panels: int | None = given(
         "Draw this many images: those of the gallery, then the worst.",
         shown="as many as keep the page below 25 MB",
         least=0,
+        rare=True,
     )
-    paths: bool = given("Show the paths of files, which the page otherwise hides for blind review.", False)
+    paths: bool = given("Show the paths of files, which the page otherwise hides for blind review.", False, rare=True)
     intervals: float | None = given("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
-    no_intervals: bool = given("Leave out intervals, bands and the comparison.", False)
+    no_intervals: bool = given("Leave out intervals, bands and the comparison.", False, rare=True)
 
     def __call__(self) -> None:
+        from segbench.aggregator.writing import refuse_others
         from segbench.report.page.document import export_report
 
+        refuse_others(self.output)
         if self.no_intervals:
             self.refuse_idle("leave out --no-intervals")
         settings = self.settings

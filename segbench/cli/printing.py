@@ -39,9 +39,11 @@ class Rounded(Printed):
     """How metrics are printed, and with how many digits."""
 
     digits: int | None = given(
-        "Set the number of decimal places in table, markdown and latex.", shown="4", least=1, most=12
+        "Set the number of decimal places in table, markdown and latex.", shown="4", least=1, most=12, rare=True
     )
-    zeros: bool = given("Print 0.7971 instead of .7971 in table, markdown and latex.", False, flag="--leading-zeros")
+    zeros: bool = given(
+        "Print 0.7971 instead of .7971 in table, markdown and latex.", False, flag="--leading-zeros", rare=True
+    )
 
     @property
     def rounding(self) -> dict[str, Any]:
@@ -105,4 +107,4 @@ def print_reasons(results: Sequence[Result]) -> None:
 def print_saved(output: Path) -> None:
     """Say where results are saved, and what can be done with them."""
     typed = shlex.quote(str(output))
-    click.echo(f"Saved to {output}. Next: segbench show {typed}, segbench plot {typed} -o plot.pdf", err=True)
+    click.echo(f"Saved to {output}. Next: segbench report {typed}, segbench compare {typed}", err=True)

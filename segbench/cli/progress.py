@@ -28,6 +28,7 @@ class Shown:
         "Show progress as a bar, as lines (every 10 % or minute) or none; auto is a bar on a terminal, else lines.",
         "auto",
         metavar="FORM",
+        rare=True,
     )
 
 

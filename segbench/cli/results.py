@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from segbench.cli.data import methods_of
+from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.options import argument, given
 from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
 from segbench.cli.selection import (
@@ -50,7 +51,9 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
     metrics: str | None = given(
         "Show these metrics in this order: ods_f,auc_pr.", metavar="KEYS", shown="all that have a column"
     )
-    sort: str | None = given("With --per-image, list the images that are worst by this metric first: f.", metavar="KEY")
+    sort: str | None = given(
+        "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
+    )
 
     def __call__(self) -> None:
         if self.intervals is None:
@@ -75,29 +78,33 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
         if lines == "method" and self.wanted(loaded):
             lines = "group"
-        keys = self.metrics.split(",") if self.metrics else None
         if self.sort is not None and lines != "image":
             raise ArgumentError("--sort lists the worst images first; add --per-image")
-        _refuse_unknown("--metrics", keys or (), loaded, lines)
-        _refuse_unknown("--sort", () if self.sort is None else (self.sort,), loaded, lines)
+        keys = _keys("--metrics", self.metrics, loaded, lines)
+        sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": self.sort, "group_by": self.group_by or ""}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
 
 
-def _refuse_unknown(option: str, keys: Sequence[str], results: Sequence[Result], lines: Lines) -> None:
-    """Refuse keys that no column of a table has."""
-    from segbench.report.tables import metric_keys
+def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Lines) -> list[str] | None:
+    """Give the keys of the metrics that were typed, of columns of a table; None if none were."""
+    from segbench.report.tables import image_metrics, metric_keys
 
-    unknown = sorted(set(keys) - set(known := metric_keys(results, lines))) if keys else []
-    if not unknown:
-        return
-    listed = f"expected some of {', '.join(known)}"
+    if not typed:
+        return None
+    every = {metric.key: metric for one in results for metric in one.rules.metrics()}
     if lines == "image":
-        keys_of = {metric.key: metric.image_key for one in results for metric in one.rules.metrics()}
-        same = [f"{keys_of[key]} for {key}" for key in unknown if keys_of.get(key)]
-        listed = f"keys of single images differ ({', '.join(same)}); {listed}" if same else listed
-    raise ArgumentError(f"{option} {', '.join(unknown)}: {listed}")
+        titles: dict[str, tuple[str, ...]] = {
+            key: (metric.image_title,) for key, metric in image_metrics(results).items()
+        }
+        words = typed.split(",")
+        of_set = [every[key] for key in words if key in every and key not in titles]
+        if same := [f"{metric.image_key} for {metric.key}" for metric in of_set if metric.image_key]:
+            raise ArgumentError(f"{option} {typed}: keys of single images differ ({', '.join(same)})")
+    else:
+        titles = {key: titles_of(every[key]) if key in every else () for key in metric_keys(results, lines)}
+    return metric_keys_of(option, typed.split(","), titles)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,11 +182,10 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
 
         comparisons = together([compare_results(results, **self.settings) for results in by_class.values()])
         by_name = dict(zip(by_class, comparisons, strict=True))
-        metrics = self.metrics.split(",") if self.metrics else None
+        known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
+        typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
+        metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
         found = Compared(by_name, by_class, runs[0].signature, metrics, self.against)
-        known = {metric.key: metric for metric in found.first.metrics}
-        if unknown := sorted(set(metrics or ()) - set(known)):
-            raise ArgumentError(f"--metrics {', '.join(unknown)}: expected some of {', '.join(known)}")
         if self.against is None or self.fail_if_worse is None:
             return found
         keys = found.keys(every=False)

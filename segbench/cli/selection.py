@@ -23,7 +23,9 @@ class Only:
     """The runs that a verb takes."""
 
     only: str | None = given(
-        "Select the runs of this method, or those with this text in their signature: protocol:pixels.", metavar="TEXT"
+        "Select the runs of this method, or those with this text in their signature: protocol:pixels.",
+        metavar="TEXT",
+        rare=True,
     )
 
 
@@ -95,8 +97,8 @@ class Resampling:
     intervals: float | None = given(
         "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
     )
-    replicates: int | None = given("Set the number of resamples.", shown="2000", least=1)
-    seed: int | None = given("Set the seed of the resamples.", shown="0", least=0)
+    replicates: int | None = given("Set the number of resamples.", shown="2000", least=1, rare=True)
+    seed: int | None = given("Set the seed of the resamples.", shown="0", least=0, rare=True)
 
     def refuse_idle(self, where: str) -> None:
         """Refuse options that say how intervals are drawn where none are."""

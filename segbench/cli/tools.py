@@ -173,13 +173,14 @@ class Demo:
     output: Path = given("Write to this folder.", Path("segbench-demo"), flag="-o --output", metavar="DIR")
 
     def __call__(self) -> None:
+        from segbench.aggregator.comparing import compare_results
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
         from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import shipped
         from segbench.protocols.files import find_files
         from segbench.protocols.pixels.settings import Pixels
-        from segbench.report.plots.saving import save_plot
+        from segbench.report.page.document import export_report
 
         output = self.output
         output.mkdir(parents=True, exist_ok=True)
@@ -191,10 +192,13 @@ class Demo:
         with stopping(lambda: "to continue, repeat segbench demo"):
             pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
             results = count_methods(pairings, Pixels(), output=kept)
+        page = output / "report.html"
         # Before the table: whoever reads it may have enough after a line, as head has.
-        for kind in ("pr", "roc"):
-            picture = output / f"{kind}.png"
-            save_plot(results, picture, kind=kind)
-            click.echo(f"written: {picture}", err=True)
+        export_report(results, page, images=data.parent / "images")
+        for sentence in compare_results(results).answer().sentences():
+            click.echo(sentence)
+        click.echo()
         print_results(results, "table")
         print_saved(kept)
+        click.echo(f"Report: {page}")
+        click.echo("Your own images: segbench pixels GT PRED -o results.segbench")

@@ -25,11 +25,13 @@ def option(
     also: tuple[str, ...] = (),
     default: str = "",
     of_predictions: bool = False,
+    rare: bool = False,
 ) -> dict[str, Any]:
     """Give the metadata of a field that is an option of the command line.
 
     `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
-    in fields `of_predictions` may be compared: these change only what is predicted.
+    in fields `of_predictions` may be compared: these change only what is predicted. The help shows `rare` ones on
+    request (--help-all).
     """
     return locals()
 

@@ -115,7 +115,7 @@ class TestExportAndImport:
         assert names == {"near_ev1.txt", "half_ev1.txt", "eval_bdry.txt", "eval_bdry_thr.txt", "eval_bdry_img.txt"}
         answer = segbench("import", tmp_path / "out", "--name", "theirs", "-o", results, "--format", "json")
         assert answer.code == 0
-        assert "segbench show" in answer.err
+        assert "segbench report" in answer.err
         ours, theirs = json.loads(segbench("show", results, "--format", "json").out)["runs"]
         assert (ours["method"], theirs["method"]) == ("pred", "theirs")
         assert ours["summary"] == theirs["summary"]

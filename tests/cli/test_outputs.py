@@ -47,7 +47,7 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
     written = contents(here / "out")
     assert written
     for path in written:
-        (here / "out" / path).write_bytes(b"an older version of this file")
+        (here / "out" / path).write_bytes(b"an older version of this file, by segbench")
     before = contents(here / "out")
     with small_files(10):
         answer = segbench(*arguments)
@@ -58,7 +58,7 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
 
 def test_links_and_permissions_stay(here, segbench):
     target = here / "out" / "target.svg"
-    target.write_bytes(b"old")
+    target.write_bytes(b"old, by segbench")
     target.chmod(0o640)
     link = here / "out" / "link.svg"
     link.symlink_to("target.svg")
@@ -66,6 +66,22 @@ def test_links_and_permissions_stay(here, segbench):
     assert link.is_symlink()
     assert b"<svg" in target.read_bytes()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize(("verb", "name"), [("plot", "pr.pdf"), ("report", "report.html")])
+def test_a_file_of_the_users_own_is_kept(here, segbench, verb, name):
+    (here / name).write_bytes(b"written by hand")
+    answer = segbench(verb, "r.segbench", "--only", "protocol:pixels")
+    assert answer.code == 2
+    assert f"{name} was not written by segbench and is kept; name another file with -o" in answer.err
+    assert (here / name).read_bytes() == b"written by hand"
+
+
+@pytest.mark.parametrize(("verb", "name"), [("plot", "pr.pdf"), ("report", "report.html")])
+def test_a_file_without_a_name_is_written_again(here, segbench, verb, name):
+    for _ in range(2):
+        assert segbench(verb, "r.segbench", "--only", "protocol:pixels").code == 0
+    assert (here / name).stat().st_size > 1000
 
 
 def test_a_new_file_has_the_permissions_of_any_other(here, segbench):

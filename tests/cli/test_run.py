@@ -120,7 +120,7 @@ class TestWrongUse:
             (["pixels", "{gt}"], 2, "give GT and PRED"),
             (["pixels", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
             (["voxels", "{gt}", "{pred}"], 2, "voxels"),
-            (["boundries", "{gt}", "{pred}"], 2, "Did you mean 'boundaries'?"),
+            (["boundries", "{gt}", "{pred}"], 2, "Did you mean segbench boundaries?"),
             (["pixels", "{gt}", "{pred}", "-j", "0"], 2, "'--jobs': 0 is not in the range x>=1."),
             (["pixels", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': 'two' is not a valid whole number.\n"),
             (["pixels", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': 'many' is not a valid number.\n"),

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
-_DEMO = "--gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient"
 
 
 _THINNED = "ground truth thinned"
@@ -135,8 +134,8 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         }
     )
     examples: ClassVar[tuple[str, ...]] = (
-        f"{_DEMO} --nms 1,5,1.01",
-        f"{_DEMO} --thresholds 9 --human",
+        "GT PRED --gt-pattern '*.#' --nms 1,5,1.01",
+        "GT PRED --thresholds 9 --human",
     )
 
     max_dist: float | str = field(

@@ -140,9 +140,9 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
     examples: ClassVar[tuple[str, ...]] = (
-        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
-        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu --intervals 95",
-        "--annotators any --gt-pattern '*.#' datasets/demo/edges/ground_truth datasets/demo/edges/predictions/gradient",
+        "GT ours=PRED theirs=PRED2 -o results.segbench",
+        "GT PRED --intervals 95",
+        "GT PRED --at 0.5 --positive 255",
     )
 
     positive: Positive | None = field(

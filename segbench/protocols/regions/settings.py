@@ -65,9 +65,7 @@ class Regions(Protocol, Verb, Official, Pictured):
     title: ClassVar[str] = (
         "Predicted regions are compared with those of each annotator: covering, Rand index, variation of information."
     )
-    examples: ClassVar[tuple[str, ...]] = (
-        "datasets/demo/labels/ground_truth datasets/demo/labels/predictions/watershed",
-    )
+    examples: ClassVar[tuple[str, ...]] = ("GT PRED -o results.segbench",)
 
     thresholds: int | tuple[float, ...] = field(
         default=99,

@@ -63,8 +63,8 @@ class Saliency(Protocol, Verb, Checked, Pictured):
     )
     title: ClassVar[str] = "Saliency maps are compared with masks: S, E, F, weighted F and MAE, averaged over images."
     examples: ClassVar[tuple[str, ...]] = (
-        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/*",
-        "datasets/demo/objects/ground_truth datasets/demo/objects/predictions/soft_otsu --no-stretch",
+        "GT ours=PRED theirs=PRED2 -o results.segbench",
+        "GT PRED --no-stretch",
     )
 
     positive: Positive = field(

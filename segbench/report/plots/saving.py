@@ -16,7 +16,13 @@ from segbench.drawing.axes import centre, new_axes
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind
 
-FORMATS = (".pdf", ".svg", ".png")
+_WRITTEN: Mapping[str, Mapping[str, str | None]] = {
+    ".pdf": {"Creator": "segbench", "CreationDate": None},
+    ".svg": {"Creator": "segbench", "Date": None},
+    ".png": {"Software": "segbench"},
+}
+"""What files say of themselves, without a date."""
+FORMATS = tuple(_WRITTEN)
 _DPI = 200
 _FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
@@ -41,7 +47,7 @@ def save_plot(
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
     refuse_results_file(path)
-    chosen = kind or _usual_kind(results)
+    chosen = kind or usual_kind(results)
     plot = kind_of(chosen)
     if level is not None and not plot.level:
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
@@ -57,15 +63,16 @@ def save_plot(
         ax = plot.draw(results, ax=new_axes(figure, may_grow=not size), **options)
         if size:
             centre(ax)
-        undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower())
+        written = _WRITTEN[path.suffix.lower()]
         drawn = io.BytesIO()
         kind_of_file = path.suffix.lower().removeprefix(".")
-        figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=undated)
+        figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
     write_file(path, drawn.getvalue(), hint="give another place")
     return plot
 
 
-def _usual_kind(results: Sequence[Result]) -> str:
+def usual_kind(results: Sequence[Result]) -> str:
+    """Give the kind of plot that all results have: of curves, or else of images."""
     curves = [result.drawn for result in results]
     if all(curve is not None and "pr" in curve.spaces for curve in curves):
         return "pr"

@@ -1,0 +1,197 @@
+"""What people type who know other tools, and what it is called here: commands, options and metrics."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
+from segbench.core.names import first_names
+
+_LISTED = 40
+
+_COMMANDS = {
+    "pixels": "pixel segmentation segment roc pr auc ap soft maps probability prob binary vessels",
+    "labels": "label semantic semseg miou iou jaccard dice confusion classes multiclass accuracy acc kappa",
+    "boundaries": "boundary edge edges bsds ods ois contour-detection",
+    "regions": "region covering pri voi are superpixels",
+    "contours": "contour surface distances hausdorff hd hd95 assd asd nsd davis biou boundary-iou",
+    "centerlines": "centerline skeleton cldice betti topology thin roads",
+    "saliency": "salient sod cod camouflage smeasure emeasure mae",
+    "anomalies": "anomaly aupro aupimo mvtec defects",
+    "objects": "object instance instances panoptic pq cells nuclei lesions aji coco",
+    "show": "table print metrics results list summary ls cat",
+    "compare": "diff test significance ttest wilcoxon rank ranking pvalue versus vs",
+    "plot": "draw figure curve curves chart",
+    "report": "html page web site dashboard",
+    "overlay": "visualize visualise visualization visualisation vis viz masks overlays pictures",
+    "check": "validate lint inspect",
+    "nms": "thin thinning suppress",
+    "merge": "join concat combine",
+    "export": "write save bsds-text",
+    "run --list": "presets preset datasets dataset data",
+    "--version": "version",
+    "--help": "help usage",
+    "demo": "example examples start quickstart tutorial init",
+}
+_BENCHMARKS = "evaluate evaluation eval score benchmark bench measure count test run-benchmark"
+
+_OPTIONS = {
+    "--intervals 95": "--ci --confidence --confidence-interval --interval --bootstrap --level --std",
+    "--classes 0-18": "--num-classes --n-classes --num-class --nclass --nclasses --nc --labels --class-names",
+    "--void 255": "--ignore-index --ignore-label --ignore --ignore-value --ignored --background",
+    "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
+    "--thresholds 99": "--threshold --thresh --num-thresholds --nthresh --n-thresholds --bins",
+    "--iou 0.5,0.75": "--iou-threshold --iou-thresholds --iou-thresh --threshold",
+    "--jobs 4": "--workers --num-workers --n-workers --n-jobs --njobs --threads --processes --cores --parallel",
+    "--output FILE": "--out --outfile --out-file --output-file --save --save-to --result --results --out-dir --dest",
+    "--field FOLDER": "--mask --masks --roi --fov --mask-dir --valid",
+    "--resize-predictions bilinear": "--resize --rescale --interpolate --size",
+    "--max-dist 0.0075": "--tolerance --tol --distance --maxdist --max-distance --radius",
+    "--nsd 2": "--tolerance --tol --tau --surface-dice",
+    "--format csv": "--csv --json --latex --tex --markdown --md --fmt --output-format",
+    "--metrics KEYS": "--metric --measure --measures --columns --keys",
+    "--scale sigmoid": "--sigmoid --logits --activation --from-logits",
+    "--scale minmax": "--normalize --normalise --norm --minmax",
+    "--fresh": "--overwrite --force --restart --no-cache --recompute --rerun",
+    "--progress lines": "--verbose --quiet --silent --log --no-progress",
+    "--images LIST": "--split --subset --list --ids --filter --only-images",
+    "--positive 255": "--foreground --fg --positive-label --pos-label --pos",
+    "--group-by folder": "--group --groupby --by --per-folder --per-category --category",
+    "--per-class": "--classwise --class-wise --by-class",
+    "--per-image": "--imagewise --image-wise --by-image --details",
+    "--preset NAME": "--dataset --data --data-set",
+    "--kind roc": "--type --plot --curve",
+    "--against METHOD": "--baseline --reference --ref --versus",
+    "--invert": "--inverse --negate --reverse",
+    "--annotators majority": "--annotator --raters --consensus --staple",
+    "--allow-missing": "--skip-missing --ignore-missing --partial",
+}
+_PLACES = (
+    "--gt --ground-truth --groundtruth --truth --target --targets --pred --preds --prediction --predictions --input"
+)
+
+_METRICS = {
+    "ods_f": "ods maxf fmax f1max bestf fmeasure",
+    "f_max": "maxf fmax maxfbeta maxfmeasure",
+    "ois_f": "ois",
+    "average_precision": "ap averageprecision pixelap",
+    "area_pr": "ap averageprecision",
+    "auc_pr": "aucpr auprc prauc",
+    "auc_roc": "auc auroc rocauc aucroc pixelauroc",
+    "fpr_at_95_tpr": "fpr95 fprat95",
+    "image_auc_roc": "imageauroc iauroc imageauc",
+    "iou": "iou jaccard jaccardindex intersectionoverunion",
+    "miou": "miou meaniou",
+    "dice ods_f": "dice dsc dicescore dicecoefficient",
+    "mean_dice": "mdice meandice",
+    "pixel_accuracy": "acc accuracy pixelaccuracy pa aacc",
+    "mean_accuracy": "macc meanaccuracy mpa",
+    "fw_iou": "fwiou frequencyweightediou",
+    "weighted_f": "wf weightedf wfm fbetaw weightedfmeasure",
+    "s_measure": "sm smeasure salpha structuremeasure",
+    "e_mean": "meane meanemeasure",
+    "e_max": "maxe maxemeasure",
+    "mae": "mae meanabsoluteerror",
+    "hd95": "hd95 hausdorff95 95hd hausdorffdistance95",
+    "hd": "hd hausdorff hausdorffdistance",
+    "assd": "assd asd averagesurfacedistance",
+    "nsd_2": "nsd surfacedice normalizedsurfacedice",
+    "boundary_iou": "biou boundaryiou",
+    "j_and_f": "jf jandf",
+    "pq": "pq panopticquality",
+    "aji": "aji aggregatedjaccardindex",
+    "lesion_f1": "lesionf1 lesionwisef1",
+    "cldice": "cldice centerlinedice",
+    "betti0_error": "betti betti0 bettierror",
+    "aupro": "aupro pro aupro30",
+    "aupimo": "aupimo pimo",
+    "covering_ods": "covering segmentationcovering sc",
+    "pri_ods": "pri randindex ri",
+    "voi_ods": "voi vi variationofinformation",
+    "ber": "ber balancederrorrate",
+    "mcc": "mcc matthews",
+    "kappa": "kappa cohenkappa",
+}  # fmt: skip
+_MEASURED = {
+    "contours": "hd95 hd assd masd nsd_2 boundary_iou j_and_f",
+    "labels": "miou iou dice pixel_accuracy mean_accuracy fw_iou kappa mcc ber mean_dice",
+    "pixels": "auc_pr average_precision auc_roc fpr_at_95_tpr ods_f ois_f",
+    "saliency": "s_measure e_mean e_max f_max weighted_f mae mean_iou mean_dice",
+    "objects": "pq sq rq aji aji_plus lesion_f1 f1_50 threat_score_50",
+    "centerlines": "cldice betti0_error betti1_error euler_error",
+    "anomalies": "aupro aupro_05 aupimo image_auc_roc",
+    "regions": "covering_ods pri_ods voi_ods",
+    "boundaries": "area_pr r50 crispness",
+}
+
+
+def command_meant(typed: str, known: Collection[str]) -> str:
+    """Say which command was meant by a word that is none."""
+    word = typed.lower().replace("_", "-")
+    if word in _BENCHMARKS.split():
+        listed = ", ".join(name for name in _MEASURED if name in known)
+        return f"Choose what is measured: {listed}; segbench check GT PRED says which one the files look made for."
+    found = next((command for command, words in _COMMANDS.items() if word in words.split()), "")
+    near = difflib.get_close_matches(word, known, 1)
+    found = found or "".join(near)
+    return f"Did you mean segbench {found}?" if found else "segbench --help lists the commands."
+
+
+def option_meant(typed: str, known: Collection[str]) -> str:
+    """Say which of the known options was meant by one that there is not; empty if nobody knows."""
+    word = typed.lower().replace("_", "-")
+    if word in _PLACES.split():
+        return "ground truth and predictions are given without options: GT PRED, or GT name=PRED name2=PRED2"
+    if word == "--recursive":
+        return "sub-folders are always read"
+    if word in ("--resume", "--continue"):
+        return "the same command with the same -o continues"
+    meant = [option for option, words in _OPTIONS.items() if word in words.split()]
+    return next((f"write {option}" for option in meant if option.split()[0] in known), "")
+
+
+def titles_of(metric: Metric) -> tuple[str, ...]:
+    """Give what tables call a metric, with its group and without."""
+    return metric.name, metric.title, metric.symbol
+
+
+def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collection[str]]) -> list[str]:
+    """Give the keys of metrics that were typed as keys, titles of tables or names of papers.
+
+    `known` has the titles of each key that a table can have; what fits none is an error that says where it is measured.
+    """
+    spelled = {_plain(key): key for key in known}
+    for key, titles in known.items():
+        for title in filter(None, map(_plain, titles)):
+            spelled.setdefault(title, key)
+    for keys, words in _METRICS.items():
+        for key in (key for key in keys.split() if key in known):
+            for word in words.split():
+                spelled.setdefault(word, key)
+    unknown = [name for name in typed if _plain(name) not in spelled]
+    if unknown:
+        advice = "; ".join(dict.fromkeys(_metric_meant(name, spelled) for name in unknown))
+        held = f"this table has {first_names([*known], _LISTED)}"
+        raise ArgumentError(f"{option} {', '.join(unknown)}: {advice}; {held}")
+    return list(dict.fromkeys(spelled[_plain(name)] for name in typed))
+
+
+def _metric_meant(typed: str, spelled: Mapping[str, str]) -> str:
+    """Say where a metric is measured, or which one is spelled like it."""
+    word = _plain(typed)
+    keys = [key for keys, words in _METRICS.items() for key in keys.split() if word in words.split()]
+    verbs = [verb for verb, of in _MEASURED.items() for key in of.split() if key in keys or _plain(key) == word]
+    if verbs:
+        return f"{typed} is measured by segbench {' and segbench '.join(dict.fromkeys(verbs))}"
+    near = difflib.get_close_matches(word, spelled, 1)
+    if near:
+        return f"{spelled[near[0]]} is spelled like {typed}"
+    return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"
+
+
+def _plain(name: str) -> str:
+    """Leave out what spellings of a name differ in."""
+    return re.sub(r"[^a-z0-9@.]", "", name.lower())

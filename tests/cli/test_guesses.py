@@ -1,0 +1,110 @@
+"""What people type who know other tools, and what they are told."""
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+from segbench import evaluate
+
+GT_PRED = "GT PRED"
+
+COMMANDS = {
+    "pixel": "segbench pixels",
+    "segmentation": "segbench pixels",
+    "iou": "segbench labels",
+    "semantic": "segbench labels",
+    "edges": "segbench boundaries",
+    "hausdorff": "segbench contours",
+    "panoptic": "segbench objects",
+    "anomaly": "segbench anomalies",
+    "cldice": "segbench centerlines",
+    "sod": "segbench saliency",
+    "evaluate": "segbench check GT PRED",
+    "table": "segbench show",
+    "significance": "segbench compare",
+    "html": "segbench report",
+    "visualize": "segbench overlay",
+    "datasets": "segbench run --list",
+    "boundries": "segbench boundaries",
+}
+
+OPTIONS = {
+    "pixels --ci 95": "--intervals 95",
+    "pixels --threshold 0.5": "--at 0.5",
+    "pixels --num-workers 4": "--jobs 4",
+    "pixels --mask folder": "--field FOLDER",
+    "pixels --gt folder": GT_PRED,
+    "pixels --logits": "--scale sigmoid",
+    "pixels --dataset drive": "--preset NAME",
+    "pixels --json": "--format csv",
+    "pixels --out file": "--output FILE",
+    "pixels --overwrite": "--fresh",
+    "labels --num-classes 19": "--classes 0-18",
+    "labels --ignore-index 255": "--void 255",
+    "labels --recursive": "always read",
+    "boundaries --tolerance 3": "--max-dist",
+    "contours --tolerance 3": "--nsd 2",
+    "objects --iou-threshold 0.5": "--iou 0.5",
+    "show --measures ods_f": "--metrics KEYS",
+    "compare --baseline ours": "--against METHOD",
+    "plot --type roc": "--kind roc",
+    "pixels --gt-patern x": "--gt-pattern",
+    "pixels --kind roc": "segbench plot",
+}
+
+METRICS = {
+    "hd95": "segbench contours",
+    "AUPRO": "segbench anomalies",
+    "clDice": "segbench centerlines",
+    "PQ": "segbench objects",
+    "mIoU": "segbench labels",
+    "S-measure": "segbench saliency",
+    "PSNR": "does not measure PSNR",
+    "osi_f": "ois_f",
+}
+
+NAMES = {"maxF": "ods_f", "ODS F": "ods_f", "AP": "average_precision", "Dice": "ods_f", "FPR95": "fpr_at_95_tpr"}
+
+
+@pytest.mark.parametrize(("typed", "meant"), COMMANDS.items())
+def test_the_command_that_is_meant_is_named(segbench, typed, meant):
+    answer = segbench(typed, "gt", "pred")
+    assert answer.code == 2
+    assert meant in answer.err
+
+
+@pytest.mark.parametrize(("typed", "meant"), OPTIONS.items())
+def test_the_option_that_is_meant_is_named(segbench, typed, meant):
+    answer = segbench(*typed.split())
+    assert answer.code == 2
+    assert meant in answer.err
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("guesses")
+    for place, value in (("gt", 255), ("pred", 120)):
+        (folder / place).mkdir()
+        iio.imwrite(folder / place / "a.png", np.eye(8, dtype=np.uint8) * value)
+    evaluate(folder / "gt", folder / "pred", results=folder / "r.segbench")
+    return folder / "r.segbench"
+
+
+@pytest.mark.parametrize(("typed", "meant"), METRICS.items())
+def test_metrics_of_other_commands_are_named_with_these(segbench, results, typed, meant):
+    answer = segbench("show", results, "--metrics", typed)
+    assert answer.code == 2
+    assert meant in answer.err
+
+
+@pytest.mark.parametrize(("typed", "key"), NAMES.items())
+def test_names_of_papers_are_understood(segbench, results, typed, key):
+    of_name, of_key = (segbench("show", results, "--metrics", each, "--format", "csv") for each in (typed, key))
+    assert of_name == of_key
+
+
+def test_the_help_shows_the_usual_options_alone(segbench):
+    usual, every = segbench("pixels", "--help").out, segbench("pixels", "--help-all").out
+    assert "--crop" not in usual
+    assert "--crop" in every
+    assert "--help-all" in usual
