@@ -81,7 +81,8 @@ def with_version(whole: str, version: str) -> str:
 
 
 def _written(parts: Mapping[str, str]) -> str:
-    return "|".join(f"{name}:{value}" for name, value in parts.items())
+    """Write a signature; names of groups and classes may hold anything."""
+    return "|".join(f"{name}:{shown(value).replace('|', '%7C')}" for name, value in parts.items())
 
 
 Record = TypeVar("Record")

@@ -182,6 +182,12 @@ class TestColumns:
         with pytest.raises(ArgumentError, match=f"city/0 is in a group called '{name}'"):
             result.groups({"city/0": name})
 
+    @pytest.mark.parametrize("name", ["a|b", "a:b", "two\nlines"])
+    def test_any_name_is_a_group(self, result, name):
+        groups = result.groups(dict.fromkeys(result.counts, name) | {"city/0": "other"})
+        assert groups[name].data == result.data
+        assert groups[name].signature.isprintable()
+
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
         with pytest.raises(ArgumentError, match="it names none of the images, which are called city/0"):
             result.groups(f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
