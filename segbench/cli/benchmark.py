@@ -15,11 +15,12 @@ import click
 from segbench.cli.command import Command, stopping
 from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
-from segbench.cli.options import Group, given, group, protocol_group
+from segbench.cli.options import Group, group, protocol_group
 from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
 from segbench.cli.progress import Shown
 from segbench.cli.selection import level_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -31,35 +32,35 @@ if TYPE_CHECKING:
 class Run(Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
-    human: bool = given(
+    human: bool = option(
         "Also compare each annotator with the others, as a method called 'human'.", False, panel="Protocol", rare=True
     )
-    tuning_results: Path | None = given(
+    tuning_results: Path | None = option(
         "Take the thresholds from a results file with a run of each method on a tuning set.",
         panel="Protocol",
         rare=True,
     )
-    crisp: bool = given(
+    crisp: bool = option(
         "Also evaluate each map without suppression and thinning (C-Eval), and measure crispness.",
         False,
         panel="Protocol",
     )
-    no_check: bool = given("Skip the quick check of the files before counting.", False, panel="Data", rare=True)
-    output: Path | None = given("Save the results in this file (.segbench), or continue it.", flag="-o --output")
-    fresh: bool = given("Recount the images of this run that the results file already holds.", False, rare=True)
-    intervals: float | None = given(
+    no_check: bool = option("Skip the quick check of the files before counting.", False, panel="Data", rare=True)
+    output: Path | None = option("Save the results in this file (.segbench), or continue it.", flag="-o --output")
+    fresh: bool = option("Recount the images of this run that the results file already holds.", False, rare=True)
+    intervals: float | None = option(
         "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
     )
-    per_class: bool = given("Print one row per class, however many there are.", False, rare=True)
+    per_class: bool = option("Print one row per class, however many there are.", False, rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    sample: int = given("Inspect this many images, evenly spread over the set.", 32, least=1)
-    everything: bool = given("Inspect every image.", False, flag="--all")
-    form: Literal["table", "json"] = given("Choose how the report is printed.", "table", flag="--format")
+    sample: int = option("Inspect this many images, evenly spread over the set.", 32, least=1)
+    everything: bool = option("Inspect every image.", False, flag="--all")
+    form: Literal["table", "json"] = option("Choose how the report is printed.", "table", flag="--format")
 
 
 def command_for(name: str, *, checks: bool) -> Command:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import click
 
 from segbench.cli.command import Stopped
-from segbench.cli.options import given
 from segbench.cli.progress import Progress, Tally, progress_of
 from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.numbers import many, of_all
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -35,7 +35,7 @@ _WORTH_TELLING = 1.0  # seconds
 class Jobs:
     """How many processes work."""
 
-    jobs: int | None = given(
+    jobs: int | None = option(
         "Set the number of worker processes.",
         flag="-j --jobs",
         least=1,
@@ -48,7 +48,7 @@ class Jobs:
 class Workers(Jobs):
     """Where images are counted, as given on the command line."""
 
-    dask: str | None = given("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", rare=True)
+    dask: str | None = option("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", rare=True)
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.jobs is not None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from segbench.cli.options import argument, given
+from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -44,68 +45,68 @@ class Data:
     prediction: tuple[str, ...] = argument(
         "PRED", "Predictions: the same, once for each method, which can be named: ours=FOLDER.", ()
     )
-    pairs: str | None = given(
+    pairs: str | None = option(
         "Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
         metavar="CSV",
         rare=True,
     )
-    preset: str | None = given(
+    preset: str | None = option(
         "Take layout and options of a data set, or of a .toml file; see segbench presets. Options on the command line "
         "take precedence.",
         metavar="NAME",
         callback=_take_over,
     )
-    gt_pattern: str = given(
+    gt_pattern: str = option(
         "Describe the names of ground-truth files: * is the image's name, # an annotator; '*_manual1', '*.#'.",
         "*",
         metavar="PATTERN",
     )
-    pred_pattern: str = given(
+    pred_pattern: str = option(
         "Describe the names of predictions: * is the image's name, # a class or one of several label maps; '*_pred', "
         "'class_#/*', '*/#'.",
         "*",
         metavar="PATTERN",
     )
-    field: str | None = given(
+    field: str | None = option(
         "Leave out pixels where the image's mask (field of view) in this folder is 0.", metavar="FOLDER", rare=True
     )
-    field_pattern: str = given("Describe the names of masks: '*_mask'.", "*", metavar="PATTERN", rare=True)
-    negatives: str = given(
+    field_pattern: str = option("Describe the names of masks: '*_mask'.", "*", metavar="PATTERN", rare=True)
+    negatives: str = option(
         "Count all pixels of these predictions as negative; they need no ground truth: 'good/*'.",
         "",
         metavar="PATTERN",
     )
-    images: str | None = given(
+    images: str | None = option(
         "Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file with one "
         "per line.",
         metavar="LIST",
         shown="all",
         rare=True,
     )
-    group_by: str | None = given(
+    group_by: str | None = option(
         "Put images into groups, of which each has a row, and add their mean: by their folder, or a column of a CSV "
         "file, meta.csv:weather.",
         metavar="folder|FILE.csv:COLUMN",
         rare=True,
     )
-    group: str | None = given(
+    group: str | None = option(
         "Count the images of one group, or one category of a data set.", metavar="NAME", rare=True
     )
-    allow_missing: bool = given(
+    allow_missing: bool = option(
         "Leave out ground-truth images without a prediction; the signature says how many.", False, rare=True
     )
-    resize_predictions: str | None = given(
+    resize_predictions: str | None = option(
         "Resize predictions to the size of the ground truth.",
         metavar="nearest|bilinear",
         shown="refuse other sizes",
         rare=True,
     )
-    crop: bool = given(
+    crop: bool = option(
         "Crop the larger of prediction and ground truth at the lower right, by at most a tenth or 2 pixels.",
         False,
         rare=True,
     )
-    scale: str | None = given(
+    scale: str | None = option(
         "Divide stored values by a number such as 255, apply a sigmoid to logits, or stretch each image by itself "
         "(minmax), which changes pooled metrics.",
         metavar="NUMBER|sigmoid|minmax",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, Field, field
+from dataclasses import MISSING, Field
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -13,7 +13,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from segbench.core.errors import ArgumentError
-from segbench.core.options import flag_of, made, options_of
+from segbench.core.options import flag_of, made, option, options_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -22,19 +22,9 @@ _PLACEHOLDERS: dict[Any, str] = {bool: "", int: "N", float: "NUMBER", str: "TEXT
 """What the help writes for a value of a type."""
 
 
-def given(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002, ANN401  as Click calls it; of any type
-    """Declare an option as a field.
-
-    Others: `flag`, such as "-o --output", where it is not the name of the field; `metavar`; `panel` of the help;
-    `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
-    `rare` for those that only --help-all shows.
-    """
-    return field(default=default, metadata={"help": help, "default": others.pop("shown", "")} | others)
-
-
 def argument(name: str, help: str, default: Any = MISSING, **others: Any) -> Any:  # noqa: A002, ANN401  as above
     """Declare an argument as a field."""
-    return given(help, default, argument=True, metavar=name, **others)
+    return option(help, default, argument=True, metavar=name, **others)
 
 
 class _Shown:
@@ -174,7 +164,7 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
     parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
     parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
     plain = each.default not in (MISSING, None, (), "") and kind is not bool
-    parameter.default_text = about.get("default") or (str(each.default) if plain else "")
+    parameter.default_text = about.get("shown") or (str(each.default) if plain else "")
     return parameter
 
 

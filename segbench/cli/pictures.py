@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.options import given
 from segbench.cli.progress import Shown, progress_of
 from segbench.cli.selection import Grouped, OneClass, OneFile, Resampling, chosen_results, comparable
 from segbench.core.errors import ArgumentError
+from segbench.core.options import option
 from segbench.report.plots.kinds import KINDS, kind_of
 
 _WORTH_PAIRS = 5
@@ -23,16 +23,16 @@ _WORTH_PAIRS = 5
 class Plot(OneClass, OneFile, Grouped, Resampling):
     """``segbench plot``."""
 
-    output: Path | None = given(
+    output: Path | None = option(
         "Write this picture: .pdf, .svg or .png.", flag="-o --output", shown="KIND.pdf, such as pr.pdf"
     )
-    kind: str | None = given(
+    kind: str | None = option(
         f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
         choices=tuple(KINDS),
         metavar="KIND",
         shown="pr; regions: f, label maps: images",
     )
-    size: str | None = given(
+    size: str | None = option(
         "Set the size in inches: 3.5x3 for one column of a paper.",
         metavar="WIDTHxHEIGHT",
         shown="that of Matplotlib",
@@ -77,20 +77,20 @@ def _inches(text: str) -> tuple[float, float]:
 class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
     """``segbench report``."""
 
-    output: Path = given("Write this page: .html.", Path("report.html"), flag="-o --output")
-    images: str | None = given(
+    output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
+    images: str | None = option(
         "Show the photographs of this folder, archive or URL, named as the images.", metavar="FOLDER"
     )
-    title: str | None = given("Set the heading of the page.", rare=True)
-    panels: int | None = given(
+    title: str | None = option("Set the heading of the page.", rare=True)
+    panels: int | None = option(
         "Draw this many images: those of the gallery, then the worst.",
         shown="as many as keep the page below 25 MB",
         least=0,
         rare=True,
     )
-    paths: bool = given("Show the paths of files, which the page otherwise hides for blind review.", False, rare=True)
-    intervals: float | None = given("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
-    no_intervals: bool = given("Leave out intervals, bands and the comparison.", False, rare=True)
+    paths: bool = option("Show the paths of files, which the page otherwise hides for blind review.", False, rare=True)
+    intervals: float | None = option("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
+    no_intervals: bool = option("Leave out intervals, bands and the comparison.", False, rare=True)
 
     def __call__(self) -> None:
         from segbench.aggregator.writing import refuse_others
@@ -128,12 +128,12 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
 class Overlay(OneFile, Shown):
     """``segbench overlay``."""
 
-    output: Path = given(
+    output: Path = option(
         "Write the pictures to this folder, one folder per method.", MISSING, flag="-o --output", metavar="DIR"
     )
-    threshold: float | None = given("Draw at this threshold.", shown="each method's best over all images")
-    image: tuple[str, ...] = given("Draw only this image; may be given several times.", (), metavar="NAME")
-    classes: bool = given("Draw the classes of label maps, ground truth and prediction, beside the errors.", False)
+    threshold: float | None = option("Draw at this threshold.", shown="each method's best over all images")
+    image: tuple[str, ...] = option("Draw only this image; may be given several times.", (), metavar="NAME")
+    classes: bool = option("Draw the classes of label maps, ground truth and prediction, beside the errors.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.rereading import best_cut, why_no_pictures

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
-from segbench.cli.options import given
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import DIGITS
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -29,7 +29,7 @@ _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 class Printed:
     """How metrics are printed."""
 
-    form: Form = given(
+    form: Form = option(
         "Choose how to print: as table, json, csv, markdown or latex.", "table", flag="--format", metavar="FORMAT"
     )
 
@@ -38,10 +38,10 @@ class Printed:
 class Rounded(Printed):
     """How metrics are printed, and with how many digits."""
 
-    digits: int | None = given(
+    digits: int | None = option(
         "Set the number of decimal places in table, markdown and latex.", shown="4", least=1, most=12, rare=True
     )
-    zeros: bool = given(
+    zeros: bool = option(
         "Print 0.7971 instead of .7971 in table, markdown and latex.", False, flag="--leading-zeros", rare=True
     )
 

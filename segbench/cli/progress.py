@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
-from segbench.cli.options import given
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +24,7 @@ Progress: TypeAlias = Literal["auto", "bar", "lines", "none"]
 class Shown:
     """How progress is shown."""
 
-    progress: Progress = given(
+    progress: Progress = option(
         "Show progress as a bar, as lines (every 10 % or minute) or none; auto is a bar on a terminal, else lines.",
         "auto",
         metavar="FORM",

@@ -12,7 +12,7 @@ import click
 
 from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
-from segbench.cli.options import argument, given
+from segbench.cli.options import argument
 from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
 from segbench.cli.selection import (
     Grouped,
@@ -29,6 +29,7 @@ from segbench.cli.selection import (
 from segbench.core.errors import ArgumentError
 from segbench.core.names import first_names
 from segbench.core.numbers import many
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -45,13 +46,13 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
     results: tuple[str, ...] = argument(
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
-    per_image: bool = given("Print one row per image and method.", False)
-    per_class: bool = given("Print one row per class and method.", False)
-    per_threshold: bool = given("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
-    metrics: str | None = given(
+    per_image: bool = option("Print one row per image and method.", False)
+    per_class: bool = option("Print one row per class and method.", False)
+    per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
+    metrics: str | None = option(
         "Show these metrics in this order: ods_f,auc_pr.", metavar="KEYS", shown="all that have a column"
     )
-    sort: str | None = given(
+    sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
 
@@ -111,30 +112,30 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Line
 class Compare(OneFile, Grouped, Resampling, Rounded):
     """``segbench compare``."""
 
-    methods: str | None = given(
+    methods: str | None = option(
         "Compare only these methods, by their names in tables: ours,theirs.",
         metavar="NAMES",
         shown="all but human annotators",
     )
-    metrics: str | None = given(
+    metrics: str | None = option(
         "Answer by each of these metrics: ods_f,auc_pr.",
         metavar="KEYS",
         shown="the metric that ranks methods; csv, json: all",
     )
-    every: bool = given(
+    every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
     )
-    against: str | None = given("Print only the differences to this method.", metavar="METHOD")
-    fail_if_worse: float | None = given(
+    against: str | None = option("Print only the differences to this method.", metavar="METHOD")
+    fail_if_worse: float | None = option(
         "Exit with 3 if a method is worse than that of --against by more than this, with 4 if that is undecided: 0.01.",
         metavar="MARGIN",
     )
-    intervals: float | None = given(
+    intervals: float | None = option(
         "Set the confidence level of the intervals; in markdown and latex, print them: 95.",
         metavar="PERCENT",
         shown="95",
     )
-    class_name: str | None = given(
+    class_name: str | None = option(
         "Compare by one class of runs with --classes, measured against all others, or by each of them: all.",
         flag="--class",
         metavar="NAME",
@@ -209,7 +210,7 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
 class Export(OneFile):
     """``segbench export``."""
 
-    bsds: Path = given(
+    bsds: Path = option(
         "Write official files to this folder: *_ev1.txt, eval_bdry*.txt, eval_cover*.txt, eval_RI_VOI*.txt.",
         MISSING,
         metavar="DIR",
@@ -234,8 +235,8 @@ class Import(Printed):
         "DIR",
         "Folder with *_ev1.txt or *_bdry_thr.txt, or with folders of them.",
     )
-    output: Path = given("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
-    name: str | None = given("Name the method.", metavar="NAME", shown="the name of its folder")
+    output: Path = option("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
+    name: str | None = option("Name the method.", metavar="NAME", shown="the name of its folder")
 
     def __call__(self) -> None:
         from segbench.aggregator.importing import import_bsds
@@ -249,8 +250,8 @@ class Merge:
     """``segbench merge``."""
 
     results: tuple[Path, ...] = argument("RESULTS", "Results files, as written with -o.")
-    output: Path = given("Write this results file (.segbench).", MISSING, flag="-o --output")
-    leave_out: tuple[str, ...] = given(
+    output: Path = option("Write this results file (.segbench).", MISSING, flag="-o --output")
+    leave_out: tuple[str, ...] = option(
         "Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.", (), metavar="NAME"
     )
 

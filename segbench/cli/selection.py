@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from segbench.cli.options import argument, given
+from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import verb
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class Only:
     """The runs that a verb takes."""
 
-    only: str | None = given(
+    only: str | None = option(
         "Select the runs of this method, or those with this text in their signature: protocol:pixels.",
         metavar="TEXT",
         rare=True,
@@ -40,7 +41,7 @@ class OneFile(Only):
 class OneClass:
     """The class that a verb takes of runs with classes."""
 
-    class_name: str | None = given(
+    class_name: str | None = option(
         "Select one class of runs with --classes, measured against all others.", flag="--class", metavar="NAME"
     )
 
@@ -49,13 +50,13 @@ class OneClass:
 class Grouped:
     """Groups of images, such as the categories of a data set."""
 
-    group_by: str | None = given(
+    group_by: str | None = option(
         "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
         "meta.csv:weather.",
         metavar="folder|FILE.csv:COLUMN",
         shown="as the run named them",
     )
-    group: str | None = given("Select the images of one group.", metavar="NAME")
+    group: str | None = option("Select the images of one group.", metavar="NAME")
 
     def of_group(self, results: Sequence[Result]) -> list[Result]:
         """Give the results of the images of the chosen group; all where none is chosen."""
@@ -94,11 +95,11 @@ class Grouped:
 class Resampling:
     """How images are resampled."""
 
-    intervals: float | None = given(
+    intervals: float | None = option(
         "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
     )
-    replicates: int | None = given("Set the number of resamples.", shown="2000", least=1, rare=True)
-    seed: int | None = given("Set the seed of the resamples.", shown="0", least=0, rare=True)
+    replicates: int | None = option("Set the number of resamples.", shown="2000", least=1, rare=True)
+    seed: int | None = option("Set the seed of the resamples.", shown="0", least=0, rare=True)
 
     def refuse_idle(self, where: str) -> None:
         """Refuse options that say how intervals are drawn where none are."""

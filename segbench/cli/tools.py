@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.options import argument, given
+from segbench.cli.options import argument
 from segbench.cli.printing import print_results, print_saved
 from segbench.cli.progress import Shown, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.numbers import many
+from segbench.core.options import option
 from segbench.core.text_table import aligned
 
 if TYPE_CHECKING:
@@ -29,12 +30,12 @@ class Nms(Shown):
 
     in_dir: str = argument("IN_DIR", "Folder, archive or URL of soft boundary maps.")
     out_dir: Path = argument("OUT_DIR", "Another folder, for the PNGs, with the same sub-folders.")
-    radius: int = given("Compare with neighbours along the normal up to this distance.", 1, least=0)
-    border: int = given("Fade a margin of this many pixels to 0.", 5, least=0)
-    multiplier: float = given("Multiply a score by this before it is compared; above 1, near ties are kept.", 1.01)
-    smoothing: int = given("Smooth first with a triangle filter of this radius; 0 for none.", 1, least=0)
-    bits: int = given("Write PNGs of 8 bits, as most scripts do, or of 16.", 8)
-    invert: bool = given("Treat low values as boundary, for black edges on white.", False)
+    radius: int = option("Compare with neighbours along the normal up to this distance.", 1, least=0)
+    border: int = option("Fade a margin of this many pixels to 0.", 5, least=0)
+    multiplier: float = option("Multiply a score by this before it is compared; above 1, near ties are kept.", 1.01)
+    smoothing: int = option("Smooth first with a triangle filter of this radius; 0 for none.", 1, least=0)
+    bits: int = option("Write PNGs of 8 bits, as most scripts do, or of 16.", 8)
+    invert: bool = option("Treat low values as boundary, for black edges on white.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.writing import refuse_inputs, write_file
@@ -121,8 +122,8 @@ def _described(preset: Preset) -> str:
 
 def _flags(preset: Preset) -> str:
     words = [f"--field ROOT/{preset.layout['field'][0]}"] if "field" in preset.layout else []
-    for option, value in preset.options.items():
-        words.append(option_of(option) + ("" if value is True else f" {shlex.quote(str(value))}"))
+    for name, value in preset.options.items():
+        words.append(option_of(name) + ("" if value is True else f" {shlex.quote(str(value))}"))
     return "".join(f" {word}" for word in words)
 
 
@@ -130,15 +131,15 @@ def _flags(preset: Preset) -> str:
 class Verify(Shown, Jobs):
     """``segbench verify``."""
 
-    bsds500: Path | None = given("Also check BSDS500, unpacked in this folder.", metavar="DIR")
-    curves: Path | None = given(
+    bsds500: Path | None = option("Also check BSDS500, unpacked in this folder.", metavar="DIR")
+    curves: Path | None = option(
         "Also check the published curves in this folder: METHOD_bdry_thr.txt, METHOD_bdry.txt.", metavar="DIR"
     )
-    saliency: Path | None = given(
+    saliency: Path | None = option(
         "Also check the saliency maps in this folder: ground_truth, predictions/METHOD, *_per_image.csv.",
         metavar="DIR",
     )
-    form: Literal["table", "json"] = given("Choose how the checks are printed.", "table", flag="--format")
+    form: Literal["table", "json"] = option("Choose how the checks are printed.", "table", flag="--format")
 
     def __call__(self) -> None:
         from rich.console import Console
@@ -170,7 +171,7 @@ class Verify(Shown, Jobs):
 class Demo:
     """``segbench demo``."""
 
-    output: Path = given("Write to this folder.", Path("segbench-demo"), flag="-o --output", metavar="DIR")
+    output: Path = option("Write to this folder.", Path("segbench-demo"), flag="-o --output", metavar="DIR")
 
     def __call__(self) -> None:
         from segbench.aggregator.comparing import compare_results

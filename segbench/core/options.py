@@ -5,35 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, Field, fields
-from typing import Any, Literal
+from dataclasses import MISSING, Field, field, fields
+from typing import Any
 
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import option_of
 
-Panel = Literal["Ground truth", "Protocol"]
 
+def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002, ANN401  as argparse calls it; of any type
+    """Declare a field that is an option of the command line.
 
-def option(
-    help: str,  # noqa: A002  the name that command-line libraries and argparse use
-    *,
-    flag: str = "",
-    metavar: str = "",
-    panel: Panel = "Protocol",
-    read: Callable[[str], Any] | None = None,
-    write: Callable[..., str] | None = None,
-    also: tuple[str, ...] = (),
-    default: str = "",
-    of_predictions: bool = False,
-    rare: bool = False,
-) -> dict[str, Any]:
-    """Give the metadata of a field that is an option of the command line.
-
-    `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
-    in fields `of_predictions` may be compared: these change only what is predicted. The help shows `rare` ones on
-    request (--help-all).
+    Others: `flag`, such as "-o --output", where it is not the name of the field; `metavar`; `panel` of the help;
+    `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
+    `rare` for those that only --help-all shows. `read` makes its value of text, and those of the fields `also`; `write`
+    makes text of all of them. Runs that differ in fields `of_predictions` may be compared: these change only what is
+    predicted.
     """
-    return locals()
+    return field(default=default, metadata={"help": help, **others})
 
 
 def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
@@ -83,15 +71,15 @@ def words_of(kind: type, settings: Mapping[str, Any]) -> tuple[list[str], list[s
     options = options_of(kind)
     typed: dict[str, Any] = {}
     for name, each in options.items():
-        values = [settings.get(field, each.default) for field in (each.name, *each.metadata.get("also", ()))]
+        values = [settings.get(name, each.default) for name in (each.name, *each.metadata.get("also", ()))]
         if values[0] != each.default:
             typed[name] = isinstance(each.default, bool) or (each.metadata.get("write") or _written)(*values)
-    for name in [name for name in typed if options[name].metadata.get("default")]:  # which depends on other settings
+    for name in [name for name in typed if options[name].metadata.get("shown")]:  # which depends on other settings
         without = {other: text for other, text in typed.items() if other != name}
         with suppress(ArgumentError):  # where another setting needs this one
             typed = without if made(kind, without) == made(kind, typed) else typed
     words = [word for name, text in typed.items() for word in (flag_of(options[name]), text) if word is not True]
-    set_ = {field for each in options.values() for field in (each.name, *each.metadata.get("also", ()))}
+    set_ = {name for each in options.values() for name in (each.name, *each.metadata.get("also", ()))}
     others = [each for each in fields(kind) if each.name not in set_ and settings.get(each.name, each.default)]
     return words, [each.name for each in others if settings.get(each.name, each.default) != each.default]
 

@@ -20,7 +20,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import given, named
 from segbench.core.numbers import many, written
-from segbench.core.options import Panel, option
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,10 +128,10 @@ def rule_text(rule: Positive, name: str = "positive") -> str:
     return rule.replace(" ", "") if isinstance(rule, str) else _numbers(rule, name)
 
 
-def rule_option(text: str, default: str = "", *, of_predictions: bool = False) -> dict[str, Any]:
-    """Give the metadata of a field that holds a rule."""
-    panel: Panel = "Protocol" if of_predictions else "Ground truth"
-    return option(text, metavar="VALUES", read=str, panel=panel, default=default, of_predictions=of_predictions)
+def rule_option(text: str, default: Any = None, *, of_predictions: bool = False, **others: Any) -> Any:  # noqa: ANN401  as `option`
+    """Declare an option that is a rule."""
+    panel = "Protocol" if of_predictions else "Ground truth"
+    return option(text, default, metavar="VALUES", read=str, panel=panel, of_predictions=of_predictions, **others)
 
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:  # noqa: ANN401  checked here

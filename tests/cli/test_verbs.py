@@ -215,7 +215,7 @@ class TestCompletion:
 PLUGIN = '''
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import segbench
@@ -230,8 +230,8 @@ class Trimap(segbench.Pixels):
     title = "Each pixel of a band is scored separately."
     examples = ()
 
-    width: int = field(default=3, metadata=option("Set the width [pixels] of the band."))
-    side: Literal["both", "inner"] = field(default="both", metadata={"help": "Choose the side of the band."})
+    width: int = option("Set the width [pixels] of the band.", 3)
+    side: Literal["both", "inner"] = option("Choose the side of the band.", "both")
 '''
 
 

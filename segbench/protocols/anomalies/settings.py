@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import PurePosixPath
@@ -111,41 +111,34 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         "GT PRED --image-scores scores.csv",
     )
 
-    positive: Positive = field(
-        default=">0",
-        metadata=option(
-            "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.",
-            metavar="VALUES",
-            read=str,
-            panel="Ground truth",
-        ),
+    positive: Positive = option(
+        "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.",
+        ">0",
+        metavar="VALUES",
+        read=str,
+        panel="Ground truth",
     )
-    void: tuple[float, ...] = field(default=(), metadata=VOID | {"default": "none"})
-    quantize: Quantize | None = field(default=None, metadata=QUANTIZE)
-    image_score: Literal["max", "top1"] = field(
-        default="max",
-        metadata=option("Score an image by the highest score of its map, or the mean of the highest 1 %."),
+    void: tuple[float, ...] = option(default=(), **VOID, shown="none")
+    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    image_score: Literal["max", "top1"] = option(
+        "Score an image by the highest score of its map, or the mean of the highest 1 %.", "max"
     )
-    image_scores: Any = field(
-        default=(),
-        metadata=option(
-            "Take the score of each image from a CSV file of names and scores.",
-            metavar="FILE.csv",
-            read=read_scores,
-            write=lambda _: "FILE.csv",
-            of_predictions=True,
-        ),
+    image_scores: Any = option(
+        "Take the score of each image from a CSV file of names and scores.",
+        (),
+        metavar="FILE.csv",
+        read=read_scores,
+        write=lambda _: "FILE.csv",
+        of_predictions=True,
     )
 
-    defects: Any = field(
-        default=(),
-        metadata=option(
-            "Take each ground-truth file as a defect, as MVTec LOCO does, by defects_config.json or a folder of them.",
-            metavar="FILE.json|FOLDER",
-            read=read_defects,
-            write=lambda _: "defects_config.json",
-            panel="Ground truth",
-        ),
+    defects: Any = option(
+        "Take each ground-truth file as a defect, as MVTec LOCO does, by defects_config.json or a folder of them.",
+        (),
+        metavar="FILE.json|FOLDER",
+        read=read_defects,
+        write=lambda _: "defects_config.json",
+        panel="Ground truth",
     )
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -138,49 +138,34 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         "GT PRED --thresholds 9 --human",
     )
 
-    max_dist: float | str = field(
-        default=0.0075,
-        metadata=option(
-            "Set the tolerance: a fraction of the image's diagonal, or pixels, 2px.", metavar="SHARE|PX", read=str
-        ),
+    max_dist: float | str = option(
+        "Set the tolerance: a fraction of the image's diagonal, or pixels, 2px.", 0.0075, metavar="SHARE|PX", read=str
     )
-    thresholds: int | tuple[float, ...] = field(
-        default=99,
-        metadata=option(
-            "Set the number of thresholds, or list them: 0.25,0.5.", metavar="NUMBER|LIST", read=read_thresholds
-        ),
+    thresholds: int | tuple[float, ...] = option(
+        "Set the number of thresholds, or list them: 0.25,0.5.", 99, metavar="NUMBER|LIST", read=read_thresholds
     )
-    thin: bool = field(default=True, metadata=option("Do not thin the thresholded maps."))
-    nms: tuple[int, int, float] | None = field(
-        default=None,
-        metadata=option(
-            "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
-            metavar="R,B,M",
-            read=read_numbers,
-        ),
+    thin: bool = option("Do not thin the thresholded maps.", True)
+    nms: tuple[int, int, float] | None = option(
+        "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
+        metavar="R,B,M",
+        read=read_numbers,
     )
     smoothing: int = 1
-    positive: Positive | None = field(
-        default=None,
-        metadata=rule_option("Name the ground-truth values that are boundary: 255, '>=128' or 1,3.", "all but 0"),
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values that are boundary: 255, '>=128' or 1,3.", shown="all but 0"
     )
-    label_maps: bool = field(
-        default=False,
-        metadata=option("Take the boundaries between the labels of ground-truth label maps.", panel="Ground truth"),
+    label_maps: bool = option(
+        "Take the boundaries between the labels of ground-truth label maps.", False, panel="Ground truth", rare=True
     )
-    thin_ground_truth: bool = field(
-        default=False, metadata=option("Thin the ground truth, too, where lines are drawn thick.", panel="Ground truth")
+    thin_ground_truth: bool = option(
+        "Thin the ground truth, too, where lines are drawn thick.", False, panel="Ground truth", rare=True
     )
-    invert: bool = field(
-        default=False,
-        metadata=option("Treat low predictions as boundary, for black edges on white.", of_predictions=True),
+    invert: bool = option(
+        "Treat low predictions as boundary, for black edges on white.", False, of_predictions=True, rare=True
     )
-    crispness: bool = field(
-        default=False, metadata=option("Measure how much of each map suppression leaves (crispness).")
-    )
-    category: int | None = field(
-        default=None,
-        metadata=option("Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth"),
+    crispness: bool = option("Measure how much of each map suppression leaves (crispness).", False, rare=True)
+    category: int | None = option(
+        "Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth", rare=True
     )
 
     def __post_init__(self) -> None:

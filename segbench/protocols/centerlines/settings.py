@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
@@ -81,37 +81,28 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         }
     )
 
-    at: float | None = field(
-        default=None,
-        metadata=option(
-            "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=float
-        ),
+    at: float | None = option(
+        "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=float
     )
-    thresholds: int | tuple[float, ...] | None = field(
-        default=None,
-        metadata=option(
-            "Cut soft predictions at this number of thresholds, or at those listed: 0.25,0.5.",
-            metavar="NUMBER|LIST",
-            read=read_thresholds,
-        ),
+    thresholds: int | tuple[float, ...] | None = option(
+        "Cut soft predictions at this number of thresholds, or at those listed: 0.25,0.5.",
+        metavar="NUMBER|LIST",
+        read=read_thresholds,
     )
-    skeleton: Skeleton = field(default="zhang", metadata=option("Choose the method of the skeletons."))
-    connectivity: Literal[8, 4] = field(
-        default=8, metadata=option("Choose which pixels touch: 8, at corners, too, or 4.", metavar="8|4", read=int)
+    skeleton: Skeleton = option("Choose the method of the skeletons.", "zhang")
+    connectivity: Literal[8, 4] = option(
+        "Choose which pixels touch: 8, at corners, too, or 4.", 8, metavar="8|4", read=int, rare=True
     )
-    positive: Positive | None = field(
-        default=None,
-        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", shown="all but 0"
     )
-    void: Sequence[int] = field(
-        default=(),
-        metadata=option(
-            "Treat pixels with these ground-truth values as background: 255, or 0,255.",
-            metavar="VALUES",
-            panel="Ground truth",
-            read=read_void,
-            default="none",
-        ),
+    void: Sequence[int] = option(
+        "Treat pixels with these ground-truth values as background: 255, or 0,255.",
+        (),
+        metavar="VALUES",
+        panel="Ground truth",
+        read=read_void,
+        shown="none",
     )
 
     def __post_init__(self) -> None:

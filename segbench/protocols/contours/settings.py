@@ -58,7 +58,7 @@ _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
 _OPTIONS_OF_LABELS = {each.name: each.metadata for each in fields(Labels)}
-_CLASSES = {**_OPTIONS_OF_LABELS["classes"], "default": ""}
+_CLASSES = {**_OPTIONS_OF_LABELS["classes"], "shown": ""}
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
@@ -127,57 +127,44 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
-    convention: Convention | None = field(
-        default=None, metadata=option("Follow the conventions of a tool in all settings.", default="metrics-reloaded")
+    convention: Convention | None = option(
+        "Follow the conventions of a tool in all settings.", shown="metrics-reloaded"
     )
-    surface: Surface | None = field(
-        default=None,
-        metadata=option("Measure between pixels, or between elements with their lengths.", default="pixels"),
+    surface: Surface | None = option(
+        "Measure between pixels, or between elements with their lengths.", shown="pixels", rare=True
     )
-    hd95: Percentile | None = field(
-        default=None,
-        metadata=option("Take the larger percentile of both directions, or that of their union.", default="larger"),
+    hd95: Percentile | None = option(
+        "Take the larger percentile of both directions, or that of their union.", shown="larger", rare=True
     )
-    nsd: float | Sequence[float] = field(
-        default=(2.0,),
-        metadata=option("Set the tolerances of NSD: 1,2.", metavar="LIST", read=read_numbers, default="2"),
+    nsd: float | Sequence[float] = option(
+        "Set the tolerances of NSD: 1,2.", (2.0,), metavar="LIST", read=read_numbers, shown="2"
     )
-    spacing: float = field(
-        default=1.0,
-        metadata=option("Set the size of a pixel in mm.", metavar="MM", read=_read_number, default="pixels"),
+    spacing: float = option(
+        "Set the size of a pixel in mm.", 1.0, metavar="MM", read=_read_number, shown="pixels", rare=True
     )
-    empty: Empty = field(
-        default="undefined", metadata=option("Leave out images with an empty mask, or give them the image's diagonal.")
+    empty: Empty = option(
+        "Leave out images with an empty mask, or give them the image's diagonal.", "undefined", rare=True
     )
-    at: float | None = field(
-        default=None,
-        metadata=option(
-            "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
-        ),
+    at: float | None = option(
+        "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
     )
     classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
     names: Sequence[str] | None = None
-    void: Sequence[int] | None = field(
-        default=None,
-        metadata=option(
-            "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
-            metavar="VALUES",
-            panel="Ground truth",
-            read=read_void,
-            default="255; none for masks",
-        ),
+    void: Sequence[int] | None = option(
+        "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
+        metavar="VALUES",
+        panel="Ground truth",
+        read=read_void,
+        shown="255; none for masks",
     )
-    positive: Positive | None = field(
-        default=None,
-        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", shown="all but 0"
     )
     gt_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["gt_map"])
     pred_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["pred_map"])
     palette: str | Mapping[tuple[int, int, int], int] = field(default="", metadata=_OPTIONS_OF_LABELS["palette"])
-    sequences: bool = field(
-        default=False, metadata=option("Take folders as sequences, and values as objects, as in DAVIS.")
-    )
-    all_frames: bool = field(default=False, metadata=option("Count the first and last frame of sequences, too."))
+    sequences: bool = option("Take folders as sequences, and values as objects, as in DAVIS.", False)
+    all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
     def __post_init__(self) -> None:
         check_flags(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -110,67 +110,55 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         "GT PRED --classes classes.txt -o results.segbench",
     )
 
-    classes: int | Sequence[int] | str | None = field(
-        default=None,
-        metadata=option(
-            "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
-            metavar="CLASSES",
-            read=classes_of,
-            write=written_classes,
-            also=("names",),
-            panel="Ground truth",
-            default="two-valued masks",
-        ),
+    classes: int | Sequence[int] | str | None = option(
+        "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
+        metavar="CLASSES",
+        read=classes_of,
+        write=written_classes,
+        also=("names",),
+        panel="Ground truth",
+        shown="two-valued masks",
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] | None = field(
-        default=None,
-        metadata=option(
-            "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
-            metavar="LABELS",
-            panel="Ground truth",
-            read=read_void,
-            default="255; none for masks",
-        ),
+    void: Sequence[int] | None = option(
+        "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
+        metavar="LABELS",
+        panel="Ground truth",
+        read=read_void,
+        shown="255; none for masks",
     )
-    positive: Positive | None = field(
-        default=None,
-        metadata=rule_option(
-            "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", "the larger of two"
-        ),
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    predicted_positive: Positive | None = field(
-        default=None,
-        metadata=rule_option(
-            "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
-            "all but 0",
-            of_predictions=True,
-        ),
+    predicted_positive: Positive | None = rule_option(
+        "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
+        shown="all but 0",
+        of_predictions=True,
+        rare=True,
     )
-    gt_map: str | Mapping[int, int] = field(
-        default="",
-        metadata=option(
-            "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
-            metavar="VALUE=LABEL,..",
-            read=str,
-            panel="Ground truth",
-        ),
+    gt_map: str | Mapping[int, int] = option(
+        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
+        "",
+        metavar="VALUE=LABEL,..",
+        read=str,
+        panel="Ground truth",
+        rare=True,
     )
-    pred_map: str | Mapping[int, int] = field(
-        default="",
-        metadata=option(
-            "Replace predicted labels in the same way.", metavar="VALUE=LABEL,..", read=str, of_predictions=True
-        ),
+    pred_map: str | Mapping[int, int] = option(
+        "Replace predicted labels in the same way.",
+        "",
+        metavar="VALUE=LABEL,..",
+        read=str,
+        of_predictions=True,
+        rare=True,
     )
 
-    palette: str | Mapping[tuple[int, int, int], int] = field(
-        default="",
-        metadata=option(
-            "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
-            metavar="FILE",
-            read=str,
-            panel="Ground truth",
-        ),
+    palette: str | Mapping[tuple[int, int, int], int] = option(
+        "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
+        "",
+        metavar="FILE",
+        read=str,
+        panel="Ground truth",
     )
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
@@ -122,80 +122,62 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             State.IGNORED: "left out",
         }
     )
-    kind: Kind | None = field(
-        default=None,
-        metadata=option(
-            "Take as objects: values of label maps, segments of classes, or components of masks.", default="instances"
-        ),
+    kind: Kind | None = option(
+        "Take as objects: values of label maps, segments of classes, or components of masks.", shown="instances"
     )
-    iou: float | Sequence[float] = field(
-        default=(0.5, 0.75, 0.9),
-        metadata=option(
-            "Match instances at these IoU: 0.5,0.75.", metavar="LIST", read=read_numbers, default="0.5,0.75,0.9"
-        ),
+    iou: float | Sequence[float] = option(
+        "Match instances at these IoU: 0.5,0.75.",
+        (0.5, 0.75, 0.9),
+        metavar="LIST",
+        read=read_numbers,
+        shown="0.5,0.75,0.9",
     )
-    divisor: int | None = field(
-        default=None,
-        metadata=option(
-            "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", default="JSON"
-        ),
+    divisor: int | None = option(
+        "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
     )
-    classes: int | Sequence[int] | str | None = field(
-        default=None,
-        metadata=option(
-            "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
-            metavar="CLASSES",
-            read=classes_of,
-            write=written_classes,
-            also=("names",),
-            panel="Ground truth",
-            default="those found",
-        ),
+    classes: int | Sequence[int] | str | None = option(
+        "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
+        metavar="CLASSES",
+        read=classes_of,
+        write=written_classes,
+        also=("names",),
+        panel="Ground truth",
+        shown="those found",
     )
     names: Sequence[str] | None = None
-    things: str | Sequence[int] = field(
-        default=(),
-        metadata=option(
-            "Say which classes are things: 24-28,31 or person,car.",
-            metavar="CLASSES",
-            read=str,
-            panel="Ground truth",
-            default="none",
-        ),
+    things: str | Sequence[int] = option(
+        "Say which classes are things: 24-28,31 or person,car.",
+        (),
+        metavar="CLASSES",
+        read=str,
+        panel="Ground truth",
+        shown="none",
+        rare=True,
     )
-    void: Sequence[int] | None = field(
-        default=None,
-        metadata=option(
-            "Leave out these ground-truth values, or classes of panoptic maps: 0,255, or none.",
-            metavar="VALUES",
-            panel="Ground truth",
-            read=read_void,
-            default="class 0; none",
-        ),
+    void: Sequence[int] | None = option(
+        "Leave out these ground-truth values, or classes of panoptic maps: 0,255, or none.",
+        metavar="VALUES",
+        panel="Ground truth",
+        read=read_void,
+        shown="class 0; none",
     )
-    at: Any = field(
-        default=None,
-        metadata=option(
-            "Cut soft predictions: scores above this, or above the threshold of the best F1: best.",
-            metavar="SCORE",
-            read=_read_at,
-            of_predictions=True,
-        ),
+    at: Any = option(
+        "Cut soft predictions: scores above this, or above the threshold of the best F1: best.",
+        metavar="SCORE",
+        read=_read_at,
+        of_predictions=True,
     )
-    positive: Positive | None = field(
-        default=None,
-        metadata=rule_option("Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", "all but 0"),
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", shown="all but 0"
     )
-    connectivity: int = field(
-        default=8, metadata=option("Let pixels of components touch in 8 ways, or in 4.", metavar="N", read=int)
+    connectivity: int = option(
+        "Let pixels of components touch in 8 ways, or in 4.", 8, metavar="N", read=int, rare=True
     )
-    min_true: int = field(
-        default=0,
-        metadata=option("Leave out true components of fewer pixels.", metavar="N", read=int, default="none"),
+    min_true: int = option(
+        "Leave out true components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
     )
-    min_predicted: int = field(
-        default=0,
-        metadata=option("Remove predicted components of fewer pixels.", metavar="N", read=int, default="none"),
+    min_predicted: int = option(
+        "Remove predicted components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
     )
 
     def __post_init__(self) -> None:

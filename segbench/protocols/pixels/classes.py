@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core.arguments import Quantize, as_whole, check_flags, listed
@@ -81,22 +81,21 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
     counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
-    labels: Sequence[int] = field(
-        metadata=option(
-            "Score many classes against label maps: 0-18, road=0,car=13, or a file with a label and a name per line.",
-            flag="--classes",
-            metavar="CLASSES",
-            read=classes_of,
-            write=written_classes,
-            also=("names",),
-        )
+    labels: Sequence[int] = option(
+        "Score many classes against label maps: 0-18, road=0,car=13, or a file with a label and a name per line.",
+        MISSING,
+        flag="--classes",
+        metavar="CLASSES",
+        read=classes_of,
+        write=written_classes,
+        also=("names",),
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] = field(default=(255,), metadata=VOID | {"default": "255"})
-    invert: bool = field(default=False, metadata=INVERT)
-    quantize: Quantize | None = field(default=None, metadata=QUANTIZE)
-    at: tuple[float, ...] = field(default=(), metadata=AT)
-    calibration: bool = field(default=False, metadata=CALIBRATION)
+    void: Sequence[int] = option(default=(255,), **VOID, shown="255")
+    invert: bool = option(default=False, **INVERT, rare=True)
+    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    at: tuple[float, ...] = option(default=(), **AT)
+    calibration: bool = option(default=False, **CALIBRATION, rare=True)
 
     def __post_init__(self) -> None:
         check_flags(self)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core.arguments import Quantize, as_quantize, as_real, as_void, check_flags, listed
@@ -72,24 +72,27 @@ if TYPE_CHECKING:
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 
-VOID = option(
-    "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
-    metavar="VALUES",
-    panel="Ground truth",
-    read=read_void,
-)
-INVERT = option("Treat low predictions as positive, for black edges on white.", of_predictions=True)
-QUANTIZE = option(
-    "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
-    read=int,
-    of_predictions=True,
-)
-AT = option(
-    "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
-    metavar="SCORES",
-    read=read_numbers,
-)
-CALIBRATION = option("Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.")
+VOID: Mapping[str, Any] = {
+    "help": "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
+    "metavar": "VALUES",
+    "panel": "Ground truth",
+    "read": read_void,
+}
+INVERT: Mapping[str, Any] = {
+    "help": "Treat low predictions as positive, for black edges on white.",
+    "of_predictions": True,
+}
+QUANTIZE: Mapping[str, Any] = {
+    "help": "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
+    "read": int,
+    "of_predictions": True,
+}
+AT: Mapping[str, Any] = {
+    "help": "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
+    "metavar": "SCORES",
+    "read": read_numbers,
+}
+CALIBRATION: Mapping[str, Any] = {"help": "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE."}
 """Metadata of fields that the protocol for many classes shares."""
 
 
@@ -145,24 +148,19 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         "GT PRED --at 0.5 --positive 255",
     )
 
-    positive: Positive | None = field(
-        default=None,
-        metadata=rule_option(
-            "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", "the larger of two"
-        ),
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    void: tuple[float, ...] = field(default=(), metadata=VOID | {"default": "none"})
-    invert: bool = field(default=False, metadata=INVERT)
-    quantize: Quantize | None = field(default=None, metadata=QUANTIZE)
-    annotators: AnnotatorRule | None = field(
-        default=None,
-        metadata=option(
-            "Combine several annotators: positive where any, all or most of them say so; or count each.",
-            panel="Ground truth",
-        ),
+    void: tuple[float, ...] = option(default=(), **VOID, shown="none")
+    invert: bool = option(default=False, **INVERT, rare=True)
+    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    annotators: AnnotatorRule | None = option(
+        "Combine several annotators: positive where any, all or most of them say so; or count each.",
+        panel="Ground truth",
+        rare=True,
     )
-    at: tuple[float, ...] = field(default=(), metadata=AT)
-    calibration: bool = field(default=False, metadata=CALIBRATION)
+    at: tuple[float, ...] = option(default=(), **AT)
+    calibration: bool = option(default=False, **CALIBRATION, rare=True)
 
     def __post_init__(self) -> None:
         check_flags(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -67,23 +67,19 @@ class Regions(Protocol, Verb, Official, Pictured):
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED -o results.segbench",)
 
-    thresholds: int | tuple[float, ...] = field(
-        default=99,
-        metadata=option(
-            "Cut a ucm2 at this number of thresholds, or at those listed: 0.25,0.5.",
-            metavar="NUMBER|LIST",
-            read=read_thresholds,
-        ),
+    thresholds: int | tuple[float, ...] = option(
+        "Cut a ucm2 at this number of thresholds, or at those listed: 0.25,0.5.",
+        99,
+        metavar="NUMBER|LIST",
+        read=read_thresholds,
     )
-    void: tuple[int, ...] = field(
-        default=(),
-        metadata=option(
-            "Leave out pixels with these ground-truth labels: 0, or 0,255.",
-            metavar="LABELS",
-            panel="Ground truth",
-            read=read_void,
-            default="none",
-        ),
+    void: tuple[int, ...] = option(
+        "Leave out pixels with these ground-truth labels: 0, or 0,255.",
+        (),
+        metavar="LABELS",
+        panel="Ground truth",
+        read=read_void,
+        shown="none",
     )
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -67,11 +67,8 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         "GT PRED --no-stretch",
     )
 
-    positive: Positive = field(
-        default=HALF,
-        metadata=rule_option("Name the ground-truth values that are salient: '>128', 255 or 1."),
-    )
-    stretch: bool = field(default=True, metadata=option("Use maps as they are, instead of stretching each to [0, 1]."))
+    positive: Positive = rule_option("Name the ground-truth values that are salient: '>128', 255 or 1.", HALF)
+    stretch: bool = option("Use maps as they are, instead of stretching each to [0, 1].", True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positive", rule_text(self.positive))
