@@ -9,20 +9,12 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
 from segbench.core.compiling import compiled
+from segbench.core.components import root_of
 
 _compiled = compiled(error_model="numpy")
 
 _DIGIT, _DIGITS = 11, 2**11
 _NOTHING = 1e-15  # of a rate: one pixel of 10**15
-
-
-@_compiled
-def root_of(parents: NDArray[np.int32], label: int) -> int:
-    """Give the label that stands for a component, and shorten the way to it."""
-    while parents[label] != label:
-        parents[label] = parents[parents[label]]
-        label = parents[label]
-    return label
 
 
 @_compiled

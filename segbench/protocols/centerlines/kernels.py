@@ -6,18 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.compiling import compiled
+from segbench.core.components import root_of
 
 ByteArray = NDArray[np.uint8]
 IntArray = NDArray[np.int64]
-
-
-@compiled()
-def root_of(parents: IntArray, run: int) -> int:
-    """Find the first run of the component that a run belongs to, and make the way to it shorter."""
-    while parents[run] != run:
-        parents[run] = parents[parents[run]]
-        run = parents[run]
-    return run
 
 
 @compiled()

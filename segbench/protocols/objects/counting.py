@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import IntArray
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counts import ObjectCounts
@@ -133,49 +133,24 @@ def _aji(pairs: Pairs, areas: tuple[IntArray, IntArray]) -> list[int]:
 def _largest_sum(pairs: Pairs) -> IntArray:
     """Find the entries of the one-to-one matching with the largest sum of IoU; of ties, the largest intersection.
 
-    A pair that gains no less than the best other pairs of both of its objects together is in such a matching: it could
-    take their place. What is left once these are taken, again and again, is an assignment problem, in which each object
-    of the ground truth may also stay alone, which is one more column without gain.
+    Pairs with an IoU of at least 2/3 are in it, as other pairs of their objects have at most 1/3 each. What is left is
+    an assignment problem, in which each object of the ground truth may also stay alone: one more column without gain.
     """
-    rows, columns, shared, unions = pairs
-    gain = shared / unions + _TIE * shared / max(shared.sum(), 1)
-    left, taken = np.arange(rows.size), np.zeros(rows.size, np.bool_)
-    while left.size:
-        sure = left[gain[left] >= _best_other(rows[left], gain[left]) + _best_other(columns[left], gain[left])]
-        for objects in (rows, columns):  # of pairs that gain the same, one
-            sure = sure[np.unique(objects[sure], return_index=True)[1]]
-        if not sure.size:
-            taken[left[_assigned(rows[left], columns[left], gain[left])]] = True
-            break
-        taken[sure] = True
-        left = left[~np.isin(rows[left], rows[sure]) & ~np.isin(columns[left], columns[sure])]
-    return np.flatnonzero(taken)
-
-
-def _best_other(objects: IntArray, gain: FloatArray) -> FloatArray:
-    """Give for each pair the largest gain of another pair of the same object, 0 where there is none."""
-    order = np.lexsort((gain, objects))
-    ordered = objects[order]
-    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    best, largest = order[last], np.zeros(ordered[-1] + 1)
-    largest[ordered[last]] = gain[best]
-    other = largest[objects]
-    several = (last > 0) & (ordered[last - 1] == ordered[last])
-    other[best] = np.where(several, gain[order[last - 1]], 0)
-    return other
-
-
-def _assigned(rows: IntArray, columns: IntArray, gain: FloatArray) -> IntArray:
-    """Solve the assignment problem of pairs, and give those that are matched."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+    sure = 3 * pairs.shared >= 2 * pairs.unions
+    left = np.flatnonzero(~np.isin(pairs.rows, pairs.rows[sure]) & ~np.isin(pairs.columns, pairs.columns[sure]))
+    if not left.size:
+        return np.flatnonzero(sure)
+    rows, columns, shared, unions = pairs.some(left)
+    gain = shared / unions + _TIE * shared / shared.sum()
     (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
     alone = np.arange(true.size)
     costs = np.concatenate([2.0 - gain, np.full(true.size, 2.0)])  # above 0, for an entry of 0 would be none
     places = np.concatenate([rows, alone]), np.concatenate([columns, found.size + alone])
     matched = min_weight_full_bipartite_matching(csr_array((costs, places), shape=(true.size, found.size + true.size)))
-    return np.flatnonzero(matched[1][rows] == columns)
+    return np.append(np.flatnonzero(sure), left[matched[1][rows] == columns])
 
 
 class Panoptic(NamedTuple):

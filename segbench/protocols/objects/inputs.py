@@ -14,10 +14,10 @@ from segbench.core.interface import given, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.loaders.arrays import COLOUR
-from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import MOST_CLASSES
 from segbench.protocols.contours.inputs import places_of_mask
-from segbench.protocols.label_rules import Positive, equals_any
+from segbench.protocols.label_rules import Positive
+from segbench.protocols.mask_pairs import left_out, two_maps
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments
 
 _LISTED = 5
@@ -38,10 +38,8 @@ def instances_of(sample: Sample, void: Sequence[float]) -> tuple[NDArray[Any], N
             components = given("kind", "components")
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
             raise DataError(file, what, f"take the connected components of masks: {components}")
-    hidden = equals_any(truth, tuple(void)) if void else np.zeros(truth.shape, np.bool_)
-    if sample.field is not None:
-        hidden |= ~sample.field
-    if hidden.any():
+    hidden = left_out(sample, truth, void)
+    if hidden is not None:
         maps = [np.where(hidden, values.dtype.type(0), values) for values in maps]
     return maps[0], maps[1]
 
@@ -57,13 +55,7 @@ def panoptic_maps(sample: Sample, *, divisor: int | None) -> tuple[NDArray[Any],
 
 
 def segments_in(
-    sample: Sample,
-    found: Overlaps,
-    *,
-    divisor: int | None,
-    classes: Mapping[int, str],
-    things: Sequence[int],
-    void: Sequence[float],
+    sample: Sample, found: Overlaps, classes: Classes, *, divisor: int | None, void: Sequence[float]
 ) -> tuple[Segments, Segments, Classes]:
     """Say what the values of both maps are; what cannot be is listed in one error for each map."""
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
@@ -74,11 +66,11 @@ def segments_in(
     if sample.about[0] is not None:
         return _by_json(sample, pixels)
     true, predicted = (
-        _labels(file, values, divisor or _INSTANCES, classes, void)
+        _labels(file, values, divisor or _INSTANCES, classes.names, void)
         for file, values in zip(_files(sample), pixels, strict=True)
     )
-    crowds = frozenset(value for value, label in true.items() if value == label and label in things)
-    return Segments(true, crowds), Segments(predicted), Classes(classes, frozenset(things))
+    crowds = frozenset(value for value, label in true.items() if value == label and label in classes.things)
+    return Segments(true, crowds), Segments(predicted), classes
 
 
 def _labels(
@@ -165,16 +157,10 @@ def _files(sample: Sample) -> tuple[str, str]:
 
 def _one_of_each(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the two maps of an image."""
-    if len(sample.ground_truths) > 1:
-        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one map", take_one())
-    truth, predicted = sample.ground_truths[0], sample.predictions[0]
-    if len(sample.predictions) > 1 or predicted.ndim != 2:
-        what = f"a stack of shape {predicted.shape}, expected one map of shape (height, width)"
-        raise DataError(sample.predicted_file, what, "objects that overlap have no label map: keep the one on top")
-    if predicted.shape != truth.shape:
-        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
-        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
-    return truth, predicted
+    remedy = "objects that overlap have no label map: keep the one on top"
+    if len(sample.predictions) > 1:
+        raise DataError(sample.predicted_file, f"{len(sample.predictions)} maps, expected one", remedy)
+    return two_maps(sample, remedy)
 
 
 def _numbers(file: str, values: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,6 @@ from segbench.core.compiling import compiled
 IntArray = NDArray[np.int64]
 
 _FIRST_SLOTS = 2**12
-_AT_ONCE = np.uint64(16)
 _MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 
 
@@ -30,8 +29,6 @@ def intersections(truth: NDArray[Any], predicted: NDArray[Any]) -> IntArray:
     while stop < size:
         start, first, other = stop, truth[stop], predicted[stop]
         stop = start + np.uint64(1)
-        while stop + _AT_ONCE <= size and _same(truth, predicted, stop, first, other):
-            stop += _AT_ONCE
         while stop < size and truth[stop] == first and predicted[stop] == other:
             stop += np.uint64(1)
         row, column = np.int64(first), np.int64(other)
@@ -48,15 +45,6 @@ def intersections(truth: NDArray[Any], predicted: NDArray[Any]) -> IntArray:
             used += 1
         cells[slots[slot], 2] += np.int64(stop - start)
     return cells[:used]
-
-
-@compiled()
-def _same(truth: NDArray[Any], predicted: NDArray[Any], start: Any, first: Any, other: Any) -> bool:  # noqa: ANN401  numbers of any type
-    """Return whether some neighbours hold the same pair; without a way out, so that it is one instruction or two."""
-    differ = first ^ first
-    for place in range(start, start + _AT_ONCE):
-        differ |= (truth[place] ^ first) | (predicted[place] ^ other)
-    return bool(differ == 0)
 
 
 @compiled()

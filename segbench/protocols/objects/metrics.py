@@ -153,8 +153,6 @@ class ObjectTable(CountsTable[ObjectCounts]):
             return "no image was counted"
         if not true and not predicted:
             return "there is no object in either map"
-        if metric.key.startswith("recall"):
-            return "there is no object in the ground truth"
         if metric.key.startswith(("precision", "component_ppv")):
             return "there is no predicted object"
         if metric.key.endswith(("_things", "_stuff")):

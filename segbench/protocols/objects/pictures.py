@@ -81,8 +81,10 @@ def _outlined(
     left_out: BoolArray | None = None,
 ) -> NDArray[np.uint8]:
     """Give states: of each side which values are objects, and which of these are matched; matched ones lie below."""
+    from skimage.segmentation import find_boundaries
+
     places = np.searchsorted(found.true, truth), np.searchsorted(found.predicted, predicted)
-    edges = [_edges(place) for place in places]
+    edges = [find_boundaries(place) for place in places]  # type: ignore[no-untyped-call]  # scikit-image is untyped
     states = np.full(truth.shape, State.NOTHING, np.uint8)
     if left_out is not None:
         states[left_out[places[0]]] = State.IGNORED
@@ -91,14 +93,3 @@ def _outlined(
         chosen = objects & (matched if which else ~matched)
         states[edges[side] & chosen[places[side]]] = state
     return states
-
-
-def _edges(values: NDArray[Any]) -> BoolArray:
-    """Mark the pixels with a neighbour of four that holds another value, on both sides of the edge."""
-    edges = np.zeros(values.shape, np.bool_)
-    down, right = values[1:] != values[:-1], values[:, 1:] != values[:, :-1]
-    edges[1:] |= down
-    edges[:-1] |= down
-    edges[:, 1:] |= right
-    edges[:, :-1] |= right
-    return edges

@@ -217,7 +217,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             for name in ("classes", "names"):
                 object.__setattr__(self, name, getattr(rules, name))
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
-        object.__setattr__(self, "void", void_labels(((0,) if 0 not in labels else ()) if void is None else void))
+        object.__setattr__(self, "void", void_labels((0,) * (0 not in labels) if void is None else void))
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
         things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
@@ -411,17 +411,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         return components_of(*masks, **sizes)
 
     def _segments(self, sample: Sample, found: Overlaps) -> Any:  # noqa: ANN401  segments of both sides, and classes
+        from segbench.protocols.objects.counting import Classes
         from segbench.protocols.objects.inputs import segments_in
 
-        labels, names = cast("Sequence[int]", self.classes or ()), self.names or ()
-        return segments_in(
-            sample,
-            found,
-            divisor=self.divisor,
-            classes=dict(zip(labels, names, strict=True)),
-            things=cast("Sequence[int]", self.things),
-            void=self.void or (),
-        )
+        names = dict(zip(cast("Sequence[int]", self.classes or ()), self.names or (), strict=True))
+        classes = Classes(names, frozenset(cast("Sequence[int]", self.things)))
+        return segments_in(sample, found, classes, divisor=self.divisor, void=self.void or ())
 
 
 @dataclass(frozen=True, kw_only=True)
