@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from segbench.cli.command import Command, stopping
+from segbench.cli.command import Command, flag, stopping
 from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
@@ -81,7 +81,7 @@ def command_for(name: str, *, checks: bool) -> Command:
         examples = [f"segbench check {name} ROOT PRED"] if preset else examples
     elif preset:
         text = "\n\n".join(filter(None, (f"Run segbench {verb} on {preset.title}.", preset.note)))
-        examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench presets {name}"]
+        examples = [f"segbench run {name} ROOT PRED -o results.segbench", f"segbench run {name} --info"]
     else:
         text = f"{verbs()[verb]}\n\n{protocols_of(verb)[0].title}"
         examples = [f"segbench {verb} {words}" for words in examples_of(verb) or ("GT PRED -o results.segbench",)]
@@ -92,14 +92,26 @@ def command_for(name: str, *, checks: bool) -> Command:
         made = {key: each.made(values) for key, each in groups.items()}
         (check if checks else count)(**made)
 
+    params = [parameter for each in groups.values() for parameter in each.parameters]
+    if preset is not None and not checks:
+        info = flag("--info", "Describe the data set, and print the command that the preset stands for.", _described)
+        params.append(info)
     return Command(
         name,
-        params=[parameter for each in groups.values() for parameter in each.parameters],
+        params=params,
         callback=callback,
         help=text,
         examples=examples,
         context_settings={"obj": option_names, "default_map": defaults},
     )
+
+
+def _described(context: click.Context) -> str:
+    """Describe the data set of a command."""
+    from segbench.cli.presets import described
+    from segbench.loaders.presets import load_preset
+
+    return described(load_preset(context.command.name or ""))
 
 
 @cache

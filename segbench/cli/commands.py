@@ -87,7 +87,6 @@ _VERBS = {
         "Suppress all but the ridges of soft boundary maps.\n\nThe maps of networks are usually evaluated like this.",
         ("segbench nms PRED thin", "segbench nms soft.zip thin --bits 16"),
     ),
-    "presets": _Verb("tools", "List the presets, or describe one.", ("segbench presets", "segbench presets drive")),
     "verify": _Verb(
         "tools",
         "Recompute published numbers, and print what was expected and found."
@@ -158,11 +157,18 @@ def _listed_presets() -> dict[str, Listed]:
     return {name: Listed("Presets", f"{preset.title}.") for name, preset in _presets().items()}
 
 
+def _list_presets(_: click.Context) -> str:
+    from segbench.cli.presets import listed_presets
+
+    return listed_presets()
+
+
 def _begin_run(args: list[str]) -> list[str]:
     """Refuse a command line that does not begin with a preset."""
     from segbench.loaders.presets import load_preset
 
-    load_preset(args[0])  # which says what there is, if it is not a preset
+    if args[0] != "--list":
+        load_preset(args[0])  # which says what there is, if it is not a preset
     return args
 
 
@@ -173,7 +179,8 @@ _RUN = Group(
     begun=_begin_run,
     help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
     "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
-    examples=["segbench presets drive", "segbench run drive DRIVE/ predictions/ -o results.segbench"],
+    examples=["segbench run drive --info", "segbench run drive DRIVE/ predictions/ -o results.segbench"],
+    params=[flag("--list", "List the presets.", _list_presets)],
     subcommand_metavar="PRESET ROOT PRED...",
 )
 

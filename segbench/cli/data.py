@@ -51,8 +51,8 @@ class Data:
         rare=True,
     )
     preset: str | None = option(
-        "Take layout and options of a data set, or of a .toml file; see segbench presets. Options on the command line "
-        "take precedence.",
+        "Take layout and options of a data set, or of a .toml file; see segbench run --list. Options on the command "
+        "line take precedence.",
         metavar="NAME",
         callback=_take_over,
     )
@@ -263,7 +263,7 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
         kind = "a URL" if is_url(root) else "an archive"
         raise ArgumentError(
             f"a preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
-            f"name the ground truth itself and type the options (segbench presets {preset.name})"
+            f"name the ground truth itself and type the options (segbench run {preset.name} --info)"
         )
     found = preset.place("ground_truth", Path(root)) or Path(root)
     masks = field or preset.place("field", Path(root))

@@ -1,8 +1,7 @@
-"""Verbs that need no results file: ``nms``, ``presets``, ``verify``, ``demo``."""
+"""Verbs that need no results file: ``nms``, ``verify``, ``demo``."""
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,14 +13,11 @@ from segbench.cli.options import argument
 from segbench.cli.printing import print_results, print_saved
 from segbench.cli.progress import Shown, progress_of
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import option_of
 from segbench.core.numbers import many
 from segbench.core.options import option
-from segbench.core.text_table import aligned
 
 if TYPE_CHECKING:
     from segbench.loaders.decoded import Source
-    from segbench.loaders.presets import Preset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,41 +86,6 @@ class Nms(Shown):
         levels = np.rint(thin * (2**self.bits - 1)).astype(f"u{self.bits // 8}")
         png = iio.imwrite("<bytes>", levels, extension=".png")
         return png, (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Presets:
-    """``segbench presets``."""
-
-    name: str | None = argument("NAME", "Preset, or .toml file.", None, shown="list all presets")
-
-    def __call__(self) -> None:
-        from segbench.loaders.presets import load_preset, presets
-
-        if self.name is not None:
-            click.echo(_described(load_preset(self.name)))
-            return
-        click.echo(aligned([[preset.name, preset.title] for preset in presets().values()], "<<"))
-        click.echo("to describe one: segbench presets NAME; to run one: segbench run NAME ROOT PRED", err=True)
-
-
-def _described(preset: Preset) -> str:
-    rows = [("data set", preset.title), ("home", preset.home), ("cite", preset.cite), ("layout", preset.known_from)]
-    rows += [
-        (place.replace("_", " "), " or ".join(f"ROOT/{f}" for f in where)) for place, where in preset.layout.items()
-    ]
-    rows += [("protocols", ", ".join(preset.protocols))]
-    folder = f"ROOT/{preset.layout['ground_truth'][0]}"
-    rows += [("the same as", f"segbench {preset.protocols[0]} {folder} PRED{_flags(preset)}")]
-    rows += [("note", preset.note)] if preset.note else []
-    return aligned(rows, "<<")
-
-
-def _flags(preset: Preset) -> str:
-    words = [f"--field ROOT/{preset.layout['field'][0]}"] if "field" in preset.layout else []
-    for name, value in preset.options.items():
-        words.append(option_of(name) + ("" if value is True else f" {shlex.quote(str(value))}"))
-    return "".join(f" {word}" for word in words)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -180,7 +180,7 @@ def _read(text: str, name: str, file: str) -> Preset:
 
 def _hint() -> str:
     """Name an example of a preset."""
-    return "see a built-in preset: " + setting("segbench presets bsds500", "load_preset('bsds500')")
+    return "see a built-in preset: " + setting("segbench run bsds500 --info", "load_preset('bsds500')")
 
 
 def _problems(content: Mapping[str, Any]) -> list[str]:

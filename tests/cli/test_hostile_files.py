@@ -175,7 +175,6 @@ SIDE_FILES = [
     ["labels", "gt", "pred", "--palette"],
     ["labels", "gt", "pred", "--classes"],
     ["pixels", "gt", "pred", "--preset"],
-    ["presets"],
 ]
 
 

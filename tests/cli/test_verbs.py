@@ -27,7 +27,6 @@ FIXED = [
     "import",
     "merge",
     "nms",
-    "presets",
     "verify",
     "demo",
 ]

@@ -278,11 +278,11 @@ def test_a_preset_fits_its_layout(name, tmp_path):
 
 
 def test_presets_are_printed_whole():
-    ended = CliRunner().invoke(app, ["presets", "drive"])
+    ended = CliRunner().invoke(app, ["run", "drive", "--info"])
     assert ended.exit_code == 0
     assert "segbench pixels ROOT/test/1st_manual PRED --field ROOT/test/mask --gt-pattern '*_manual1'" in ended.stdout
     assert "from the data set's public documents" in ended.stdout
-    listed = CliRunner().invoke(app, ["presets"]).stdout
+    listed = CliRunner().invoke(app, ["run", "--list"]).stdout
     assert [line.split()[0] for line in listed.splitlines()] == list(segbench.presets())
 
 
@@ -453,7 +453,7 @@ class TestOnesOwn:
     def test_all_its_faults_are_listed(self, tmp_path):
         file = tmp_path / "mine.toml"
         file.write_text('titel = "Mine"\nsource = "hearsay"\n[layout]\nmasks = "m"\nfield = "../up"\n')
-        ended = CliRunner().invoke(app, ["presets", str(file)])
+        ended = CliRunner().invoke(app, ["run", str(file), "--info"])
         assert ended.exit_code == 1 or isinstance(ended.exception, segbench.DataError)
         said = str(ended.exception)
         for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "holds 'masks'", "'../up'"):
