@@ -66,7 +66,7 @@ def main() -> int:
 
     def count() -> None:
         for scores, truths in images:
-            count_boundaries(scores, truths, max_dist=MAX_DIST)
+            count_boundaries(truths, scores, max_dist=MAX_DIST)
 
     taken, stages = [], []
     for _ in range(options.repeats):
@@ -90,7 +90,7 @@ def large_images(root: Path, names: list[str], kind: str, factors: list[int], re
     for times in factors:
         images = [enlarged(root, name, kind, times) for name in names]
         ways = {
-            name: lambda s=scores, t=truths: count_boundaries(s, t, max_dist=MAX_DIST)
+            name: lambda s=scores, t=truths: count_boundaries(t, s, max_dist=MAX_DIST)
             for name, (scores, truths) in zip(names, images, strict=True)
         }
         taken = sum(float(np.median(each)) for each in in_turn(ways, repeats).values())
@@ -129,7 +129,7 @@ def networks(root: Path, names: list[str], repeats: int) -> str:
     for kind in ("HED, enlarged smoothly", "blurred edges with noise"):
         images = [of_network(root, name, enlarge=kind.startswith("HED")) for name in names]
         ways = {
-            name: lambda s=scores, t=truths: count_boundaries(s, t, max_dist=MAX_DIST)
+            name: lambda s=scores, t=truths: count_boundaries(t, s, max_dist=MAX_DIST)
             for name, (scores, truths) in zip(names, images, strict=True)
         }
         taken = [min(each) for each in in_turn(ways, repeats).values()]

@@ -72,7 +72,7 @@ def read_reference(root: Path) -> Images:
 def against_reference(root: Path) -> list[str]:
     """Compare 12 images at 99 thresholds with the official matcher's counts."""
     reference = read_reference(root)
-    ours = {name: count_boundaries(soft_map(root, name, "ucm2"), boundaries(root, name)) for name in reference}
+    ours = {name: count_boundaries(boundaries(root, name), soft_map(root, name, "ucm2")) for name in reference}
     problems = []
     for name, theirs in reference.items():
         mine = ours[name]
@@ -98,7 +98,7 @@ def against_official(root: Path) -> list[str]:
     names = sorted(path.stem for path in (root / "bench_png").glob("*.png"))
 
     def of_soft(kind: str) -> Callable[[str], BoundaryCounts]:
-        return lambda name: count_boundaries(soft_map(root, name, kind), boundaries(root, name), thresholds=5)
+        return lambda name: count_boundaries(boundaries(root, name), soft_map(root, name, kind), thresholds=5)
 
     def of_segmentations(name: str) -> BoundaryCounts:
         cells = loadmat(root / "bench_segs" / f"{name}.mat")["segs"].ravel()
@@ -146,7 +146,7 @@ def against_scipy(root: Path, kind: str, every_nth: int) -> list[str]:
                     problems.append(f"{where}: cost {cost}, SciPy's {scipy_cost}")
                 if not np.array_equal(partners, swept.partners[level]):
                     problems.append(f"{where}: {np.sum(partners != swept.partners[level])} partners are not SciPy's")
-            match = match_boundaries(on, truth, MAX_DIST * float(np.hypot(*truth.shape)), annotator=annotator)
+            match = match_boundaries(truth, on, MAX_DIST * float(np.hypot(*truth.shape)), annotator=annotator)
             if match.cost != cost or not match.certified:
                 problems.append(f"{where}: one matching alone costs {match.cost}, in the sweep {cost}")
         print(f"{kind} {name}: {compared} matchings compared with SciPy's, {len(problems)} off", flush=True)

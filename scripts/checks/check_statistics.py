@@ -167,7 +167,7 @@ def regions(random: Random, gap: float, *, levels: int) -> list[segbench.RegionC
         for place in range(1, 4):  # an edge is three points long, between two corners
             contours[4:-1:4, place::4] = down
             contours[place::4, 4:-1:4] = right
-        found.append(segbench.count_regions(contours, np.kron(truth, np.ones((2, 2), np.int64)), thresholds=levels))
+        found.append(segbench.count_regions(np.kron(truth, np.ones((2, 2), np.int64)), contours, thresholds=levels))
     return found
 
 

@@ -179,9 +179,9 @@ def boundaries(shape: tuple[int, int] = (2000, 3000), thresholds: int = 99) -> i
 
     truth, found = lines(0)
     soft = np.clip(found + 0.4 * lines(1)[1], 0, 1)
-    segbench.count_boundaries(soft[:50, :50], truth[:50, :50], thresholds=thresholds)  # compiles
+    segbench.count_boundaries(truth[:50, :50], soft[:50, :50], thresholds=thresholds)  # compiles
     before, started = peak(), time.process_time()
-    counts = segbench.count_boundaries(soft, truth, thresholds=thresholds)
+    counts = segbench.count_boundaries(truth, soft, thresholds=thresholds)
     seconds = time.process_time() - started
     print(
         f"boundaries {shape[0]}x{shape[1]}, {thresholds} thresholds, {int(counts.total_gt[0])} pixels of ground truth: "

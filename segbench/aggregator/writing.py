@@ -46,7 +46,7 @@ def refuse_results_file(path: Path) -> None:
 def refuse_others(path: Path) -> None:
     """Refuse to write over a file that this program did not write, as far as it says so."""
     if path.is_file() and path.stat().st_size and b"segbench" not in path.read_bytes():
-        raise ArgumentError(f"{shown(path)} was not written by segbench and is kept; name another file with -o")
+        raise ArgumentError(f"{shown(path)} was not written by segbench and is kept; name another file")
 
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:

@@ -27,7 +27,7 @@ from segbench.report.tables import (
 )
 from segbench.statistics.intervals import Intervals
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:

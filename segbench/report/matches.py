@@ -75,7 +75,7 @@ def plot_matches(
     threshold = as_real(threshold, "threshold", "a score", least=-math.inf, most=math.inf)
     max_dist_px = tolerance_px(max_dist, soft.shape)
     on = thinned(soft >= threshold) if thin else soft >= threshold
-    matches = [match_boundaries(on, truth, max_dist_px, annotator=a) for a, truth in enumerate(truths)]
+    matches = [match_boundaries(truth, on, max_dist_px, annotator=a) for a, truth in enumerate(truths)]
     match = matches[annotator]
     used = match.prediction_to_gt >= 0
     elsewhere = np.any([other.prediction_to_gt >= 0 for other in matches], axis=0) & ~used

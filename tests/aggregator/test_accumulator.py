@@ -101,7 +101,7 @@ class TestAgainstFiles:
         accumulator.update([list(truths[:2]), truths[2]], np.clip(scores[:2], 0, 1), names=["b", "c"])
         counts = accumulator.compute().counts
         for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
-            assert counts[name] == segbench.count_boundaries(np.clip(scores[k], 0, 1), drawn, thresholds=4)
+            assert counts[name] == segbench.count_boundaries(drawn, np.clip(scores[k], 0, 1), thresholds=4)
 
     def test_several_annotators_of_pixels_are_refused(self):
         with pytest.raises(ArgumentError, match="count_pixels"):

@@ -73,7 +73,7 @@ def test_a_file_of_the_users_own_is_kept(here, segbench, verb, name):
     (here / name).write_bytes(b"written by hand")
     answer = segbench(verb, "r.segbench", "--only", "protocol:pixels")
     assert answer.code == 2
-    assert f"{name} was not written by segbench and is kept; name another file with -o" in answer.err
+    assert f"{name} was not written by segbench and is kept; name another file" in answer.err
     assert (here / name).read_bytes() == b"written by hand"
 
 

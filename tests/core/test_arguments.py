@@ -43,7 +43,7 @@ WHOLE = {
     "ignored": ("ignored", lambda v: ScoreCounts([1], [1], [1], v)),
     "annotator": ("annotator", lambda v: segbench.match_boundaries(TRUTH, TRUTH, 1, annotator=v)),
     "plotted annotator": ("annotator", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=0.5, annotator=v)),
-    "thresholds": ("thresholds", lambda v: segbench.count_boundaries(SOFT, TRUTH, thresholds=v)),
+    "thresholds": ("thresholds", lambda v: segbench.count_boundaries(TRUTH, SOFT, thresholds=v)),
     "thresholds of Boundaries": ("thresholds", lambda v: Boundaries(thresholds=v)),
     "thresholds of Regions": ("thresholds", lambda v: Regions(thresholds=v)),
     "radius": ("radius", lambda v: segbench.nms(SOFT, radius=v)),
@@ -64,7 +64,7 @@ REAL = {
     "level": ("level", lambda v: segbench.intervals(IMAGES, **FEW, level=v)),
     "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
     "tolerance": ("tolerance", lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4, tolerance=v)),
-    "max_dist": ("max_dist", lambda v: segbench.count_boundaries(SOFT, TRUTH, max_dist=v)),
+    "max_dist": ("max_dist", lambda v: segbench.count_boundaries(TRUTH, SOFT, max_dist=v)),
     "max_dist of Boundaries": ("max_dist", lambda v: Boundaries(max_dist=v)),
     "max_dist_px": ("max_dist_px", lambda v: segbench.match_boundaries(TRUTH, TRUTH, v)),
     "max_dist of a plot": ("max_dist", lambda v: segbench.plot_matches(SOFT, TRUTH, threshold=0.5, max_dist=v)),
@@ -229,8 +229,8 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
         (lambda: RESULT.of_class("car"), "it has no classes"),
         (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
-        (lambda: segbench.count_boundaries(100 * SOFT, TRUTH), "of files use repairs="),
-        (lambda: segbench.count_boundaries(TRUTH, SOFT), "15 values besides 0, .* scores come before ground truths"),
+        (lambda: segbench.count_boundaries(TRUTH, 100 * SOFT), "of files use repairs="),
+        (lambda: segbench.count_boundaries(SOFT, TRUTH), "15 values besides 0, .* scores come before ground truths"),
     ],
 )
 def test_mistakes_of_other_kinds_are_named(call, words):

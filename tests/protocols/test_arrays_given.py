@@ -13,22 +13,22 @@ SWAPPED = (">i2", ">u2", ">i4", ">u4", ">i8", ">u8", ">f2", ">f4", ">f8", "<i8",
 # Every public function of pixels, boundaries or regions that has no notion of ignored pixels in this argument.
 WHOLE = {
     "valid": lambda a: segbench.count_pixels(LABELS, SCORES, a != 0),
-    "boundary scores": lambda a: segbench.count_boundaries(a / 9, LABELS),
-    "boundary truth": lambda a: segbench.count_boundaries(SCORES, a > 4),
-    "boundary truths": lambda a: segbench.count_boundaries(SCORES, [LABELS, a > 4]),
-    "boundary truths as a stack": lambda a: segbench.count_boundaries(SCORES, np.ma.stack([a, a]) > 4),
-    "matched prediction": lambda a: segbench.match_boundaries(a, LABELS, 1),
-    "matched truth": lambda a: segbench.match_boundaries(LABELS, a, 1),
+    "boundary scores": lambda a: segbench.count_boundaries(LABELS, a / 9),
+    "boundary truth": lambda a: segbench.count_boundaries(a > 4, SCORES),
+    "boundary truths": lambda a: segbench.count_boundaries([LABELS, a > 4], SCORES),
+    "boundary truths as a stack": lambda a: segbench.count_boundaries(np.ma.stack([a, a]) > 4, SCORES),
+    "matched prediction": lambda a: segbench.match_boundaries(LABELS, a, 1),
+    "matched truth": lambda a: segbench.match_boundaries(a, LABELS, 1),
     "thin": segbench.thin,
     "nms": lambda a: segbench.nms(a / 9),
     "label_boundaries": segbench.label_boundaries,
-    "ucm2": lambda a: segbench.count_regions(np.ma.concatenate([a, a])[:3, :3] * 0.0, [[1]]),
+    "ucm2": lambda a: segbench.count_regions([[1]], np.ma.concatenate([a, a])[:3, :3] * 0.0),
     "region valid": lambda a: segbench.count_regions(LABELS, LABELS, valid=a),
     "scores of counts": lambda a: ScoreCounts(-a[0], [1, 2, 3, 4], [1, 2, 3, 4]),
     "counts": lambda a: ScoreCounts([4, 3, 2, 1], a[0], [1, 2, 3, 4]),
     "points": lambda a: ScoreCounts.from_points(a[0], [1, 2, 3, 4], 9, 9),
     "thresholds": lambda a: ScoreCounts([1.0], [1], [1]).at(a[0]),
-    "boundary thresholds": lambda a: segbench.count_boundaries(SCORES, LABELS, thresholds=a[0]),
+    "boundary thresholds": lambda a: segbench.count_boundaries(LABELS, SCORES, thresholds=a[0]),
     "boundary counts": lambda a: segbench.BoundaryCounts([1, 2, 3, 4], [0] * 4, a[0], [0] * 4, [0] * 4),
     "recall": lambda a: segbench.from_pr(a[0] / 9, [0.5] * 4, positives=9, negatives=99),
     "accumulated boundaries": lambda a: segbench.Accumulator(Boundaries()).update(LABELS, a / 9, name="a"),
@@ -79,14 +79,14 @@ class TestMasks:
         truth = np.array([[1, 1, 2, 2], [1, 1, 2, 2]])
         hidden = np.array([[0, 0, 1, 0], [0, 0, 0, 0]], bool)
         found = np.array([[1, 1, 1, 2], [1, 1, 2, 2]])
-        expected = segbench.count_regions(found, truth, valid=~hidden)
-        assert segbench.count_regions(np.ma.array(found, mask=hidden), truth) == expected
-        assert segbench.count_regions([np.ma.array(found, mask=hidden)], truth) == expected
+        expected = segbench.count_regions(truth, found, valid=~hidden)
+        assert segbench.count_regions(truth, np.ma.array(found, mask=hidden)) == expected
+        assert segbench.count_regions(truth, [np.ma.array(found, mask=hidden)]) == expected
         # An annotator's mask leaves pixels out for that annotator alone, as a void label does.
-        void = segbench.count_regions(found, np.where(hidden, 9, truth), void=[9])
-        assert segbench.count_regions(found, np.ma.array(truth, mask=hidden)) == void
-        both = segbench.count_regions(found, [truth, np.where(hidden, 9, truth)], void=[9])
-        assert segbench.count_regions(found, [truth, np.ma.array(truth, mask=hidden)]) == both
+        void = segbench.count_regions(np.where(hidden, 9, truth), found, void=[9])
+        assert segbench.count_regions(np.ma.array(truth, mask=hidden), found) == void
+        both = segbench.count_regions([truth, np.where(hidden, 9, truth)], found, void=[9])
+        assert segbench.count_regions([truth, np.ma.array(truth, mask=hidden)], found) == both
 
     def test_the_accumulator_ignores_what_count_pixels_ignores(self):
         labels = np.ma.array(LABELS, mask=[[1, 0, 0, 0], [0, 0, 0, 0]])
@@ -126,7 +126,7 @@ class TestByteOrder:
         soft = (SCORES * top).astype(dtype)
         native = soft.astype(soft.dtype.newbyteorder("="))
         truth = LABELS.astype(">i4")
-        assert segbench.count_boundaries(soft, truth) == segbench.count_boundaries(native, LABELS)
+        assert segbench.count_boundaries(truth, soft) == segbench.count_boundaries(LABELS, native)
         assert np.array_equal(segbench.nms(soft), segbench.nms(native))
 
     def test_masks_and_label_maps(self):
@@ -135,7 +135,7 @@ class TestByteOrder:
         assert np.array_equal(segbench.label_boundaries(swapped), segbench.label_boundaries(LABELS))
         assert segbench.count_regions(swapped, swapped) == segbench.count_regions(LABELS, LABELS)
         ucm2 = np.zeros((5, 9), ">f8")
-        assert segbench.count_regions(ucm2, swapped) == segbench.count_regions(ucm2.astype("f8"), LABELS)
+        assert segbench.count_regions(swapped, ucm2) == segbench.count_regions(LABELS, ucm2.astype("f8"))
         assert segbench.match_boundaries(swapped, swapped, 1).count == 4
 
     def test_counts(self):
@@ -152,7 +152,7 @@ class TestByteOrder:
         segbench.thin,
         segbench.nms,
         segbench.label_boundaries,
-        lambda a: segbench.count_boundaries(a, LABELS),
+        lambda a: segbench.count_boundaries(LABELS, a),
         lambda a: ScoreCounts([2, 1], a, [1, 1]),
     ],
 )

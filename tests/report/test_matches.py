@@ -75,7 +75,7 @@ def test_the_numbers_are_those_of_the_benchmark(thinned):
     rng = np.random.default_rng(0)
     truths = [rng.random((40, 60)) < 0.1 for _ in range(3)]
     scores = rng.random((40, 60))
-    counts = count_boundaries(scores, truths, thresholds=[0.6], max_dist=0.02, thin=thinned)
+    counts = count_boundaries(truths, scores, thresholds=[0.6], max_dist=0.02, thin=thinned)
     shown = [
         legend(plot_matches(scores, truths, threshold=0.6, max_dist=0.02, thin=thinned, annotator=a)) for a in range(3)
     ]

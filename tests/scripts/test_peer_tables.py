@@ -94,6 +94,7 @@ def test_all_matchers_find_as_many_pairs_at_the_same_distance():
     assert boundaries.difference([5, -1], [5, 700]) == "as many pairs, distance not given"
 
 
+@pytest.mark.filterwarnings("ignore:This class will be removed")  # which later versions of PySODMetrics say
 @pytest.mark.skipif(bool(PYSODMETRICS.missing), reason="PySODMetrics is not installed")
 def test_saliency_metrics_are_those_of_pysodmetrics():
     masks = [MaskImage(m.name, m.scores[::4, ::4], m.ground_truth[::4, ::4]) for m in shipped_masks()]

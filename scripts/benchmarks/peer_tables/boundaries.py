@@ -98,7 +98,7 @@ def load_one(place: str, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_
 
 def by_segbench(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.BoundaryCounts:
     """Count with segbench."""
-    return segbench.count_boundaries(image.scores, image.ground_truths, thresholds=thresholds, max_dist=MAX_DIST)
+    return segbench.count_boundaries(image.ground_truths, image.scores, thresholds=thresholds, max_dist=MAX_DIST)
 
 
 def by_pyedgeeval(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.BoundaryCounts:
@@ -141,7 +141,7 @@ def counts_of(values: Sequence[float]) -> segbench.BoundaryCounts:
 
 def match_segbench(on: NDArray[np.bool_], truth: NDArray[np.bool_], reach: float) -> Found:
     """Match with segbench."""
-    match = segbench.match_boundaries(on, truth, reach)
+    match = segbench.match_boundaries(truth, on, reach)
     return Found(match.count, round(match.total_distance * 100))
 
 

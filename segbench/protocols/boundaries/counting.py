@@ -27,8 +27,8 @@ from segbench.protocols.boundaries.sweep import sweep, sweep_down
 
 
 def count_boundaries(
-    scores: ArrayLike,
     ground_truths: ArrayLike | Sequence[ArrayLike],
+    scores: ArrayLike,
     *,
     thresholds: int | ArrayLike = 99,
     max_dist: float | str = 0.0075,
@@ -38,10 +38,10 @@ def count_boundaries(
 
     Parameters
     ----------
-    scores : array, shape (H, W)
-        Soft boundary map: uint8 or uint16 levels (over 255 or 65535), bool, or floats.
     ground_truths : array of shape (H, W), or a sequence of them
         Boundary maps, one per annotator; pixels other than 0 are on. They are not thinned.
+    scores : array, shape (H, W)
+        Soft boundary map: uint8 or uint16 levels (over 255 or 65535), bool, or floats.
     thresholds : int or sequence of float
         A number K from 1 to 65535 for thresholds ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code
         (up to the last bit ``k / (K + 1)``), scores then in [0, 1]; or rising thresholds. A pixel is on where
@@ -67,7 +67,7 @@ def count_boundaries(
 
     Examples
     --------
-    >>> counts = count_boundaries([[0.0, 0.9, 0.0, 0.4]], [[0, 1, 0, 0]], thresholds=3, max_dist=0.0)
+    >>> counts = count_boundaries([[0, 1, 0, 0]], [[0.0, 0.9, 0.0, 0.4]], thresholds=3, max_dist=0.0)
     >>> counts.matched_gt, counts.total_pred
     (array([1, 1, 1]), array([2, 1, 1]))
     """

@@ -74,7 +74,7 @@ class BoundaryMatch:
 
 
 def match_boundaries(
-    prediction: ArrayLike, ground_truth: ArrayLike, max_dist_px: float, *, annotator: int = 0
+    ground_truth: ArrayLike, prediction: ArrayLike, max_dist_px: float, *, annotator: int = 0
 ) -> BoundaryMatch:
     """Match boundary pixels one to one at the least cost: total distance plus a price for each pixel left alone.
 
@@ -86,7 +86,7 @@ def match_boundaries(
 
     Parameters
     ----------
-    prediction, ground_truth : array, shape (H, W)
+    ground_truth, prediction : array, shape (H, W)
         Boundary maps; pixels other than 0 are on. Neither is thinned.
     max_dist_px : float
         Tolerance in pixels, inclusive; 0 matches equal pixels only. With a tolerance given as a fraction,
@@ -108,7 +108,7 @@ def match_boundaries(
 
     Examples
     --------
-    >>> match = match_boundaries([[1, 0, 0, 1]], [[0, 1, 0, 0]], 1.5)
+    >>> match = match_boundaries([[0, 1, 0, 0]], [[1, 0, 0, 1]], 1.5)
     >>> match.prediction_to_gt, match.total_distance, match.count, match.certified
     (array([ 0, -1]), 1.0, 1, True)
     """
@@ -135,7 +135,7 @@ def boundary_states(
     max_dist_px = tolerance_px(max_dist, on.shape)
     states = np.full(on.shape, State.NOTHING, np.uint8)
     states[np.logical_or.reduce(ground_truths)] = State.MISSED
-    links = [match_boundaries(on, truth, max_dist_px, annotator=a).links for a, truth in enumerate(ground_truths)]
+    links = [match_boundaries(truth, on, max_dist_px, annotator=a).links for a, truth in enumerate(ground_truths)]
     used, found = np.concatenate(links).transpose(1, 2, 0)
     states[tuple(found)] = State.PARTNER
     states[on] = State.FALSE

@@ -269,7 +269,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
             return Counted(counts, notes=(_THINNED,) * self.thin_ground_truth)
         try:
             soft = self.soft_map(sample)
-            counts = count_boundaries(soft, truths, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+            counts = count_boundaries(truths, soft, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
             if self.crispness:
                 crispness, measured = self._crispness(sample)
                 counts = replace(counts, crispness=crispness, maps=measured)

@@ -31,8 +31,8 @@ MOST_POINTS = 2**31 - 2**20  # of a ucm2: they are numbered in 32 bits, with a b
 
 
 def count_regions(
-    segmentations_or_ucm2: ArrayLike | Iterable[ArrayLike],
     ground_truths: ArrayLike | Iterable[ArrayLike],
+    segmentations_or_ucm2: ArrayLike | Iterable[ArrayLike],
     *,
     thresholds: int | ArrayLike = 99,
     void: Collection[int] = (),
@@ -42,12 +42,12 @@ def count_regions(
 
     Parameters
     ----------
-    segmentations_or_ucm2 : array of shape (2H + 1, 2W + 1), or label maps of shape (H, W)
-        An ultrametric contour map of double size: regions are the 8-connected points where ``ucm2 <= threshold``;
-        or one label map, or a sequence of them with the thresholds 1, 2, .. in their order.
     ground_truths : label map, or a sequence of them
         Whole numbers from 0, shape (H, W), one per annotator. 0 is a region as any other unless it is void. Masked
         pixels are void for that annotator; pixels that a label map of the prediction masks are not valid.
+    segmentations_or_ucm2 : array of shape (2H + 1, 2W + 1), or label maps of shape (H, W)
+        An ultrametric contour map of double size: regions are the 8-connected points where ``ucm2 <= threshold``;
+        or one label map, or a sequence of them with the thresholds 1, 2, .. in their order.
     thresholds : int or array of float
         A number K or rising thresholds, as in `count_boundaries`; not used for label maps.
     void : collection of int
@@ -69,7 +69,7 @@ def count_regions(
 
     Examples
     --------
-    >>> counts = count_regions(np.array([[1, 1, 2, 2]]), np.array([[1, 1, 1, 2]]))
+    >>> counts = count_regions(np.array([[1, 1, 1, 2]]), np.array([[1, 1, 2, 2]]))
     >>> counts.covered / 2**20  # 3 pixels covered by 2 / 3, 1 by 1 / 2
     array([2.5])
     """

@@ -119,7 +119,7 @@ class Regions(Protocol, Verb, Official, Pictured):
         try:
             return Counted(
                 count_regions(
-                    prediction, sample.ground_truths, thresholds=self.thresholds, void=self.void, valid=sample.field
+                    sample.ground_truths, prediction, thresholds=self.thresholds, void=self.void, valid=sample.field
                 )
             )
         except DataError as error:

@@ -28,7 +28,7 @@ def test_more_pairs_come_before_shorter_ones():
     # Greedily the two in the middle would pair at distance 1 and leave two alone.
     prediction = draw("#..#....")
     truth = draw("....#..#")
-    match = sb.match_boundaries(prediction, truth, 4)
+    match = sb.match_boundaries(truth, prediction, 4)
     assert match.count == 2
     assert match.links.tolist() == [[[0, 0], [0, 4]], [[0, 3], [0, 7]]]
     assert match.total_distance == 8.0
@@ -36,25 +36,25 @@ def test_more_pairs_come_before_shorter_ones():
 
 def test_the_tolerance_is_inclusive():
     prediction, truth = draw("#.... ..... ..... ....."), draw("..... ..... ..... ....#")
-    assert sb.match_boundaries(prediction, truth, 5.0).count == 1
-    assert sb.match_boundaries(prediction, truth, 4.999).count == 0
+    assert sb.match_boundaries(truth, prediction, 5.0).count == 1
+    assert sb.match_boundaries(truth, prediction, 4.999).count == 0
 
 
 def test_distances_are_rounded_to_hundredths():
-    match = sb.match_boundaries(draw("#. .."), draw(".. .#"), 2)
+    match = sb.match_boundaries(draw(".. .#"), draw("#. .."), 2)
     assert match.total_distance == 1.41
 
 
 def test_tolerance_zero_matches_equal_pixels():
     prediction, truth = draw("##. .#."), draw(".## .#.")
-    match = sb.match_boundaries(prediction, truth, 0)
+    match = sb.match_boundaries(truth, prediction, 0)
     assert match.links[:, 0].tolist() == match.links[:, 1].tolist() == [[0, 1], [1, 1]]
     assert match.prediction[match.prediction_to_gt < 0].tolist() == [[0, 0]]
     assert match.misses.tolist() == [[0, 2]]
 
 
 def test_one_pixel_is_matched_once():
-    match = sb.match_boundaries(draw("### ### ###"), draw("... .#. ..."), 2)
+    match = sb.match_boundaries(draw("... .#. ..."), draw("### ### ###"), 2)
     assert match.count == 1
     assert match.links.tolist() == [[[1, 1], [1, 1]]]
     assert np.count_nonzero(match.prediction_to_gt < 0) == 8
@@ -64,7 +64,7 @@ def test_one_pixel_is_matched_once():
 def test_empty_and_full_maps(shape):
     full, empty = np.ones(shape), np.zeros(shape)
     for prediction, truth, count in ((full, full, full.size), (full, empty, 0), (empty, full, 0), (empty, empty, 0)):
-        match = sb.match_boundaries(prediction, truth, 20)
+        match = sb.match_boundaries(truth, prediction, 20)
         assert (match.count, match.total_distance, match.certified) == (count, 0.0, True)
 
 
@@ -73,7 +73,7 @@ def test_the_tie_break_is_the_documented_one():
     prediction, truth = draw("#.#"), draw(".#.")
     chosen = set()
     for annotator in range(8):
-        match = sb.match_boundaries(prediction, truth, 1, annotator=annotator)
+        match = sb.match_boundaries(truth, prediction, 1, annotator=annotator)
         expected = min((0, 2), key=lambda p: tie_break(p, 1, annotator))
         assert flat_partners(match, (1, 3)).tolist() == [expected]
         assert (match.cost - tie_break(expected, 1, annotator)) % match.scale == 0
@@ -85,7 +85,7 @@ def test_best_of_all_matchings_by_trying_each():
     rng = np.random.default_rng(5)
     for _ in range(30):
         prediction, truth = rng.permuted(np.arange(25) < 4).reshape(5, 5), rng.permuted(np.arange(25) < 4).reshape(5, 5)
-        match = sb.match_boundaries(prediction, truth, 2.3)
+        match = sb.match_boundaries(truth, prediction, 2.3)
         p, g = np.argwhere(prediction), np.argwhere(truth)
         distances = [
             [d for i, j in enumerate(order) if (d := np.hypot(*(p[j] - g[i]))) <= 2.3]
@@ -100,7 +100,7 @@ def test_distance_is_weighed_against_pairs(pixels, pairs):
     # A line one pixel beside its ground truth: all pixels pair at distance 1, or all but one at distance 0. With a
     # tolerance of 1 a ground-truth pixel left alone costs as much as 100 pairs at distance 1, so a long line loses one.
     truth = draw("#" * pixels + ".")
-    match = sb.match_boundaries(truth[:, ::-1], truth, 1)
+    match = sb.match_boundaries(truth, truth[:, ::-1], 1)
     assert match.count == pairs
     assert match.total_distance == (pixels if pairs == pixels else 0)
     assert match.cost // match.scale == (100 * pixels if pairs == pixels else 10_000)
@@ -114,7 +114,7 @@ def test_cost_and_every_pixel_equal_to_scipy(data):
     prediction, truth = (data.draw(arrays(bool, shape, elements=st.booleans(), fill=st.just(False))) for _ in range(2))
     max_dist_px = data.draw(st.sampled_from([0, 0.5, 1, 1.5, 2.83, 4.337, 20]))
     annotator = data.draw(st.integers(0, 7))
-    match = sb.match_boundaries(prediction, truth, max_dist_px, annotator=annotator)
+    match = sb.match_boundaries(truth, prediction, max_dist_px, annotator=annotator)
     partners, cost = best_matching(prediction, truth, max_dist_px, annotator)
     assert (match.cost, match.bound) == (cost, cost)
     assert np.array_equal(flat_partners(match, shape), partners)
@@ -126,7 +126,7 @@ def test_random_maps_equal_scipy(density, max_dist_px):
     rng = np.random.default_rng(int(100 * density + max_dist_px))
     prediction, truth = rng.random((17, 90)) < density, rng.random((17, 90)) < 0.1
     for first, second in ((prediction, truth), (truth, prediction)):
-        match = sb.match_boundaries(first, second, max_dist_px)
+        match = sb.match_boundaries(second, first, max_dist_px)
         partners, cost = best_matching(first, second, max_dist_px)
         assert (match.cost, match.bound) == (cost, cost)
         assert np.array_equal(flat_partners(match, first.shape), partners)
@@ -135,15 +135,15 @@ def test_random_maps_equal_scipy(density, max_dist_px):
 def test_flipping_and_transposing_change_no_distance():
     rng = np.random.default_rng(3)
     prediction, truth = rng.random((2, 40, 70)) < 0.08
-    match = sb.match_boundaries(prediction, truth, 4.337)
+    match = sb.match_boundaries(truth, prediction, 4.337)
     for turn in (np.fliplr, np.flipud, np.transpose):
-        turned = sb.match_boundaries(turn(prediction), turn(truth), 4.337)
+        turned = sb.match_boundaries(turn(truth), turn(prediction), 4.337)
         assert (turned.count, turned.total_distance) == (match.count, match.total_distance)
 
 
 def test_inputs_are_not_changed():
     prediction, truth = np.eye(5), np.eye(5)[::-1].copy()
-    sb.match_boundaries(prediction, truth, 3)
+    sb.match_boundaries(truth, prediction, 3)
     assert np.array_equal(prediction, np.eye(5))
     assert np.array_equal(truth, np.eye(5)[::-1])
 
@@ -154,7 +154,7 @@ def test_inputs_are_not_changed():
 )
 def test_other_sizes_are_refused(shape, words):
     with pytest.raises(DataError, match=rf"{shape[0]} x {shape[1]} .*expected 4 x 5 .*{words}"):
-        sb.match_boundaries(np.ones(shape), np.ones((4, 5)), 1)
+        sb.match_boundaries(np.ones((4, 5)), np.ones(shape), 1)
 
 
 @pytest.mark.parametrize("max_dist_px", [-1, np.nan, np.inf])
