@@ -72,6 +72,11 @@ def segments_in(
         for side in held
     ]
     if sample.about[0] is not None:
+        if classes or things or tuple(void) != (0,):
+            what = "has a JSON, which names the classes, things and void"
+            raise DataError(
+                sample.truth_file, what, f"leave out {named('classes')}, {named('things')}, {named('void')}"
+            )
         return _by_json(sample, pixels)
     true, predicted = (
         _labels(file, values, divisor or _INSTANCES, classes, void)
@@ -133,7 +138,7 @@ def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
         found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
         what = f"panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}"
-        fix = f"put the JSON beside its folder, or give {given('divisor', 1000)}, or {given('gt_pattern', '*_#')}"
+        fix = f"put the JSON beside its unpacked folder, or give {given('divisor', 1000)}, or {given('gt_pattern', '*_#')}"
         raise DataError(sample.truth_file, what, f"{fix} for files of classes and instances")
     files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
     if ("inst" in files[0]) == ("inst" in files[1]):
