@@ -14,6 +14,7 @@ from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one, zero_or_one
 from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
+from segbench.protocols.labels.palette import in_colour
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -58,6 +59,8 @@ def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_l
     marked: NDArray[np.bool_] = values != 0
     if np.all(~marked | (values == values.max())):
         return marked
+    if in_colour(values):
+        raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
     fix = f"cut a soft map at a score, {given('at', 0.5)}" if predicted else suggested_positive(held.tolist())

@@ -13,11 +13,11 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
-from segbench.loaders.arrays import COLOUR
 from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import MOST_CLASSES
 from segbench.protocols.contours.inputs import places_of_mask
 from segbench.protocols.label_rules import Positive, equals_any
+from segbench.protocols.labels.palette import in_colour
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments
 
 _LISTED = 5
@@ -138,8 +138,9 @@ def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
         found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
         what = f"panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}"
-        fix = f"put the JSON beside its unpacked folder, or give {given('divisor', 1000)}, or {given('gt_pattern', '*_#')}"
-        raise DataError(sample.truth_file, what, f"{fix} for files of classes and instances")
+        two_files = f"{given('gt_pattern', '*_#')} for files of classes and instances"
+        fix = f"put the JSON beside its unpacked folder, or give {given('divisor', 1000)}, or {two_files}"
+        raise DataError(sample.truth_file, what, fix)
     files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
     if ("inst" in files[0]) == ("inst" in files[1]):
         what = f"two maps, {' and '.join(files)}, expected one with 'inst' in its name, and one of classes"
@@ -184,7 +185,7 @@ def _one_of_each(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _numbers(file: str, values: NDArray[Any]) -> NDArray[Any]:
     """Give a map of whole numbers from 0."""
-    if values.dtype == np.uint32 and values.size and values.flat[0] >= COLOUR:
+    if in_colour(values):
         fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}"
         raise DataError(file, "is in colour, expected a number for each object", f"{fix}; or save numbers")
     if values.dtype.kind == "b":

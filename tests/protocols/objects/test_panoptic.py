@@ -15,10 +15,12 @@ from segbench import (
     DataError,
     FailedImages,
     Objects,
+    check,
     count_objects,
     evaluate,
     export_overlays,
     load_results,
+    plot_classes,
     process_pool,
 )
 
@@ -233,6 +235,18 @@ def test_overlays_of_panoptic_maps_are_drawn_from_the_files(folders, tmp_path):
     assert states.tolist() == [[0, 0, 1, 4, 1, 1], [0, 0, 1, 4, 1, 1]]  # outlines of matched segments, and void
 
 
+def test_classes_are_drawn_by_their_quality(folders):
+    result = evaluate(*folders, Objects(kind="panoptic"))
+    axes = plot_classes(result)
+    assert axes.get_xlabel() == "PQ"
+    assert len(axes.patches) == 2
+
+
+def test_check_of_soft_maps_names_ids_of_segments_in_colours(folders):
+    found = next(finding for finding in check(*folders).findings if finding.key == "label-map")
+    assert "or, where colours are ids of segments, with Objects(kind='panoptic')" in found.fix
+
+
 def test_crowds_of_a_json(folders, tmp_path):
     edited(tmp_path / "truth.json", lambda c: c["annotations"][1]["segments_info"][0].update(iscrowd=1))
     result = evaluate(*folders, Objects(kind="panoptic"))
@@ -315,7 +329,7 @@ def test_files_of_another_format_than_the_json_names_are_shown_beside_one_it_nam
 def test_several_json_files_in_a_folder_are_counted(folders, tmp_path):
     (tmp_path / "predicted.json").rename(folders[1] / "a.json")
     shutil.copy(folders[1] / "a.json", folders[1] / "b.json")
-    with pytest.raises(DataError, match="predicted.json beside it, and 2 JSON files in it, expected one"):
+    with pytest.raises(DataError, match=r"predicted.json beside it, and 2 JSON files in it, expected one"):
         evaluate(*folders, Objects(kind="panoptic"))
 
 
