@@ -133,36 +133,16 @@ def _aji(pairs: Pairs, areas: tuple[IntArray, IntArray]) -> list[int]:
 def _largest_sum(pairs: Pairs) -> IntArray:
     """Find the entries of the one-to-one matching with the largest sum of IoU; of ties, the largest intersection.
 
-    A pair that gains no less than the best other pairs of both of its objects together is in such a matching: it could
-    take their place. What is left once these are taken, again and again, is an assignment problem, in which each object
-    of the ground truth may also stay alone, which is one more column without gain.
+    A pair of IoU g leaves (1 - g) / (1 + g) at most to other pairs of either object where both are equally large, and
+    less in sum where not: from .57 on it is in such a matching. What is left is an assignment problem, in which each
+    object of the ground truth may also stay alone, which is one more column without gain.
     """
     rows, columns, shared, unions = pairs
     gain = shared / unions + _TIE * shared / max(shared.sum(), 1)
-    left, taken = np.arange(rows.size), np.zeros(rows.size, np.bool_)
-    while left.size:
-        sure = left[gain[left] >= _best_other(rows[left], gain[left]) + _best_other(columns[left], gain[left])]
-        for objects in (rows, columns):  # of pairs that gain the same, one
-            sure = sure[np.unique(objects[sure], return_index=True)[1]]
-        if not sure.size:
-            taken[left[_assigned(rows[left], columns[left], gain[left])]] = True
-            break
-        taken[sure] = True
-        left = left[~np.isin(rows[left], rows[sure]) & ~np.isin(columns[left], columns[sure])]
-    return np.flatnonzero(taken)
-
-
-def _best_other(objects: IntArray, gain: FloatArray) -> FloatArray:
-    """Give for each pair the largest gain of another pair of the same object, 0 where there is none."""
-    order = np.lexsort((gain, objects))
-    ordered = objects[order]
-    last = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    best, largest = order[last], np.zeros(ordered[-1] + 1)
-    largest[ordered[last]] = gain[best]
-    other = largest[objects]
-    several = (last > 0) & (ordered[last - 1] == ordered[last])
-    other[best] = np.where(several, gain[order[last - 1]], 0)
-    return other
+    sure = 5 * shared >= 3 * unions
+    left = np.flatnonzero(~np.isin(rows, rows[sure]) & ~np.isin(columns, columns[sure]))
+    assigned = left[_assigned(rows[left], columns[left], gain[left])] if left.size else left
+    return np.concatenate([np.flatnonzero(sure), assigned])
 
 
 def _assigned(rows: IntArray, columns: IntArray, gain: FloatArray) -> IntArray:
