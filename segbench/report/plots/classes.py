@@ -70,9 +70,7 @@ def plot_classes(
             for name, each in zip(names_of(results), classes, strict=True)
         )
         choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
-        raise ArgumentError(
-            f"bars per class need results with the same classes, but {found}{choose}"
-        )
+        raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
     metrics = first.rules.metrics()
     metric = metric or headline(metrics).key
