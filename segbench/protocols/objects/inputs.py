@@ -13,11 +13,10 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import take_one
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.contours.inputs import places_of_mask
-from segbench.protocols.label_rules import Positive, equals_any
+from segbench.protocols.label_rules import Positive
 from segbench.protocols.labels.palette import in_colour
+from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments
 
 _LISTED = 5
@@ -26,31 +25,29 @@ _INSTANCES = 2**32
 _LARGEST = 2**62
 _OUTSIDE = -1
 """What pixels outside the field of view are given, which is no segment's number."""
+_STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
 def instances_of(sample: Sample, void: Sequence[float]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the numbers of objects on both sides; void pixels are in none."""
-    truth, predicted = _one_of_each(sample)
-    maps = [_numbers(file, values) for file, values in zip(_files(sample), (truth, predicted), strict=True)]
+    maps = _numbers(sample, two_maps(sample, _STACKS))
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
-            components = given("kind", "components")
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
-            raise DataError(file, what, f"take the connected components of masks: {components}")
-    hidden = equals_any(truth, tuple(void)) if void else np.zeros(truth.shape, np.bool_)
-    if sample.field is not None:
-        hidden |= ~sample.field
-    if hidden.any():
-        maps = [np.where(hidden, values.dtype.type(0), values) for values in maps]
-    return maps[0], maps[1]
+            raise DataError(file, what, f"take the connected components of masks: {given('kind', 'components')}")
+    hidden = left_out(sample, sample.ground_truths[0], void)
+    if hidden is None:
+        return maps
+    truth, predicted = (np.where(hidden, values.dtype.type(0), values) for values in maps)
+    return truth, predicted
 
 
 def panoptic_maps(sample: Sample, *, divisor: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give maps whose values are segments: ids, classes times a divisor plus instance, or both maps put together."""
     with_json = sample.about[0] is not None
-    maps = _one_of_each(sample) if with_json or divisor is not None else _combined(sample)
-    truth, predicted = (_numbers(file, values) for file, values in zip(_files(sample), maps, strict=True))
+    whole = with_json or divisor is not None
+    truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
     if sample.field is not None:
         truth = np.where(sample.field, truth.astype(np.int64), _OUTSIDE)
     return truth, predicted
@@ -147,51 +144,39 @@ def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
         raise DataError(sample.truth_file, what, "rename the maps of instances")
     if "inst" in files[0]:
         pairs[0].reverse()
-    combined = []
-    for file, pair in zip(_files(sample), pairs, strict=True):
-        labels, instances = (_numbers(file, each).astype(np.int64) for each in pair)
-        whole = (instances == 0) | (labels == 0)
-        combined.append(np.where(whole, labels, labels * _INSTANCES + instances))
-    return combined[0], combined[1]
+    classes, instances = (_numbers(sample, each) for each in zip(*pairs, strict=True))
+    combined = (
+        np.where((part == 0) | (labels == 0), labels, labels.astype(np.int64) * _INSTANCES + part)
+        for labels, part in zip(classes, instances, strict=True)
+    )
+    return next(combined), next(combined)
 
 
 def masks_of(
     sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Give a mask, and a predicted mask or the scores above `at`; void pixels are in neither."""
-    above = None if at is None else math.nextafter(at, math.inf)
+    above = None if at is None else (math.nextafter(at, math.inf),)
     numbers = f"for numbers of objects give {given('kind', 'instances')}"
-    places = places_of_mask(sample, positive=positive, void=void, at=above, of_labels=numbers)
-    return places.truth == 0, places.predicted == 0
+    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": _STACKS, "of_labels": numbers}
+    mask, (found,), none = masks_at(sample, above, **settings)
+    return (mask, found) if none is None else (mask & ~none, found & ~none)
 
 
 def _files(sample: Sample) -> tuple[str, str]:
     return sample.truth_file, sample.predicted_file
 
 
-def _one_of_each(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the two maps of an image."""
-    if len(sample.ground_truths) > 1:
-        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one map", take_one())
-    truth, predicted = sample.ground_truths[0], sample.predictions[0]
-    if len(sample.predictions) > 1 or predicted.ndim != 2:
-        what = f"a stack of shape {predicted.shape}, expected one map of shape (height, width)"
-        raise DataError(sample.predicted_file, what, "objects that overlap have no label map: keep the one on top")
-    if predicted.shape != truth.shape:
-        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
-        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
-    return truth, predicted
-
-
-def _numbers(file: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Give a map of whole numbers from 0."""
-    if in_colour(values):
-        fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}"
-        raise DataError(file, "is in colour, expected a number for each object", f"{fix}; or save numbers")
-    if values.dtype.kind == "b":
-        return values
-    whole = values.dtype.kind != "f" or np.array_equal(values, np.rint(values))
-    if not whole or values.min() < 0 or values.max() > _LARGEST:
-        found = f"{values.min():g} to {values.max():g}"
-        raise DataError(file, f"holds values from {found}, expected whole numbers from 0", "save numbers of objects")
-    return values.astype(np.int64) if values.dtype.kind == "f" else values
+def _numbers(sample: Sample, maps: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the maps of both sides as whole numbers from 0."""
+    found = []
+    for file, values in zip(_files(sample), maps, strict=True):
+        if in_colour(values):
+            fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}; or save numbers"
+            raise DataError(file, "is in colour, expected a number for each object", fix)
+        real = values.dtype.kind == "f"
+        if (real and not np.array_equal(values, np.rint(values))) or values.min() < 0 or values.max() > _LARGEST:
+            held = f"{values.min():g} to {values.max():g}"
+            raise DataError(file, f"holds values from {held}, expected whole numbers from 0", "save numbers of objects")
+        found.append(values.astype(np.int64) if real else values)
+    return found[0], found[1]
