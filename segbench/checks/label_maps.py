@@ -131,10 +131,10 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
     if any(one.coloured for one in found if one):
         what += "(in colour), and the grey level of a colour is not a score"
         command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
-        panoptic = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
+        of_ids = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
         fix = (
-            f"evaluate colour-coded label maps with {command}, which has r,g,b,label,name per line; or save the scores "
-            f"before argmax, one soft map per class; ids of segments that a JSON describes with {panoptic}"
+            f"evaluate colour-coded label maps with {command}, which has r,g,b,label,name per line, or, where colours "
+            f"are ids of segments, with {of_ids}; or save the scores before argmax, one soft map per class"
         )
     else:
         what += f"({len(labels)} labels), and the number of a label is not a score"

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import DataError
 from segbench.core.interface import given
 from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one, zero_or_one
+from segbench.protocols.boundaries.inputs import check_unit_range
 from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
+from segbench.protocols.labels.palette import in_colour
+
+Mask = NDArray[np.bool_]
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -29,6 +34,31 @@ def two_maps(sample: Sample, no_volumes: str) -> tuple[NDArray[Any], NDArray[Any
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
     return truth, predicted
+
+
+def masks_at(
+    sample: Sample,
+    cuts: Sequence[float] | FloatArray | None,
+    *,
+    positive: Positive | None,
+    void: Sequence[float],
+    no_volumes: str,
+    of_labels: str = "",
+    unit_range: bool = False,
+) -> tuple[Mask, list[Mask], Mask | None]:
+    """Read a mask, the predicted one or a soft map at each of some scores, and what is in no mask, if anything is.
+
+    `of_labels` is the advice for label maps; where scores are cut evenly in the `unit_range`, others are refused.
+    """
+    truth, stored = two_maps(sample, no_volumes)
+    none = left_out(sample, truth, void)
+    mask = true_mask(sample, truth, positive, none, of_labels)
+    if cuts is None:
+        return mask, [two_valued(sample.predicted_file, stored, predicted=True, of_labels=of_labels)], none
+    scores = finite_scores(sample, stored)
+    if unit_range:
+        check_unit_range(scores, sample.predicted_file)
+    return mask, [scores >= cut for cut in cuts], none
 
 
 def left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
@@ -58,6 +88,8 @@ def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_l
     marked: NDArray[np.bool_] = values != 0
     if np.all(~marked | (values == values.max())):
         return marked
+    if in_colour(values):
+        raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
     fix = f"cut a soft map at a score, {given('at', 0.5)}" if predicted else suggested_positive(held.tolist())

@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
-from segbench.core.arguments import as_real
 from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_thresholds, read_void
+from segbench.core.options import option, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.centerlines.choices import Skeleton
-from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
+from segbench.protocols.label_rules import Positive, void_labels
+from segbench.protocols.mask_settings import AT, POSITIVE, VOID, check_connectivity, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         }
     )
 
-    at: float | None = option(
-        "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=float
-    )
+    at: float | None = option(**AT)
     thresholds: int | tuple[float, ...] | None = option(
         "Cut soft predictions at this number of thresholds, or at those listed: 0.25,0.5.",
         metavar="NUMBER|LIST",
@@ -93,16 +91,12 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     connectivity: Literal[8, 4] = option(
         "Choose which pixels touch: 8, at corners, too, or 4.", 8, metavar="8|4", read=int, rare=True
     )
-    positive: Positive | None = rule_option(
-        "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", shown="all but 0"
-    )
+    positive: Positive | None = option(**POSITIVE)
     void: Sequence[int] = option(
-        "Treat pixels with these ground-truth values as background: 255, or 0,255.",
-        (),
-        metavar="VALUES",
-        panel="Ground truth",
-        read=read_void,
+        **VOID,
+        default=(),
         shown="none",
+        help="Treat pixels with these ground-truth values as background: 255, or 0,255.",
     )
 
     def __post_init__(self) -> None:
@@ -112,18 +106,14 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             raise ArgumentError(
                 f"{named('skeleton')} is {self.skeleton!r}, expected one of {', '.join(get_args(Skeleton))}"
             )
-        if isinstance(self.connectivity, bool) or self.connectivity not in (8, 4):
-            raise ArgumentError(f"{named('connectivity')} is {self.connectivity!r}, expected 8 or 4")
+        check_connectivity(self.connectivity)
         if self.at is not None and self.thresholds is not None:
             raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
-        if self.at is not None:
-            object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
+        settle_mask(self)
         if self.thresholds is not None:
             object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
         if self._soft:
             object.__setattr__(self, "reads", _SOFT_MAPS)
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
         object.__setattr__(self, "void", void_labels(self.void))
 
     @property
@@ -178,13 +168,8 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        return Expected(
-            rule=None if self.positive is None else LabelRule.parse(self.positive),
-            void=tuple(map(float, self.void)),
-            one_annotator=True,
-            scores=ExpectedScores(pooled=False, unit_range=isinstance(self.thresholds, int)) if self._soft else None,
-            of_soft_maps="" if self._soft else f"cut them at a score: {given('at', 0.5)}",
-        )
+        unit = isinstance(self.thresholds, int)
+        return expected_of_mask(self, ExpectedScores(pooled=False, unit_range=unit) if self._soft else None)
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
@@ -246,23 +231,16 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         """Read the true mask, and the predicted one at each threshold, or at `cuts` if there are several thresholds."""
         import numpy as np
 
-        from segbench.protocols.boundaries.inputs import as_thresholds, check_unit_range
-        from segbench.protocols.mask_pairs import finite_scores, left_out, true_mask, two_maps, two_valued
+        from segbench.protocols.boundaries.inputs import as_thresholds
+        from segbench.protocols.mask_pairs import masks_at
 
-        truth, stored = two_maps(sample, _NO_VOLUMES)
-        none = left_out(sample, truth, self.void)
-        mask = true_mask(sample, truth, self.positive, none)
-        if not self._soft:
-            thresholds, found = np.ones(1), [two_valued(sample.predicted_file, stored, predicted=True)]
-        else:
-            scores = finite_scores(sample, stored)
-            thresholds = np.array([self.at])
-            if self.thresholds is not None:
-                thresholds = as_thresholds(self.thresholds)
-                if isinstance(self.thresholds, int):
-                    check_unit_range(scores, sample.predicted_file)
-            some = thresholds if self.at is not None or not len(cuts) else cuts
-            found = [scores >= threshold for threshold in some]
+        thresholds = np.ones(1) if self.at is None else np.array([self.at])
+        if self.thresholds is not None:
+            thresholds = as_thresholds(self.thresholds)
+        some = thresholds if self.thresholds is None or not len(cuts) else cuts
+        settings: dict[str, Any] = {"positive": self.positive, "void": self.void, "no_volumes": _NO_VOLUMES}
+        unit = isinstance(self.thresholds, int)
+        mask, found, none = masks_at(sample, some if self._soft else None, unit_range=unit, **settings)
         if none is not None:
             mask, found = mask & ~none, [each & ~none for each in found]
         return mask, found, thresholds

@@ -15,7 +15,7 @@ from segbench.protocols.label_rules import Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps
 from segbench.protocols.labels.values import places_of
-from segbench.protocols.mask_pairs import finite_scores, left_out, true_mask, two_maps, two_valued
+from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 
 MOST_OBJECTS = 254
 
@@ -45,13 +45,8 @@ def places_of_mask(
 ) -> Places:
     """Read a mask, and a predicted mask or a soft map; `of_labels` is the advice for label maps."""
     of_labels = of_labels or "for label maps name " + setting("--classes 0-18", "classes='0-18'")
-    truth, predicted = two_maps(sample, no_volumes())
-    none = left_out(sample, truth, void)
-    mask = true_mask(sample, truth, positive, none, of_labels)
-    if at is None:
-        found = two_valued(sample.predicted_file, predicted, predicted=True, of_labels=of_labels)
-    else:
-        found = finite_scores(sample, predicted) >= at
+    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": no_volumes(), "of_labels": of_labels}
+    mask, (found,), none = masks_at(sample, None if at is None else (at,), **settings)
     return Places.of(~mask, ~found, none, 1)
 
 

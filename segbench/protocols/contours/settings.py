@@ -26,14 +26,15 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers, read_void
+from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
+from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
+from segbench.protocols.mask_settings import AT, POSITIVE, VOID, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -145,21 +146,15 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
     empty: Empty = option(
         "Leave out images with an empty mask, or give them the image's diagonal.", "undefined", rare=True
     )
-    at: float | None = option(
-        "Cut soft predictions: scores of at least this belong to the mask.", metavar="SCORE", read=_read_number
-    )
+    at: float | None = option(**AT)
     classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
-        metavar="VALUES",
-        panel="Ground truth",
-        read=read_void,
         shown="255; none for masks",
+        **VOID,
     )
-    positive: Positive | None = rule_option(
-        "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", shown="all but 0"
-    )
+    positive: Positive | None = option(**POSITIVE)
     gt_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["gt_map"])
     pred_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["pred_map"])
     palette: str | Mapping[tuple[int, int, int], int] = field(default="", metadata=_OPTIONS_OF_LABELS["palette"])
@@ -175,14 +170,12 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
                 raise ArgumentError(f"{named(name)} is {getattr(self, name)!r}, expected {expected}")
         object.__setattr__(self, "spacing", _spacing(self.spacing))
         object.__setattr__(self, "nsd", _tolerances(self.nsd))
+        settle_mask(self)
         if self.at is not None:
-            object.__setattr__(self, "at", as_real(self.at, named("at"), "a score", least=-1e300, most=1e300))
             object.__setattr__(self, "reads", _SOFT_MAPS)
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {given('all_frames', True)}"
             object.__setattr__(self, "reads", replace(self.reads, whole_folders=otherwise))
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
         self._refuse_pairs()
         if self._of_classes:
             rules = self._labels
@@ -373,11 +366,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
     @property
     def expected(self) -> Expected:
         """What files may hold under these settings."""
-        rule = None if self.positive is None else LabelRule.parse(self.positive)
-        scores = None if self.at is None else ExpectedScores(pooled=False)
-        cut = f"cut them at a score: {given('at', 0.5)}" if self._kind == _MASKS else ""
-        void = tuple(map(float, self.void or ()))
-        return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)
+        found = expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
+        return found if self._kind == _MASKS else replace(found, of_soft_maps="")
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

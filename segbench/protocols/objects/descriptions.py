@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from segbench.core.errors import DataError
 from segbench.core.names import first_names
-from segbench.core.numbers import of_all
+from segbench.core.numbers import many, of_all
 from segbench.core.sample import Maps
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import once
@@ -28,8 +28,8 @@ LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9
 _LARGEST_BYTES = 2**30
 _NAMED = 3
-_FORMAT = "expected COCO's panoptic format: annotations of file_name and segments_info, and categories"
 _HINT = "see docs/objects.md for an example"
+_FORMAT = f"expected COCO's panoptic format: annotations of file_name and segments_info, and categories; {_HINT}"
 
 
 class Described(LocalFile):
@@ -96,23 +96,34 @@ class ObjectMaps(InstanceMaps):
 
     def completed(self, pairing: Pairing) -> Pairing:
         """Add what the JSON files say; plain label maps stay as they are."""
-        inputs = pairing.inputs
-        true = {one.ground_truths[0]: one.name for one in pairing.files}
-        jsons = _jsons_of(true, inputs.ground_truth)
+        true = {one.ground_truths[0] for one in pairing.files}
+        predicted = {one.prediction for one in pairing.files}
+        problems: list[DataError] = []
+        jsons = _jsons_of(true, pairing.inputs.ground_truth, problems)
         if not jsons:
-            return super().completed(pairing)
-        predicted = {one.prediction: one.name for one in pairing.files}
-        try:
-            classes = _classes_of(jsons)
-            found = _entries(true, jsons, classes)
-            found |= _entries(predicted, _jsons_of(predicted, inputs.prediction), classes)
-        except DataError as error:
-            return replace(pairing, problem=pairing.problem or error)
+            return pairing
+        read = [one for one in jsons.values() if one]
+        problems += [DataError(one.path, "has no categories", _FORMAT) for one in read if not one.classes]
+        classes = {label: named for one in read for label, named in one.classes.items()}
+        found = _entries(true, jsons, classes, problems)
+        found |= _entries(predicted, _jsons_of(predicted, pairing.inputs.prediction, problems), classes, problems)
+        if problems:
+            return replace(pairing, problem=pairing.problem or _together(problems))
         files = (
             replace(one, ground_truths=(found[one.ground_truths[0]],), prediction=found[one.prediction])
             for one in pairing.files
         )
         return replace(pairing, files=tuple(files))
+
+
+def _together(problems: Sequence[DataError]) -> DataError:
+    """Give all problems as one error."""
+    if len(problems) == 1:
+        return problems[0]
+    each = [f"{one.path}: {one.what.strip()}" for one in problems]
+    return DataError(
+        "JSON files", f"are not as they should be:{listed(each)}", "; ".join({one.hint: 0 for one in problems})
+    )
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -127,74 +138,73 @@ def _described(data: bytes, path: Source) -> Maps | None:
 
 def _images_of(place: str) -> str:
     """Give the folder that a JSON describes; any other place as it is."""
-    if not place or is_url(place):
-        return place
     path = Path(place)
-    if path.suffix.lower() == ".json":
-        return str(path.with_suffix("") if path.with_suffix("").is_dir() else path.parent)
-    jsons = sorted(path.glob("*.json")) if path.is_dir() else []
-    inside = jsons[0].with_suffix("") if len(jsons) == 1 else None
-    return str(inside) if inside and inside.is_dir() else place
+    if path.suffix.lower() == ".json" and path.is_file():
+        folders = path.with_suffix(""), path.parent
+        return next((str(folder) for folder in folders if any(folder.glob("*.png"))), place)
+    jsons = [] if is_url(place) else sorted(path.glob("*.json"))
+    inside = jsons[0].with_suffix("") if place and len(jsons) == 1 else path
+    return str(inside) if inside.is_dir() and inside != path else place
 
 
-def _jsons_of(files: Mapping[Source, str], root: str | None) -> dict[Path, _Json]:
+def _jsons_of(files: Iterable[Source], root: str | None, problems: list[DataError]) -> dict[Path, _Json | None]:
     """Read the JSON of each folder of files: that beside it, or the only one in it; or of a folder above, to the root.
 
-    Above the root lies what belongs to others.
+    Above the root lies what belongs to others. None stands for one that cannot be read, which is a problem.
     """
-    found: dict[Path, _Json] = {}
+    found: dict[Path, _Json | None] = {}
     top = Path(root or "-")
-    for folder in {Path(file).parent for file in files if isinstance(file, LocalFile)}:
+    for folder in sorted({Path(file).parent for file in files if isinstance(file, LocalFile)}):
         for place in (folder, *(above for above in folder.parents if top in (above, *above.parents))):
             beside = place.parent / f"{place.name}.json"
             inside = [beside] if beside.is_file() else sorted(place.glob("*.json"))
             if len(inside) == 1:
-                found[folder] = once("segments", str(inside[0]), _read)
+                try:
+                    found[folder] = once("segments", str(inside[0]), _read)
+                except DataError as error:
+                    found[folder] = None
+                    problems += [error] * (str(error) not in map(str, problems))
                 break
     return found
 
 
-def _classes_of(jsons: Mapping[Path, _Json]) -> dict[int, tuple[str, bool]]:
-    """Give the classes that the ground truth lists."""
-    classes: dict[int, tuple[str, bool]] = {}
-    for one in jsons.values():
-        classes |= one.classes
-        if not one.classes:
-            raise DataError(one.path, "has no categories", f"{_FORMAT}; {_HINT}")
-    return classes
-
-
 def _entries(
-    files: Mapping[Source, str], jsons: Mapping[Path, _Json], classes: Mapping[int, tuple[str, bool]]
+    files: Collection[Source],
+    jsons: Mapping[Path, _Json | None],
+    classes: Mapping[int, tuple[str, bool]],
+    problems: list[DataError],
 ) -> dict[Source, Described]:
-    """Give each file with its entry; all that is missing or unknown is listed in one error."""
+    """Give each file with its entry; all that is missing or unknown is a problem."""
     found: dict[Source, Described] = {}
     missing = []
-    for file, name in files.items():
-        if not isinstance(file, LocalFile):
-            raise DataError(shown(file), "is not on disk, and its JSON is looked for there", "unpack it into a folder")
-        folder = Path(file).parent
-        if folder not in jsons:
-            what = "has no JSON with the classes of its segments, and the ground truth has one"
-            raise DataError(shown(folder), what, f"write {shown(folder)}.json, or one JSON in it; {_HINT}")
-        if entry := jsons[folder].entry(file, classes):
-            found[file] = Described.of(file, entry)
-        else:
-            missing.append(name)
-    places = sorted({one.path for one in jsons.values()})
+    for folder in sorted({Path(str(file)).parent for file in files} - jsons.keys()):
+        inside = f"{shown(folder)}.json beside it, and {many(len(list(folder.glob('*.json'))), 'JSON file')} in it"
+        what = f"has no {inside}, expected one with the classes of its segments, as the ground truth has"
+        problems.append(DataError(shown(folder), what, f"write one of them, and unpack archives; {_HINT}"))
+    for file in files:
+        if one := jsons.get(Path(str(file)).parent):
+            if isinstance(file, LocalFile) and (entry := one.entry(file, classes)):
+                found[file] = Described.of(file, entry)
+            else:
+                missing.append(Path(str(file)).name)
+    read = [one for one in jsons.values() if one]
+    places = ", ".join(sorted({one.path for one in read}))
     if missing:
-        what = f"{of_all(len(missing), len(files), 'image', 'have')} no segments_info: {first_names(missing, 10)}"
-        raise DataError(", ".join(places), what, "add an annotation with the file_name of each")
+        what = (
+            f"{of_all(len(missing), len(files), 'image', 'have')} no segments_info: {first_names(sorted(missing), 10)}"
+        )
+        known = next((f", as {shown(name)} has one" for one in read for name in one.segments), "")
+        problems.append(DataError(places, what, f"add an annotation with the file_name of each{known}"))
     strange = {
-        label: name
-        for one in jsons.values()
+        label: f"category {label}, in {shown(name)}"
+        for one in read
         for name, segments in one.segments.items()
         for _, label, *_ in segments
-        if label not in classes
+        if classes and label not in classes
     }
     if strange:
-        each = [f"category {label}, in {shown(name)}" for label, name in sorted(strange.items())]
-        raise DataError(", ".join(places), f"has categories that the ground truth does not list:{listed(each)}", _HINT)
+        each = [strange[label] for label in sorted(strange)]
+        problems.append(DataError(places, f"has categories that the ground truth does not list:{listed(each)}", _HINT))
     return found
 
 
@@ -206,10 +216,7 @@ def _read(place: str) -> _Json:
         raise DataError(shown(place), f"is not JSON ({error})", "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
-        raise DataError(shown(place), "has no list of annotations", f"{_FORMAT}; {_HINT}")
-    if any("segments_info" not in one and "bbox" in one for one in annotations):
-        what = "is in COCO's detection format, whose objects may overlap"
-        raise DataError(shown(place), what, "convert it with detection2panoptic_coco_format.py of panopticapi")
+        raise DataError(shown(place), "has no list of annotations", _FORMAT)
     problems: list[str] = []
     segments: dict[str, list[Any]] = {}
     for number, one in enumerate(annotations, start=1):
@@ -226,13 +233,15 @@ def _read(place: str) -> _Json:
         doubled = [number for number, times in Counter(info[0] for info in segments[name]).items() if times > 1]
         problems += [f"{shown(name)}: two segments have the id {number}" for number in doubled]
     try:
-        classes = dict(map(_category, content.get("categories", ())))
+        categories = [*map(_category, content.get("categories", ()))]
     except (KeyError, TypeError, ValueError, OverflowError):
-        problems.append(f"categories lack an id from 0 to {_LARGEST_LABEL - 1}, a name or isthing")
-        classes = {}
+        problems.append(f"categories lack an id from 0 to {_LARGEST_LABEL - 1}, a name, or isthing of 0 or 1")
+        categories = []
+    times = Counter(each for label, (name, _) in categories for each in (f"the id {label}", f"the name {name}"))
+    problems += [f"two categories have {each}" for each, number in times.items() if number > 1]
     if problems:
-        raise DataError(shown(place), f"is not as it should be:{listed(problems)}", f"{_FORMAT}; {_HINT}")
-    return _Json(place, segments, classes)
+        raise DataError(shown(place), f"is not as it should be:{listed(problems)}", _FORMAT)
+    return _Json(place, segments, dict(categories))
 
 
 def _segment(info: Any) -> list[int | None] | None:  # noqa: ANN401  of a JSON
@@ -250,7 +259,7 @@ def _segment(info: Any) -> list[int | None] | None:  # noqa: ANN401  of a JSON
 def _category(category: Mapping[str, Any]) -> tuple[int, tuple[str, bool]]:
     """Give the label of a category, its name without what no name of a class may hold, and whether it has things."""
     label, name = int(category["id"]), "".join(";" if mark in RESERVED else mark for mark in str(category["name"]))
-    if not 0 <= label < _LARGEST_LABEL or not name.strip():
+    if not 0 <= label < _LARGEST_LABEL or not name.strip() or category["isthing"] not in (0, 1):
         raise ValueError(label, name)
     return label, (f"class {name}" if name.isdecimal() else name.strip(), bool(category["isthing"]))
 

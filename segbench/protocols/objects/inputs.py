@@ -13,11 +13,10 @@ from segbench.core.errors import DataError
 from segbench.core.interface import given, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
-from segbench.loaders.arrays import COLOUR
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.contours.inputs import places_of_mask
 from segbench.protocols.label_rules import Positive
-from segbench.protocols.mask_pairs import left_out, two_maps
+from segbench.protocols.labels.palette import in_colour
+from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments
 
 _LISTED = 5
@@ -26,29 +25,29 @@ _INSTANCES = 2**32
 _LARGEST = 2**62
 _OUTSIDE = -1
 """What pixels outside the field of view are given, which is no segment's number."""
+_STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
 def instances_of(sample: Sample, void: Sequence[float]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give the numbers of objects on both sides; void pixels are in none."""
-    truth, predicted = _one_of_each(sample)
-    maps = [_numbers(file, values) for file, values in zip(_files(sample), (truth, predicted), strict=True)]
+    maps = _numbers(sample, two_maps(sample, _STACKS))
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
-            components = given("kind", "components")
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
-            raise DataError(file, what, f"take the connected components of masks: {components}")
-    hidden = left_out(sample, truth, void)
-    if hidden is not None:
-        maps = [np.where(hidden, values.dtype.type(0), values) for values in maps]
-    return maps[0], maps[1]
+            raise DataError(file, what, f"take the connected components of masks: {given('kind', 'components')}")
+    hidden = left_out(sample, sample.ground_truths[0], void)
+    if hidden is None:
+        return maps
+    truth, predicted = (np.where(hidden, values.dtype.type(0), values) for values in maps)
+    return truth, predicted
 
 
 def panoptic_maps(sample: Sample, *, divisor: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give maps whose values are segments: ids, classes times a divisor plus instance, or both maps put together."""
     with_json = sample.about[0] is not None
-    maps = _one_of_each(sample) if with_json or divisor is not None else _combined(sample)
-    truth, predicted = (_numbers(file, values) for file, values in zip(_files(sample), maps, strict=True))
+    whole = with_json or divisor is not None
+    truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
     if sample.field is not None:
         truth = np.where(sample.field, truth.astype(np.int64), _OUTSIDE)
     return truth, predicted
@@ -64,6 +63,11 @@ def segments_in(
         for side in held
     ]
     if sample.about[0] is not None:
+        if classes.names or classes.things or tuple(void) != (0,):
+            what = "has a JSON, which names the classes, things and void"
+            raise DataError(
+                sample.truth_file, what, f"leave out {named('classes')}, {named('things')}, {named('void')}"
+            )
         return _by_json(sample, pixels)
     true, predicted = (
         _labels(file, values, divisor or _INSTANCES, classes.names, void)
@@ -125,53 +129,48 @@ def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
         found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
         what = f"panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}"
-        fix = f"put the JSON beside its folder, or give {given('divisor', 1000)}, or {given('gt_pattern', '*_#')}"
-        raise DataError(sample.truth_file, what, f"{fix} for files of classes and instances")
+        two_files = f"{given('gt_pattern', '*_#')} for files of classes and instances"
+        fix = f"put the JSON beside its unpacked folder, or give {given('divisor', 1000)}, or {two_files}"
+        raise DataError(sample.truth_file, what, fix)
     files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
     if ("inst" in files[0]) == ("inst" in files[1]):
         what = f"two maps, {' and '.join(files)}, expected one with 'inst' in its name, and one of classes"
         raise DataError(sample.truth_file, what, "rename the maps of instances")
     if "inst" in files[0]:
         pairs[0].reverse()
-    combined = []
-    for file, pair in zip(_files(sample), pairs, strict=True):
-        labels, instances = (_numbers(file, each).astype(np.int64) for each in pair)
-        whole = (instances == 0) | (labels == 0)
-        combined.append(np.where(whole, labels, labels * _INSTANCES + instances))
-    return combined[0], combined[1]
+    classes, instances = (_numbers(sample, each) for each in zip(*pairs, strict=True))
+    combined = (
+        np.where((part == 0) | (labels == 0), labels, labels.astype(np.int64) * _INSTANCES + part)
+        for labels, part in zip(classes, instances, strict=True)
+    )
+    return next(combined), next(combined)
 
 
 def masks_of(
     sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Give a mask, and a predicted mask or the scores above `at`; void pixels are in neither."""
-    above = None if at is None else math.nextafter(at, math.inf)
+    above = None if at is None else (math.nextafter(at, math.inf),)
     numbers = f"for numbers of objects give {given('kind', 'instances')}"
-    places = places_of_mask(sample, positive=positive, void=void, at=above, of_labels=numbers)
-    return places.truth == 0, places.predicted == 0
+    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": _STACKS, "of_labels": numbers}
+    mask, (found,), none = masks_at(sample, above, **settings)
+    return (mask, found) if none is None else (mask & ~none, found & ~none)
 
 
 def _files(sample: Sample) -> tuple[str, str]:
     return sample.truth_file, sample.predicted_file
 
 
-def _one_of_each(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give the two maps of an image."""
-    remedy = "objects that overlap have no label map: keep the one on top"
-    if len(sample.predictions) > 1:
-        raise DataError(sample.predicted_file, f"{len(sample.predictions)} maps, expected one", remedy)
-    return two_maps(sample, remedy)
-
-
-def _numbers(file: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Give a map of whole numbers from 0."""
-    if values.dtype == np.uint32 and values.size and values.flat[0] >= COLOUR:
-        fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}"
-        raise DataError(file, "is in colour, expected a number for each object", f"{fix}; or save numbers")
-    if values.dtype.kind == "b":
-        return values
-    whole = values.dtype.kind != "f" or np.array_equal(values, np.rint(values))
-    if not whole or values.min() < 0 or values.max() > _LARGEST:
-        found = f"{values.min():g} to {values.max():g}"
-        raise DataError(file, f"holds values from {found}, expected whole numbers from 0", "save numbers of objects")
-    return values.astype(np.int64) if values.dtype.kind == "f" else values
+def _numbers(sample: Sample, maps: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give the maps of both sides as whole numbers from 0."""
+    found = []
+    for file, values in zip(_files(sample), maps, strict=True):
+        if in_colour(values):
+            fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}; or save numbers"
+            raise DataError(file, "is in colour, expected a number for each object", fix)
+        real = values.dtype.kind == "f"
+        if (real and not np.array_equal(values, np.rint(values))) or values.min() < 0 or values.max() > _LARGEST:
+            held = f"{values.min():g} to {values.max():g}"
+            raise DataError(file, f"holds values from {held}, expected whole numbers from 0", "save numbers of objects")
+        found.append(values.astype(np.int64) if real else values)
+    return found[0], found[1]

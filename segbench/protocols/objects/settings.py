@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
@@ -16,13 +16,14 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers, read_void
+from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.protocols.class_names import classes_of, read_classes, written_classes
-from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_labels
+from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
+from segbench.protocols.mask_settings import AT, POSITIVE, VOID, check_connectivity, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
@@ -40,20 +41,19 @@ if TYPE_CHECKING:
 
 _MOST_PIXELS = 2**30
 _DECIMALS = 10**6
+_CLASSES: Mapping[str, Any] = MappingProxyType(
+    {
+        **Labels.__dataclass_fields__["classes"].metadata,
+        "help": "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
+        "shown": "those found",
+    }
+)
 _ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         PANOPTIC: ("divisor", "classes", "names", "things"),
         COMPONENTS: ("at", "positive", "connectivity", "min_true", "min_predicted"),
     }
 )
-
-
-def _read_at(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
-    """Read a score, or the word best."""
-    if text == "best":
-        return text
-    numbers = read_numbers(text)
-    return numbers[0] if len(numbers) == 1 else numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,15 +135,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     divisor: int | None = option(
         "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
     )
-    classes: int | Sequence[int] | str | None = option(
-        "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
-        metavar="CLASSES",
-        read=classes_of,
-        write=written_classes,
-        also=("names",),
-        panel="Ground truth",
-        shown="those found",
-    )
+    classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
     names: Sequence[str] | None = None
     things: str | Sequence[int] = option(
         "Say which classes are things: 24-28,31 or person,car.",
@@ -156,20 +148,13 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     )
     void: Sequence[int] | None = option(
         "Leave out these ground-truth values, or classes of panoptic maps: 0,255, or none.",
-        metavar="VALUES",
-        panel="Ground truth",
-        read=read_void,
         shown="class 0; none",
+        **VOID,
     )
     at: Any = option(
-        "Cut soft predictions: scores above this, or above the threshold of the best F1: best.",
-        metavar="SCORE",
-        read=_read_at,
-        of_predictions=True,
+        **{**AT, "help": "Cut soft predictions: scores above this, or above the threshold of the best F1: best."}
     )
-    positive: Positive | None = rule_option(
-        "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.", shown="all but 0"
-    )
+    positive: Positive | None = option(**POSITIVE)
     connectivity: int = option(
         "Let pixels of components touch in 8 ways, or in 4.", 8, metavar="N", read=int, rare=True
     )
@@ -233,13 +218,8 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         return [label for part in parts for label in ([known[part]] if part in known else read_classes(part)[0])]
 
     def _settle_components(self) -> None:
-        if self.at is not None and self.at != "best":
-            score = as_real(self.at, named("at"), "a score, or 'best'", least=-1e300, most=1e300)
-            object.__setattr__(self, "at", score)
-        if self.connectivity not in (4, 8):
-            raise ArgumentError(f"{named('connectivity')} is {self.connectivity!r}, expected 8 or 4")
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
+        settle_mask(self, "best")
+        check_connectivity(self.connectivity)
         for name in ("min_true", "min_predicted"):
             object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
         if self.at is not None:
@@ -352,11 +332,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         if self.kind != COMPONENTS:
             masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
             return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
-        rule = None if self.positive is None else LabelRule.parse(self.positive)
-        scores = None if self.at is None else ExpectedScores(pooled=self.at == "best")
-        void = tuple(map(float, self.void or ()))
-        cut = f"cut them at a score: {given('at', 0.5)}"
-        return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)
+        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=self.at == "best"))
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""

@@ -14,6 +14,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
+from segbench.core.metric import headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.drawing.axes import fit_height, names_in_lines, new_axes, open_frame, short_names, wrapped
@@ -33,7 +34,7 @@ _MOST_NUMBERS = 25
 def plot_classes(
     results: Result | Sequence[Result],
     *,
-    metric: str = "iou",
+    metric: str | None = None,
     level: float | None = None,
     ax: Axes | None = None,
     **resampling: Unpack[Resampling],
@@ -43,9 +44,9 @@ def plot_classes(
     Parameters
     ----------
     results : Result or sequence of Result
-        Of the labels protocol, all of the same classes.
-    metric : str
-        A metric of the results of single classes, ``"iou"`` or ``"dice"``.
+        All of the same classes, as label maps and panoptic maps have.
+    metric : str, optional
+        A metric of the results of single classes, ``"iou"`` or ``"dice"``; by default their main one.
     level : float, optional
         Level of intervals over images, drawn as lines; none if left out.
     ax, **resampling
@@ -69,14 +70,14 @@ def plot_classes(
             for name, each in zip(names_of(results), classes, strict=True)
         )
         choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
-        raise ArgumentError(
-            f"bars per class need results of the labels protocol with the same classes, but {found}{choose}"
-        )
-    known = [name for name, value in next(iter(classes[0].values())).summary.items() if not isinstance(value, int)]
+        raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
+    first = next(iter(classes[0].values()))
+    metrics = first.rules.metrics()
+    metric = metric or headline(metrics).key
+    known = [name for name, value in first.summary.items() if not isinstance(value, int)]
     if metric not in known:
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
-    rules = next(iter(classes[0].values())).rules
-    title = next((each.name for each in rules.metrics() if each.key == metric), metric)
+    title = next((each.name for each in metrics if each.key == metric), metric)
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
     ax = ax or new_axes()

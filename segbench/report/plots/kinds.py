@@ -23,7 +23,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "ranks": ("comparison", "how often each method comes first, second, ..."),
     "significance": ("comparison", "matrix of the p-values of all pairs"),
     "confusion": ("classes", "confusion matrix of one method"),
-    "classes": ("classes", "IoU per class"),
+    "classes": ("classes", "IoU or PQ per class"),
     "nsd": ("contours", "NSD of contours against the tolerance"),
     "distances": ("contours", "distribution of the distances of contours"),
     "object_f1": ("objects", "F1 of objects against the threshold of IoU"),

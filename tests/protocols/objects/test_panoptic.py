@@ -15,10 +15,12 @@ from segbench import (
     DataError,
     FailedImages,
     Objects,
+    check,
     count_objects,
     evaluate,
     export_overlays,
     load_results,
+    plot_classes,
     process_pool,
 )
 
@@ -220,7 +222,7 @@ def test_workers_are_given_what_the_json_says(folders):
 def test_predictions_in_an_archive_have_no_json(folders, tmp_path):
     truth, predicted = folders
     place = shutil.make_archive(str(tmp_path / "packed"), "zip", predicted)
-    with pytest.raises(DataError, match="is not on disk, and its JSON is looked for there; unpack it into a folder"):
+    with pytest.raises(DataError, match=r"packed.zip: has no \S*packed.zip.json beside it.* unpack archives"):
         evaluate(truth, place, Objects(kind="panoptic"))
 
 
@@ -231,6 +233,18 @@ def test_overlays_of_panoptic_maps_are_drawn_from_the_files(folders, tmp_path):
     export_overlays(load_results(tmp_path / "r.segbench"), tmp_path / "out")
     states = np.asarray(Image.open(tmp_path / "out/predicted/one.png"))
     assert states.tolist() == [[0, 0, 1, 4, 1, 1], [0, 0, 1, 4, 1, 1]]  # outlines of matched segments, and void
+
+
+def test_classes_are_drawn_by_their_quality(folders):
+    result = evaluate(*folders, Objects(kind="panoptic"))
+    axes = plot_classes(result)
+    assert axes.get_xlabel() == "PQ"
+    assert len(axes.patches) == 2
+
+
+def test_check_of_soft_maps_names_ids_of_segments_in_colours(folders):
+    found = next(finding for finding in check(*folders).findings if finding.key == "label-map")
+    assert "or, where colours are ids of segments, with Objects(kind='panoptic')" in found.fix
 
 
 def test_crowds_of_a_json(folders, tmp_path):
@@ -255,8 +269,10 @@ def broken(place, change, message):
         broken("truth", lambda c: c.update(categories=[7]), "categories lack an id"),
         broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=10**400), "lacks an id from 1"),
         broken("predicted", lambda c: c["annotations"][0]["segments_info"].append(None), "lacks an id from 1"),
-        broken("predicted", lambda c: c["annotations"].clear(), "2 of 2 images have no segments_info: one, two"),
-        broken("predicted", lambda c: c["annotations"].pop(), "1 of 2 images has no segments_info: two"),
+        broken(
+            "predicted", lambda c: c["annotations"].clear(), "2 of 2 images have no segments_info: one.png, two.png"
+        ),
+        broken("predicted", lambda c: c["annotations"].pop(), "1 of 2 images has no segments_info: two.png"),
         broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "annotation 1 lacks file_name"),
         broken("predicted", lambda c: c["annotations"][1].update(file_name="one.png"), "two annotations of one.png"),
         broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=2**24), "lacks an id from 1"),
@@ -270,11 +286,12 @@ def broken(place, change, message):
             lambda c: [a["segments_info"][0].update(category_id=77) for a in c["annotations"]],
             "has categories that the ground truth does not list:\n  category 77, in two.png",
         ),
+        broken("predicted", lambda c: c.update(annotations=[{"bbox": [0, 0, 1, 1]}]), "annotation 1 lacks file_name"),
+        broken("truth", lambda c: c["categories"][1].update(id=1), "two categories have the id 1"),
         broken(
-            "predicted",
-            lambda c: c.update(annotations=[{"bbox": [0, 0, 1, 1], "category_id": 3}]),
-            "is in COCO's detection format, whose objects may overlap",
+            "truth", lambda c: c["categories"][1].update(name="sky; clouds"), "categories have the name sky; clouds"
         ),
+        broken("truth", lambda c: c["categories"][1].update(isthing="false"), "or isthing of 0 or 1"),
     ],
 )
 def test_what_is_wrong_with_a_json_is_said_at_once(folders, tmp_path, side, change, message):
@@ -282,6 +299,52 @@ def test_what_is_wrong_with_a_json_is_said_at_once(folders, tmp_path, side, chan
     with pytest.raises(DataError) as caught:
         evaluate(*folders, Objects(kind="panoptic"))
     assert message in str(caught.value)
+
+
+def test_what_is_wrong_with_both_sides_is_said_together(folders, tmp_path):
+    (tmp_path / "truth.json").write_text("{")
+    edited(tmp_path / "predicted.json", lambda c: c["annotations"][0].pop("file_name"))
+    with pytest.raises(DataError, match=r"(?s)truth.json: is not JSON .*predicted.json: .*annotation 1 lacks"):
+        evaluate(*folders, Objects(kind="panoptic"))
+
+
+def test_images_without_segments_and_unknown_categories_are_said_together(folders, tmp_path):
+    def change(content):
+        content["annotations"].pop()["segments_info"]
+        content["annotations"][0]["segments_info"][0]["category_id"] = 77
+
+    edited(tmp_path / "predicted.json", change)
+    with pytest.raises(DataError, match=r"(?s)1 of 2 images has no segments_info: two.png.*category 77, in one.png"):
+        evaluate(*folders, Objects(kind="panoptic"))
+
+
+def test_files_of_another_format_than_the_json_names_are_shown_beside_one_it_names(folders):
+    for file in folders[1].iterdir():
+        np.save(file.with_suffix(".npy"), np.zeros((2, 6)))
+        file.unlink()
+    with pytest.raises(DataError, match=r"no segments_info: one.npy, two.npy; add .*, as one.png has one"):
+        evaluate(*folders, Objects(kind="panoptic"))
+
+
+def test_several_json_files_in_a_folder_are_counted(folders, tmp_path):
+    (tmp_path / "predicted.json").rename(folders[1] / "a.json")
+    shutil.copy(folders[1] / "a.json", folders[1] / "b.json")
+    with pytest.raises(DataError, match=r"predicted.json beside it, and 2 JSON files in it, expected one"):
+        evaluate(*folders, Objects(kind="panoptic"))
+
+
+@pytest.mark.parametrize("name", ["predicted_results.json", "missing.json"])
+def test_a_json_that_describes_no_folder_is_refused_as_what_was_given(folders, tmp_path, name):
+    (tmp_path / "predicted.json").rename(tmp_path / "predicted_results.json")
+    with pytest.raises(DataError, match=name):
+        evaluate(folders[0], tmp_path / name, Objects(kind="panoptic"))
+
+
+@pytest.mark.parametrize("settings", [{"classes": [1, 3]}, {"things": (3,)}, {"void": (1,)}])
+def test_settings_that_a_json_decides_are_refused(folders, settings):
+    with pytest.warns(FailedImages):
+        failed = evaluate(*folders, Objects(kind="panoptic", **settings)).failed
+    assert "has a JSON, which names the classes, things and void; leave out classes, things, void" in failed["one"]
 
 
 def test_text_that_is_no_json_is_refused(folders, tmp_path):
@@ -292,13 +355,15 @@ def test_text_that_is_no_json_is_refused(folders, tmp_path):
 
 def test_predictions_without_a_json_are_refused(folders, tmp_path):
     (tmp_path / "predicted.json").unlink()
-    with pytest.raises(DataError, match="predicted: has no JSON with the classes of its segments"):
+    with pytest.raises(
+        DataError, match=r"predicted: has no \S*predicted.json beside it, and 0 JSON files in it, expected one"
+    ):
         evaluate(*folders, Objects(kind="panoptic"))
 
 
 def test_ground_truth_without_a_json_says_what_is_needed(folders, tmp_path):
     (tmp_path / "truth.json").unlink()
-    assert "put the JSON beside its folder, or give divisor=1000" in failures(folders)["one"]
+    assert "put the JSON beside its unpacked folder, or give divisor=1000" in failures(folders)["one"]
 
 
 def test_ids_and_json_must_agree_and_every_image_says_how_not(folders, tmp_path):

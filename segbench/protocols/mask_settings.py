@@ -1,0 +1,60 @@
+"""Settings that protocols of a mask and its prediction share; light to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from segbench.core.arguments import as_real
+from segbench.core.errors import ArgumentError
+from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.interface import given, named
+from segbench.core.options import read_void
+from segbench.protocols.label_rules import LabelRule, rule_text
+
+
+def _read_score(text: str) -> Any:  # noqa: ANN401  what is no number is refused with the settings
+    """Read a number."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+AT: Mapping[str, Any] = {
+    "help": "Cut soft predictions: scores of at least this belong to the mask.",
+    "metavar": "SCORE",
+    "read": _read_score,
+    "of_predictions": True,
+}
+POSITIVE: Mapping[str, Any] = {
+    "help": "Name the ground-truth values that belong to the mask: 255, '>=128' or 1,3.",
+    "metavar": "VALUES",
+    "read": str,
+    "panel": "Ground truth",
+    "shown": "all but 0",
+}
+VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void}
+
+
+def settle_mask(settings: Any, *words: str) -> None:  # noqa: ANN401  a dataclass with these fields
+    """Check `at`, which may be one of some words, and `positive`."""
+    if settings.at is not None and settings.at not in words:
+        expected = " or ".join(["a score", *map(repr, words)])
+        object.__setattr__(settings, "at", as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
+    if settings.positive is not None:
+        object.__setattr__(settings, "positive", rule_text(settings.positive))
+
+
+def check_connectivity(connectivity: object) -> None:
+    """Refuse anything but 8 and 4."""
+    if isinstance(connectivity, bool) or connectivity not in (8, 4):
+        raise ArgumentError(f"{named('connectivity')} is {connectivity!r}, expected 8 or 4")
+
+
+def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:  # noqa: ANN401  as above
+    """Give what files may hold under these settings."""
+    rule = None if settings.positive is None else LabelRule.parse(settings.positive)
+    void = tuple(map(float, settings.void or ()))
+    cut = f"cut them at a score: {given('at', 0.5)}"
+    return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)
