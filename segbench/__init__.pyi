@@ -91,7 +91,6 @@ from .protocols.saliency.metrics import SaliencyCurve as SaliencyCurve
 from .protocols.saliency.metrics import saliency_curve as saliency_curve
 from .protocols.saliency.settings import Saliency as Saliency
 from .report.bsds import export_bsds as export_bsds
-from .report.matches import plot_matches as plot_matches
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
 from .report.plots.anomalies import plot_pimo as plot_pimo

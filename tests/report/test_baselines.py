@@ -27,15 +27,6 @@ def _comparison(metric="ods_f", methods=3):
     return segbench.plot_comparison(_compared(methods), metric=metric)
 
 
-def _matches():
-    truth = np.zeros((12, 16))
-    truth[6, 2:14] = 1
-    scores = np.zeros((12, 16))
-    scores[5, 2:9] = 0.8
-    scores[2, 5:12] = 0.6
-    return segbench.plot_matches(scores, truth, threshold=0.5, max_dist=0.08)
-
-
 def _regions_in_pr():
     first, second = pixel_results(2)
     ax = segbench.pr_curve(first.pooled).plot()
@@ -107,7 +98,6 @@ PICTURES = {
     "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
     "plot_pro": lambda: segbench.plot_pro(_anomalies()),
     "plot_pimo": lambda: segbench.plot_pimo(_anomalies()),
-    "plot_matches": _matches,
     "Curve.plot": _regions_in_pr,
     "BoundaryCurve.plot": boundary_results()[0].curve.plot,
     "RegionCurve.plot": region_results()[0].curve.plot,
