@@ -15,10 +15,9 @@ from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import competes
 from segbench.core.metric import headline, image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import many, number, point_first
+from segbench.core.numbers import number, point_first
 from segbench.core.series import RATES
 from segbench.core.summary import finite
 from segbench.drawing.axes import fitted
@@ -63,7 +62,7 @@ class Figure:
 def figures(methods: Sequence[Method]) -> list[Figure]:
     """Draw the figures of one protocol, as many as have something to show."""
     curves = [_of_curves(chart, methods) for name in KINDS for chart in kind_of(name).charts(methods)]
-    return [one for one in (*curves, _scatter(methods), _by_image(methods), *_by_class(methods)) if one]
+    return [one for one in (*curves, _by_image(methods), *_by_class(methods)) if one]
 
 
 def points(method: Method) -> dict[str, list[float | None]] | None:
@@ -181,40 +180,6 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
         at = {"cx": float(x.at(value)), "cy": middle + 15 * heights[image]}
         parts.append(element("circle", title, css="image", r=2.7, data_image=image, **at))
     return parts
-
-
-def _scatter(methods: Sequence[Method]) -> Figure | None:
-    """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
-    counted = [k for k, method in enumerate(methods) if method.values and competes(method.result.rules)]
-    if len(counted) < 2:
-        return None
-    a, b = (methods[k] for k in counted[:2])
-    every = [value for k in counted for value in methods[k].values.values()]
-    metric = image_headline(a.result.rules.metrics())
-    ends = fitted(every, metric.range)
-    x, y = Scale(*ends, _LEFT, _RIGHT), Scale(*ends, _BOTTOM, _TOP)
-    images = sorted({name for k in counted for name in methods[k].values})
-    if len(images) > _MOST_DOTS:
-        return None
-    dots = []
-    for name in images:
-        known = name in a.values and name in b.values
-        place = {"cx": float(x.at(a.values[name])), "cy": float(y.at(b.values[name]))} if known else {"display": "none"}
-        said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
-        dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
-    caption = f"{metric.name_for_images} of each image, one method against another"
-    equal = line(x.start, y.start, x.end, y.end, css="chance")
-    parts = [axes(x, y, a.name, b.name), equal, element("g", *dots, css="pair")]
-    svg = drawing(
-        parts,
-        _HEIGHT,
-        f"{caption}: {a.name} across, {b.name} up",
-        data_across=_ends("across", x),
-        data_up=_ends("up", y),
-    )
-    signs = [metric.direction * np.sign(a.values[name] - b.values[name]) for name in a.values.keys() & b.values.keys()]
-    won = f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
-    return Figure("against", caption, svg, won)
 
 
 def _by_class(methods: Sequence[Method]) -> list[Figure]:

@@ -35,7 +35,7 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
-from segbench.report.page.charts import figures, points, rounded
+from segbench.report.page.charts import figures, points
 from segbench.report.page.commands import Places, comparing, repetitions
 from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
@@ -302,8 +302,6 @@ def _section(
             "states": [states_called(rules).get(state, "") for state in State],
             "alphas": alphas(1),
             "css": [method.style.css for method in methods],
-            "values": [dict(zip(one.values, rounded(list(one.values.values())), strict=True)) for one in methods],
-            "lower": image_headline(rules.metrics()).better == "lower",
             "cuts": cuts,
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],

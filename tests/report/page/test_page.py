@@ -314,7 +314,7 @@ class TestCurves:
     def test_curves_are_drawn_without_a_script(self, papers, tmp_path):
         page = write_page(tmp_path, papers).read_text()
         kinds = re.findall(r'data-kind="([^"]*)"', page)
-        assert kinds == ["forest", "pr", "roc", "threshold-f", "against", "images"]
+        assert kinds == ["forest", "pr", "roc", "threshold-f", "images"]
         pr = page[page.index('data-kind="pr"') : page.index('data-kind="roc"')]
         assert len(re.findall(r'<path class="line" d="M', pr)) == 2
         summary = papers[0].summary

@@ -211,18 +211,6 @@ class TestPage:
         reader.run("document.querySelectorAll('.pick')[1].click()")
         assert dict(reader.run(bands)) == {"0": True, "1": False}
 
-    def test_any_two_methods_are_drawn_against_each_other(self, reader):
-        said = "return document.querySelector('.against .footnotes').textContent"
-        before = reader.run(said)
-        reader.run("""for (const [name, place] of [['.a', 1], ['.b', 0]]) {
-            const select = document.querySelector(`.against ${name}`);
-            select.value = place;
-            select.dispatchEvent(new Event('change'));
-        }""")
-        first, second = before.rstrip(".").split(" images, ")
-        ahead, behind = first.split()[-1], second.split()[-1]
-        assert reader.run(said) == f"one is better on {behind} images, two on {ahead}."
-
     def test_tables_sort_by_click(self, reader):
         worst_first = [float(value) for value in reader.column(".images", 2)]
         assert worst_first == sorted(worst_first)
@@ -487,7 +475,7 @@ def labels(browser, tmp_path_factory):
 class TestLabelMaps:
     def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
         kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
-        assert kinds == ["forest", "against", "images", "classes", "confusion", "confusion"]
+        assert kinds == ["forest", "images", "classes", "confusion", "confusion"]
         chart = "document.querySelector('.chart[data-kind=classes]')"
         bars, ends = labels.run(f"return ['rect.fill', 'line.ends'].map((s) => {chart}.querySelectorAll(s).length)")
         assert bars > ends > 0, "a class that a single image holds has no interval"
