@@ -53,11 +53,6 @@ class Figure:
     svg: Markup
     note: str = ""
 
-    @property
-    def readable(self) -> bool:
-        """Whether the script reads values off it."""
-        return "data-x" in self.svg
-
 
 def figures(methods: Sequence[Method]) -> list[Figure]:
     """Draw the figures of one protocol, as many as have something to show."""

@@ -66,7 +66,7 @@ PICTURES = 17_000_000
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js", "saving.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
 _BREAKS = re.compile(r"(?<=[_\-/])")
 
 
