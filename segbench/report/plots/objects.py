@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from segbench.aggregator.result import Result
@@ -17,52 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_object_f1(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the F1 of all objects against the threshold of IoU, one line per method.
-
-    Objects of all images and classes count together. Of components the threshold is that of sIoU.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of the objects protocol.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For no results, or results of another protocol.
-    """
-    return _plot("f1", results, ax)
-
-
-def plot_object_ap(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw AP, which is TP / (TP + FP + FN), against the threshold of IoU, one line per method.
-
-    Parameters
-    ----------
-    results, ax
-        As for `plot_object_f1`.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        As `plot_object_f1` does.
-    """
-    return _plot("ap", results, ax)
-
-
-def _plot(drawn: Literal["f1", "ap"], results: Result | Sequence[Result], ax: Axes | None) -> Axes:
-    """Draw a metric at every threshold."""
+def _draw(drawn: Literal["f1", "ap"], results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+    """Draw a metric of the objects of all images and classes together at every threshold."""
     taken = of_one_protocol(results)
     methods = methods_of(taken, title=headline(taken[0].rules.metrics()).name)
     layers = []
@@ -80,5 +37,5 @@ def _plot(drawn: Literal["f1", "ap"], results: Result | Sequence[Result], ax: Ax
     return draw_methods(ax, chart, methods)
 
 
-OBJECT_F1 = Kind(plot_object_f1)
-OBJECT_AP = Kind(plot_object_ap)
+OBJECT_F1 = Kind(partial(_draw, "f1"))
+OBJECT_AP = Kind(partial(_draw, "ap"))
