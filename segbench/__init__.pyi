@@ -101,7 +101,7 @@ from .report.plots.comparison import plot_significance as plot_significance
 from .report.plots.curves import plot_pr as plot_pr
 from .report.plots.curves import plot_roc as plot_roc
 from .report.plots.images import plot_images as plot_images
-from .report.plots.kinds import plot as plot
+from .report.plots.saving import plot as plot
 from .statistics.bands import Band as Band
 from .statistics.bands import curve_band as curve_band
 from .statistics.comparison import Comparison as Comparison

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _POINTS = 500
 
 
-def _draw_pro(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw_pro(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the PRO curves up to a false positive rate of 30 %, the largest area first."""
     return _plot("pro", methods_in(results, None, "PRO curve"), ax)
 
 
-def _draw_pimo(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw_pimo(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the mean PIMO curves between shared false positive rates of 1e-5 and 1e-4."""
     methods = methods_in(results, None, "PIMO curve", key="aupimo", title="AUPIMO")
     reasons = [method.result.summary.undefined.get("aupimo", "") for method in methods]

@@ -155,7 +155,7 @@ def confusion_shares(matrix: NDArray[np.int64], names: Sequence[str]) -> tuple[F
         return matrix / matrix.sum(axis=1, keepdims=True), columns
 
 
-def _of_results(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _of_results(results: Sequence[Result], *, ax: Axes) -> Axes:
     labelled = [result for result in results if issubclass(result.rules.counts, LabelCounts)]
     if labelled and len(results) != 1:
         raise ArgumentError(

@@ -307,7 +307,7 @@ def _of_results(
     draw: Callable[..., Axes],
     results: Sequence[Result],
     *,
-    ax: Axes | None = None,
+    ax: Axes,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -316,9 +316,7 @@ def _of_results(
     return draw(compare_results(named_by_class(results), level=level, replicates=replicates, seed=seed), ax=ax)
 
 
-def _ranks_of_results(
-    results: Sequence[Result], *, ax: Axes | None = None, replicates: int = 2000, seed: int = 0
-) -> Axes:
+def _ranks_of_results(results: Sequence[Result], *, ax: Axes, replicates: int = 2000, seed: int = 0) -> Axes:
     """Compare results, and draw the ranks in their colours."""
     colours = [style.colour for style in styles_of(results)]
     return _of_results(partial(plot_ranks, colours=colours), results, ax=ax, replicates=replicates, seed=seed)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _draw(drawn: Literal["nsd", "share"], results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw(drawn: Literal["nsd", "share"], results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw what is within each distance; of shares both directions of all images count together."""
     methods = methods_of(of_one_protocol(results), title="HD95")
     charts = _charts(drawn, methods)

@@ -187,7 +187,7 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     return [replace(_in_space(methods, space, areas), note=note)]
 
 
-def _draw_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw_achievable(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw each precision-recall curve and, thin, that of its hull, which was chosen on the same images: optimistic."""
     methods = methods_in(results, "roc", "achievable curve", key="auc_pr", title="AUC")
     if all(method.curve is None or method.curve.columns["threshold"].size == 1 for method in methods):
@@ -211,7 +211,7 @@ def _draw_achievable(results: Sequence[Result], *, ax: Axes | None = None) -> Ax
     return draw_methods(ax, replace(chart, layers=layers), shown)
 
 
-def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw a column of the curves against the threshold; empty for the one that each protocol has.
 
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
@@ -253,7 +253,7 @@ def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
     ]
 
 
-def _draw_reliability(results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the share of positives in 15 bins of scores; the area of a dot is its share of the pixels."""
     results = of_one_protocol(results)
     pooled = [_counts(result) for result in results]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from segbench.aggregator.result import Result, as_results
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import named
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from segbench.report.plots.methods import Kind
 
 KINDS: Mapping[str, tuple[str, str]] = {
@@ -43,27 +40,3 @@ def kind_of(name: str) -> Kind:
         raise ArgumentError(f"{named('kind')} is {name!r}; expected one of {', '.join(KINDS)}")
     kind: Kind = getattr(import_module(f"segbench.report.plots.{KINDS[name][0]}"), name.upper())
     return kind
-
-
-def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = None) -> Axes:
-    """Draw results as ``segbench plot --kind`` does; kinds with options have functions of their own, as `plot_pr`.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of one protocol, which has this kind; the best method comes first in the legend.
-    kind : str
-        Such as ``"f"``, ``"achievable"`` or ``"nsd"``; ``docs/plots.md`` shows all.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For an unknown kind, no results, or results that have no such plot.
-    """
-    return kind_of(kind).draw(as_results(results), ax=ax)

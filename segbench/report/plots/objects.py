@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _draw(drawn: Literal["f1", "ap"], results: Sequence[Result], *, ax: Axes | None = None) -> Axes:
+def _draw(drawn: Literal["f1", "ap"], results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw a metric of the objects of all images and classes together at every threshold."""
     taken = of_one_protocol(results)
     methods = methods_of(taken, title=headline(taken[0].rules.metrics()).name)
