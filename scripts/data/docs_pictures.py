@@ -12,8 +12,7 @@ import argparse
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
@@ -23,6 +22,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 import segbench
 from segbench import Result, ScoreCounts
@@ -198,28 +198,27 @@ def edges_pr() -> Callable[[Path], None]:
     return lambda path: save_plot(edges(), path)
 
 
-def matches() -> Figure:
-    """Draw how part of the boundaries of an image is matched."""
-    window = np.s_[20:110, 60:190]
-    truth = iio.imread(DEMO / "edges" / "ground_truth" / "coffee.1.png")[window]
-    scores = iio.imread(DEMO / "edges" / "predictions" / "half_discs" / "coffee.png")[window]
-    whole = np.hypot(240, 360)
-    tolerance = 0.0075 * whole / np.hypot(*truth.shape)
-    figure = segbench.plot_matches(scores, [truth], threshold=0.4, max_dist=tolerance).figure
-    assert isinstance(figure, Figure)  # noqa: S101  Matplotlib's types allow a part of one
-    return figure
+def matches() -> Callable[[Path], None]:
+    """Draw how part of the boundaries of an image is matched, enlarged."""
+
+    def write(path: Path) -> None:
+        states = overlay_of(edges()[3], "coffee")[20:110, 60:190]
+        iio.imwrite(path, states.repeat(8, axis=0).repeat(8, axis=1))
+
+    return write
 
 
 def overlay() -> Callable[[Path], None]:
     """Draw true, false and missed pixels of an image."""
     (result,) = objects("random_walker")
+    return lambda path: iio.imwrite(path, overlay_of(result, "chelsea"))
 
-    def write(path: Path) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            segbench.export_overlays([result], folder, names=["chelsea"])
-            path.write_bytes(Path(folder, "random_walker", "chelsea.png").read_bytes())
 
-    return write
+def overlay_of(result: Result, image: str) -> NDArray[np.uint8]:
+    """Read the overlay of an image."""
+    with tempfile.TemporaryDirectory() as folder:
+        segbench.export_overlays([result], folder, names=[image])
+        return iio.imread(Path(folder, result.method, f"{image}.png"), mode="RGB")
 
 
 PATH = (
@@ -523,16 +522,6 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
 }
 
 
-@contextmanager
-def dark_guides() -> Iterator[None]:
-    """Draw lines of equal F, and links between matched pixels, as a dark page needs them."""
-    with (
-        patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a"),
-        patch("segbench.report.matches.LINK", DARK["text.color"]),
-    ):
-        yield
-
-
 def main() -> None:
     """Draw what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -546,7 +535,9 @@ def main() -> None:
     for name in options.names or PICTURES:
         light, dark = (options.output / f"{name}{ending}.png" for ending in ("", "-dark"))
         write(name, light)
-        with mpl.rc_context(DARK), dark_guides():
+        # Lines of equal F as a dark page needs them.
+        guides = patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a")
+        with mpl.rc_context(DARK), guides:
             write(name, dark)
         if light.read_bytes() == dark.read_bytes():
             dark.unlink()

@@ -25,7 +25,7 @@ ISO_F_TEXT = "#5f8f57"
 MATCHED, FALSE_POSITIVE, MISS = "#0080d8", "#b00800", "#e89820"
 # Between sky blue and red, in equal steps of luminance.
 NEAR, FAR = "#909060", "#d80090"
-MATCHED_TRUTH, ELSEWHERE, LINK = COLOURS[5], COLOURS[2], COLOURS[6]
+MATCHED_TRUTH = COLOURS[5]
 
 
 class LineStyle(NamedTuple):

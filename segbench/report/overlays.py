@@ -105,8 +105,8 @@ def export_overlays(
     Notes
     -----
     Blue is true, red false, orange missed, grey left out, sky blue a boundary pixel of the ground truth with
-    another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries: as
-    `segbench.plot_matches`, all annotators together. Regions: those of the first annotator; see
+    another pixel as its partner. Pixels: as counted (of ``annotators="each"`` against the majority). Boundaries:
+    matched with all annotators together. Regions: those of the first annotator; see
     `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
     are in colour: labels outside the classes are white, void is grey. Contours: steps of distance, from sky blue over
     olive and magenta to red; true contours are blue and orange.

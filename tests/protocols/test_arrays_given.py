@@ -35,7 +35,6 @@ WHOLE = {
     "accumulated annotators": lambda a: segbench.Accumulator(Boundaries()).update([LABELS, a > 1], SCORES, name="a"),
     "accumulated regions": lambda a: segbench.Accumulator(Regions()).update(LABELS, a, name="a"),
     "accumulated valid": lambda a: segbench.Accumulator().update(LABELS, SCORES, a != 0),
-    "plot_matches": lambda a: segbench.plot_matches(a / 9, LABELS, threshold=0.5),
 }
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ import pytest
 from cases import write_folder
 from pages import embedded, write_page
 
-from segbench import Result, evaluate, plot_f_threshold, plot_images, plot_pr, plot_roc
+from segbench import Result, evaluate, plot, plot_images, plot_pr, plot_roc
 from segbench.cli.printing import print_results
 from segbench.core.capabilities import Published
 from segbench.core.counts import Counts
@@ -169,9 +170,9 @@ def test_without_a_curve_the_command_line_goes_on(segbench, counted, tmp_path):
 def test_without_a_curve_plots_say_what_can_be_drawn(counted):
     result = counted()
     assert result.curve is None
-    for plot in (plot_pr, plot_roc, plot_f_threshold):
+    for draw in (plot_pr, plot_roc, partial(plot, kind="f")):
         with pytest.raises(ArgumentError, match=r"the accuracy protocol has no .*curve; draw each image"):
-            plot(result)
+            draw(result)
     assert plot_images(result).get_xlabel() == "ACC of each image"
     assert "<table>" in result._repr_html_()
 
@@ -195,10 +196,10 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
     assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
     print_results([result], "csv", rows="threshold")
     assert capsys.readouterr().out.startswith("method,threshold,accuracy\n")
-    ax = plot_f_threshold(result)
+    ax = plot(result, "f")
     assert (ax.get_ylabel(), ax.lines[0].get_xdata().tolist()) == ("ACC", CUTS.tolist())
     save_plot([result], tmp_path / "own.png")
-    with pytest.raises(ArgumentError, match="draw its accuracy against the threshold: plot_f_threshold"):
+    with pytest.raises(ArgumentError, match="draw its accuracy against the threshold: kind f"):
         plot_pr(result)
     (shown,) = embedded(write_page(tmp_path, [result]).read_text("utf-8"), "data-")
     assert shown["readings"][0]["accuracy"] == pytest.approx(result.curve.accuracy, rel=1e-5)

@@ -27,15 +27,6 @@ def _comparison(metric="ods_f", methods=3):
     return segbench.plot_comparison(_compared(methods), metric=metric)
 
 
-def _matches():
-    truth = np.zeros((12, 16))
-    truth[6, 2:14] = 1
-    scores = np.zeros((12, 16))
-    scores[5, 2:9] = 0.8
-    scores[2, 5:12] = 0.6
-    return segbench.plot_matches(scores, truth, threshold=0.5, max_dist=0.08)
-
-
 def _regions_in_pr():
     first, second = pixel_results(2)
     ax = segbench.pr_curve(first.pooled).plot()
@@ -88,26 +79,25 @@ PICTURES = {
     "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
     "plot_pr-thirty": lambda: segbench.plot_pr(pixel_results(30, name="a detector with a rather long name, number {}")),
     "plot_roc": lambda: segbench.plot_roc(pixel_results()),
-    "plot_achievable": lambda: segbench.plot_achievable(pixel_results(2)),
-    "plot_f_threshold": lambda: segbench.plot_f_threshold(pixel_results()),
-    "plot_f_threshold-boundaries": lambda: segbench.plot_f_threshold(boundary_results()),
-    "plot_f_threshold-regions": lambda: segbench.plot_f_threshold(region_results()),
+    "plot-achievable": lambda: segbench.plot(pixel_results(2), "achievable"),
+    "plot-f": lambda: segbench.plot(pixel_results(), "f"),
+    "plot-f-boundaries": lambda: segbench.plot(boundary_results(), "f"),
+    "plot-f-regions": lambda: segbench.plot(region_results(), "f"),
     "plot_images": lambda: segbench.plot_images(pixel_results()),
     "plot_comparison": _comparison,
     "plot_ranks": lambda: segbench.plot_ranks(_compared(4)),
     "plot_significance": lambda: segbench.plot_significance(_compared(4)),
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
     "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
-    "plot_e_threshold": lambda: segbench.plot_e_threshold(_saliency()),
-    "plot_nsd": lambda: segbench.plot_nsd(_contours()),
-    "plot_distances": lambda: segbench.plot_distances(_contours()),
-    "plot_object_f1": lambda: segbench.plot_object_f1(_objects()),
-    "plot_object_ap": lambda: segbench.plot_object_ap(_objects()),
+    "plot-e": lambda: segbench.plot(_saliency(), "e"),
+    "plot-nsd": lambda: segbench.plot(_contours(), "nsd"),
+    "plot-distances": lambda: segbench.plot(_contours(), "distances"),
+    "plot-object_f1": lambda: segbench.plot(_objects(), "object_f1"),
+    "plot-object_ap": lambda: segbench.plot(_objects(), "object_ap"),
     "plot_classes": lambda: segbench.plot_classes(label_results(), level=0.95, replicates=200),
-    "plot_reliability": lambda: segbench.plot_reliability(pixel_results(2)),
-    "plot_pro": lambda: segbench.plot_pro(_anomalies()),
-    "plot_pimo": lambda: segbench.plot_pimo(_anomalies()),
-    "plot_matches": _matches,
+    "plot-reliability": lambda: segbench.plot(pixel_results(2), "reliability"),
+    "plot-pro": lambda: segbench.plot(_anomalies(), "pro"),
+    "plot-pimo": lambda: segbench.plot(_anomalies(), "pimo"),
     "Curve.plot": _regions_in_pr,
     "BoundaryCurve.plot": boundary_results()[0].curve.plot,
     "RegionCurve.plot": region_results()[0].curve.plot,
@@ -131,7 +121,7 @@ def test_looks_as_it_did(name, tmp_path):
 
 
 def test_every_public_plot_has_a_picture():
-    functions = {name for name in segbench.__all__ if name.startswith("plot_")}
+    functions = {name for name in segbench.__all__ if name.startswith("plot")}
     methods = {f"{name}.plot" for name in segbench.__all__ if hasattr(getattr(segbench, name), "plot")}
     assert functions | methods == {name.split("-")[0] for name in PICTURES}
 

@@ -131,42 +131,7 @@ function reader(figure, section, readings, names, light) {
   });
 }
 
-// Each image by one method against another.
-function against(figure, { names, values, lower }) {
-  const svg = find("svg", figure);
-  const [across, up] = [find(".a", figure), find(".b", figure)];
-  const [x_title, y_title] = all(".title", svg);
-  const counted = names.map((_, method) => method).filter((method) => Object.keys(values[method]).length);
-  for (const select of [across, up]) select.append(...counted.map((method) => new Option(names[method], method)));
-  across.value = names.indexOf(x_title.textContent);
-  up.value = names.indexOf(y_title.textContent);
-  const [x, y] = [axis(svg.dataset.across), axis(svg.dataset.up)];
-  const draw = () => {
-    const [a, b] = [across.value, up.value].map(Number);
-    let [won, lost] = [0, 0];
-    for (const dot of all("circle.image", svg)) {
-      const [one, other] = [values[a][dot.dataset.image], values[b][dot.dataset.image]];
-      const known = one !== undefined && other !== undefined;
-      dot.setAttribute("display", known ? "inline" : "none");
-      if (!known) continue;
-      dot.setAttribute("cx", x.at(one));
-      dot.setAttribute("cy", y.at(other));
-      find("title", dot).textContent = `${dot.dataset.image}: ${written(one)}, ${written(other)}`;
-      won += lower ? one < other : one > other;
-      lost += lower ? one > other : one < other;
-    }
-    [x_title.textContent, y_title.textContent] = [names[a], names[b]];
-    find(".footnotes", figure).textContent = `${names[a]} is better on ${won} ${won === 1 ? "image" : "images"}, ${names[b]} on ${lost}.`;
-  };
-  for (const select of [across, up]) select.addEventListener("change", draw);
-  find(".pairing", figure).hidden = false;
-  svg.addEventListener("click", ({ target }) => {
-    if (target.dataset.image !== undefined) openPanel(figure.closest("section"), target.dataset.image, Number(across.value));
-  });
-}
-
 for (const section of all("main > section")) {
-  for (const figure of all("figure.against", section)) against(figure, sectionData(section.dataset.protocol));
   const { readings, names } = sectionData(section.dataset.protocol);
   const light = lighting(section);
   for (const button of all(".pick", section)) {
@@ -180,14 +145,12 @@ for (const section of all("main > section")) {
   // The same image lies in the row of every method.
   const dots = all("circle.image", section);
   const bring = (name) => { for (const dot of dots) dot.classList.toggle("on", name !== undefined && dot.dataset.image === name); };
-  for (const figure of all("figure.images, figure.against", section)) {
+  for (const figure of all("figure.images", section)) {
     figure.addEventListener("pointerover", (event) => bring(event.target.dataset?.image));
     figure.addEventListener("pointerleave", () => bring());
-  }
-  for (const figure of all("figure.images", section)) {
-    figure.addEventListener("click", (event) => {
-      const method = event.target.closest("[data-method]")?.dataset.method;
-      if (event.target.dataset.image !== undefined) openPanel(section, event.target.dataset.image, Number(method));
+    figure.addEventListener("click", ({ target }) => {
+      const method = Number(target.closest("[data-method]")?.dataset.method);
+      if (target.dataset.image !== undefined) openPanel(section, target.dataset.image, method);
     });
   }
 }

@@ -15,10 +15,9 @@ from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import competes
-from segbench.core.metric import headline, image_headline
+from segbench.core.metric import image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import many, number, point_first
+from segbench.core.numbers import number, point_first
 from segbench.core.series import RATES
 from segbench.core.summary import finite
 from segbench.drawing.axes import fitted
@@ -27,7 +26,6 @@ from segbench.report.plots.classes import confusion_shares
 from segbench.report.plots.images import spread
 from segbench.report.plots.kinds import KINDS, kind_of
 from segbench.report.plots.methods import Method
-from segbench.report.tables import class_results
 
 WIDTH = 480
 """Units across a chart whatever the screen, so that charts side by side have letters of one size."""
@@ -37,7 +35,6 @@ _LETTERS = 56  # so many fit into the width
 _PROBED = 600
 _MOST_DOTS = 2_000
 _MOST_MATRICES = 4
-_MOST_RESAMPLED = 150  # bars with intervals, each of which is resampled alone: .06 s for 500 images
 _SMALL_MATRIX = 12
 _LONGEST_NAME = 16  # of a class, beside the matrix
 _DIGITS = 4
@@ -54,16 +51,11 @@ class Figure:
     svg: Markup
     note: str = ""
 
-    @property
-    def readable(self) -> bool:
-        """Whether the script reads values off it."""
-        return "data-x" in self.svg
-
 
 def figures(methods: Sequence[Method]) -> list[Figure]:
     """Draw the figures of one protocol, as many as have something to show."""
     curves = [_of_curves(chart, methods) for name in KINDS for chart in kind_of(name).charts(methods)]
-    return [one for one in (*curves, _scatter(methods), _by_image(methods), *_by_class(methods)) if one]
+    return [one for one in (*curves, _by_image(methods), *map(_confusion, methods[:_MOST_MATRICES])) if one]
 
 
 def points(method: Method) -> dict[str, list[float | None]] | None:
@@ -183,84 +175,11 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
     return parts
 
 
-def _scatter(methods: Sequence[Method]) -> Figure | None:
-    """Draw each image by one method against another, at first the best two; the script moves dots for other pairs."""
-    counted = [k for k, method in enumerate(methods) if method.values and competes(method.result.rules)]
-    if len(counted) < 2:
-        return None
-    a, b = (methods[k] for k in counted[:2])
-    every = [value for k in counted for value in methods[k].values.values()]
-    metric = image_headline(a.result.rules.metrics())
-    ends = fitted(every, metric.range)
-    x, y = Scale(*ends, _LEFT, _RIGHT), Scale(*ends, _BOTTOM, _TOP)
-    images = sorted({name for k in counted for name in methods[k].values})
-    if len(images) > _MOST_DOTS:
-        return None
-    dots = []
-    for name in images:
-        known = name in a.values and name in b.values
-        place = {"cx": float(x.at(a.values[name])), "cy": float(y.at(b.values[name]))} if known else {"display": "none"}
-        said = f"{name}: {number(a.values[name])}, {number(b.values[name])}" if known else name
-        dots.append(element("circle", element("title", said), css="image", r=3.5, data_image=name, **place))
-    caption = f"{metric.name_for_images} of each image, one method against another"
-    equal = line(x.start, y.start, x.end, y.end, css="chance")
-    parts = [axes(x, y, a.name, b.name), equal, element("g", *dots, css="pair")]
-    svg = drawing(
-        parts,
-        _HEIGHT,
-        f"{caption}: {a.name} across, {b.name} up",
-        data_across=_ends("across", x),
-        data_up=_ends("up", y),
-    )
-    signs = [metric.direction * np.sign(a.values[name] - b.values[name]) for name in a.values.keys() & b.values.keys()]
-    won = f"{a.name} is better on {many(signs.count(1), 'image')}, {b.name} on {signs.count(-1)}"
-    return Figure("against", caption, svg, won)
-
-
-def _by_class(methods: Sequence[Method]) -> list[Figure]:
-    """Draw a bar for each class and method, and confusion matrices."""
-    names = list(methods[0].result.classes)
-    if not names:
-        return []
-    alike = [k for k, method in enumerate(methods) if list(method.result.classes) == names]
-    matrices = [chart for k in alike[:_MOST_MATRICES] if (chart := _confusion(methods[k], names))]
-    return [_bars(methods, alike, names), *matrices]
-
-
-def _bars(methods: Sequence[Method], alike: Sequence[int], names: Sequence[str]) -> Figure:
-    metric = headline(next(iter(methods[0].result.classes.values())).rules.metrics())
-    thick = 9.0 if len(alike) < 5 else 5.0
-    high, top = 22.0 + thick * len(alike), 12.0
-    x = Scale(0, 1, 14.0, WIDTH - 14.0)
-    bottom = top + high * len(names)
-    parts = [grid(x, top, bottom, metric.name)]
-    parts += [words(x.start, top + high * row + 14.0, name, css="name") for row, name in enumerate(names)]
-    few = len(names) * len(alike) <= _MOST_RESAMPLED
-    drawn = [ends for k in alike if (ends := methods[k].intervals) is not None and ends.images > 1 and few]
-    classes = class_results([methods[k].result for k in alike], intervals=drawn)
-    bars: dict[int, list[Markup]] = {}
-    for one in classes:
-        value = float(one.result.summary[metric.key])
-        if math.isnan(value):
-            continue
-        unknown = math.nan, math.nan
-        low, high_end = unknown if one.intervals is None else one.intervals.get(metric.key, unknown)
-        said = "" if math.isnan(low) else f" [{number(low)}, {number(high_end)}]"
-        title = element("title", f"{one.name}, {methods[alike[one.run]].name}: {number(value)}{said}")
-        y = top + high * names.index(one.name) + 18.0 + thick * one.run
-        bar = element("rect", title, css="fill", x=x.start, y=y, width=float(x.at(value)) - x.start, height=thick - 1)
-        middle = y + (thick - 1) / 2
-        whisker = [line(float(x.at(low)), middle, float(x.at(high_end)), middle, css="ends")] if said else []
-        bars.setdefault(alike[one.run], []).extend([bar, *whisker])
-    parts += [_layer(methods, k, layer) for k, layer in bars.items()]
-    caption = f"{metric.name} of each class"
-    note = f"Lines: {100 * drawn[0].level:g} % intervals over images" if drawn else ""
-    return Figure("classes", caption, drawing(parts, bottom + 42.0, f"{caption}: {', '.join(names)}"), note)
-
-
-def _confusion(method: Method, names: Sequence[str]) -> Figure | None:
+def _confusion(method: Method) -> Figure | None:
     """Draw a confusion matrix, as shares of the pixels of the true class."""
-    if (matrix := getattr(method.result.pooled, "matrix", None)) is None:
+    names = list(method.result.classes)
+    matrix = getattr(method.result.pooled, "matrix", None) if names else None
+    if matrix is None:
         return None
     shares, columns = confusion_shares(matrix, names)
     left, top = 110.0, 14.0

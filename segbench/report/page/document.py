@@ -35,7 +35,7 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.documents import latex_table
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
-from segbench.report.page.charts import figures, points, rounded
+from segbench.report.page.charts import figures, points
 from segbench.report.page.commands import Places, comparing, repetitions
 from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
@@ -46,6 +46,8 @@ from segbench.report.remarks import remarks
 from segbench.report.tables import (
     Table,
     by_protocol,
+    class_results,
+    class_table,
     group_results,
     group_table,
     has_groups,
@@ -66,7 +68,7 @@ PICTURES = 17_000_000
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
 
-_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js", "saving.js")
+_SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
 _BREAKS = re.compile(r"(?<=[_\-/])")
 
 
@@ -196,7 +198,9 @@ def export_report(
         again = comparing(comparison, group, alone=len(groups) == 1) if comparison else ""
         drawn_pictures = pictures.written(places)
         section = _section(methods, by_image, rows, drawn_pictures, places, said=said, again=again)
-        sections.append(section | _of_groups(tables.get(group[0].protocol)))
+        if of_groups := tables.get(group[0].protocol):
+            section["parts"].append(_part_of("Groups of images", of_groups))
+        sections.append(section)
         missing += [pictures.missing] if pictures.missing else []
     page = _html(sections, title or _title(results))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
@@ -222,15 +226,14 @@ def _pooled_or_mean(result: Result, group_by: str) -> Result:
     return groups.pooled or groups.mean
 
 
-def _of_groups(table: Table | None) -> dict[str, Any]:
-    """Give what the template shows of groups."""
-    if table is None:
-        return {"groups": None}
+def _part_of(title: str, table: Table) -> dict[str, Any]:
+    """Give what the template shows of a table of groups or classes."""
     text = table.text()
     return {
-        "groups": table,
-        "groups_heading": text.heading(range(2, len(text.header))),
-        "groups_marks": {metric.key: table.marks(metric.key) for metric in table.columns},
+        "title": title,
+        "table": table,
+        "heading": text.heading(range(2, len(text.header))),
+        "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
     }
 
 
@@ -266,6 +269,7 @@ def _section(
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     embedded, cuts = pictures.for_scripts()
     classes = list(results[0].classes)
+    of_classes = class_table(class_results(results), keys=None, every=False) if classes else None
     return {
         "protocol": rules.name,
         "lead": rules.title,
@@ -279,6 +283,7 @@ def _section(
         "table": table,
         "heading": text.heading(range(1, len(text.header))),
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
+        "parts": [_part_of("Classes", of_classes)] if of_classes else [],
         "images": replace(images, rows=images.rows[:_IMAGE_ROWS]),
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
         "footnotes": footnotes(rules.metrics()),
@@ -302,8 +307,6 @@ def _section(
             "states": [states_called(rules).get(state, "") for state in State],
             "alphas": alphas(1),
             "css": [method.style.css for method in methods],
-            "values": [dict(zip(one.values, rounded(list(one.values.values())), strict=True)) for one in methods],
-            "lower": image_headline(rules.metrics()).better == "lower",
             "cuts": cuts,
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],

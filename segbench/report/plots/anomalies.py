@@ -22,49 +22,17 @@ if TYPE_CHECKING:
 _POINTS = 500
 
 
-def plot_pro(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the PRO curves of several methods up to a false positive rate of 30 %, the largest area first.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of the anomaly protocol.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For no results, or another protocol.
-    """
+def _draw_pro(results: Sequence[Result], *, ax: Axes) -> Axes:
+    """Draw the PRO curves up to a false positive rate of 30 %, the largest area first."""
     return _plot("pro", methods_in(results, None, "PRO curve"), ax)
 
 
-def plot_pimo(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the mean PIMO curves of several methods between shared false positive rates of 1e-5 and 1e-4.
-
-    Parameters
-    ----------
-    results, ax
-        As for `plot_pro`.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For no results, another protocol, or AUPIMO that is undefined for all of them.
-    """
+def _draw_pimo(results: Sequence[Result], *, ax: Axes) -> Axes:
+    """Draw the mean PIMO curves between shared false positive rates of 1e-5 and 1e-4."""
     methods = methods_in(results, None, "PIMO curve", key="aupimo", title="AUPIMO")
     reasons = [method.result.summary.undefined.get("aupimo", "") for method in methods]
     if all(reasons):
-        raise ArgumentError(f"AUPIMO is undefined: {reasons[0]}; draw {setting('--kind pro', 'plot_pro')}")
+        raise ArgumentError(f"AUPIMO is undefined: {reasons[0]}; draw {setting('--kind pro', 'kind pro')}")
     return _plot("pimo", methods, ax)
 
 
@@ -108,5 +76,5 @@ def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
     return _charts("pimo", methods) if defined else []
 
 
-PRO = Kind(plot_pro, partial(_charts, "pro"))
-PIMO = Kind(plot_pimo, _charts_of_pimo)
+PRO = Kind(_draw_pro, partial(_charts, "pro"))
+PIMO = Kind(_draw_pimo, _charts_of_pimo)

@@ -48,10 +48,11 @@ _LEAST_LETTERS = 3.5
 _ALL_PAIRS_UP_TO = 6
 
 
-def plot_comparison(
-    comparison: Comparison, *, metric: str | None = None, reference: str | None = None, ax: Axes | None = None
-) -> Axes:
+def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw the paired differences of one metric with their intervals, one row per pair, the largest on top.
+
+    Of up to six methods it draws all pairs, the higher minus the lower, of more all others minus the best, and of more
+    than 20 the best 20.
 
     Parameters
     ----------
@@ -59,9 +60,6 @@ def plot_comparison(
         From `compare` or `compare_results`.
     metric : str, optional
         Key of the metric; by default the one that ranks methods.
-    reference : str, optional
-        A method: draw all others minus it. By default all pairs, the higher minus the lower, and above six methods all
-        others minus the best; of more than 20 the best 20.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 
@@ -75,18 +73,15 @@ def plot_comparison(
     Raises
     ------
     ArgumentError
-        For a metric or a method that was not compared, or for no comparison.
+        For a metric that was not compared, or for no comparison.
     """
     ax = ax or new_axes()
     chosen = _compared_metric(comparison, metric)
     best = [one.method for one in comparison.answer(chosen.key).standings]
-    if reference is not None and reference not in best:
-        raise ArgumentError(f"{reference!r} is not among the methods compared: {', '.join(comparison.methods)}")
-    if reference is None and len(best) > _ALL_PAIRS_UP_TO:
-        reference = best[0]
-    shown = {*best[:SHOWN], reference}
+    reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""
+    shown = best[:SHOWN]
     rows = [row for row in comparison.rows(chosen.key) if row.a in shown and row.b in shown]
-    if reference is not None:
+    if reference:
         rows = [row.turned() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
     else:
         rows = [row.turned() if row.difference < 0 else row for row in rows]
@@ -99,7 +94,7 @@ def plot_comparison(
         ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
     above = min(1.0, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
     ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
-    xlabel = _title(comparison, chosen, short.get(reference or "", ""), rows)
+    xlabel = _title(comparison, chosen, short.get(reference, ""), rows)
     ax.set_xlabel(wrapped(ax, xlabel, size="small"), fontsize="small")
     heading = "p, Holm" if len(best) > 2 else "p"
     p_values = {-0.5 - above / 2: heading} | {

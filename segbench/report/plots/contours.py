@@ -19,51 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_nsd(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the mean NSD against the tolerance, one line per method.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of the contours protocol, without sequences.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For no results, or results of another protocol.
-    """
-    return _plot("nsd", results, ax)
-
-
-def plot_distances(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the share of all contours within each distance of the other contour, one line per method.
-
-    Both directions of all images count together, so that long contours weigh more. A dotted line is at 95 %.
-
-    Parameters
-    ----------
-    results, ax
-        As for `plot_nsd`.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        As `plot_nsd` does.
-    """
-    return _plot("share", results, ax)
-
-
-def _plot(drawn: Literal["nsd", "share"], results: Result | Sequence[Result], ax: Axes | None) -> Axes:
+def _draw(drawn: Literal["nsd", "share"], results: Sequence[Result], *, ax: Axes) -> Axes:
+    """Draw what is within each distance; of shares both directions of all images count together."""
     methods = methods_of(of_one_protocol(results), title="HD95")
     charts = _charts(drawn, methods)
     if not charts:
@@ -95,5 +52,5 @@ def _charts(drawn: Literal["nsd", "share"], methods: Sequence[Method]) -> list[C
     return [Chart("distances", "Contours within each distance", x, y, layers, levels=[guide], corners=corners)]
 
 
-NSD = Kind(plot_nsd, partial(_charts, "nsd"))
-DISTANCES = Kind(plot_distances, partial(_charts, "share"))
+NSD = Kind(partial(_draw, "nsd"), partial(_charts, "nsd"))
+DISTANCES = Kind(partial(_draw, "share"), partial(_charts, "share"))

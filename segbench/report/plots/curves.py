@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
-from segbench.aggregator.result import Result, as_results, names_of
+from segbench.aggregator.result import Result, names_of
 from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
@@ -187,29 +187,8 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     return [replace(_in_space(methods, space, areas), note=note)]
 
 
-def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw each pooled precision-recall curve and, thin above it, the curve achievable with it.
-
-    The achievable curve is that of the convex hull in ROC space: what a random choice of two thresholds reaches.
-    Its thresholds are chosen on the images it describes, so it is optimistic.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of the pixel protocol. Two-valued predictions are a point.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        What lies between the two curves is shaded; the legend gives both areas.
-
-    Raises
-    ------
-    ArgumentError
-        For no results, another protocol, or two-valued predictions alone.
-    """
+def _draw_achievable(results: Sequence[Result], *, ax: Axes) -> Axes:
+    """Draw each precision-recall curve and, thin, that of its hull, which was chosen on the same images: optimistic."""
     methods = methods_in(results, "roc", "achievable curve", key="auc_pr", title="AUC")
     if all(method.curve is None or method.curve.columns["threshold"].size == 1 for method in methods):
         points = setting("--kind pr", "plot_pr")
@@ -232,67 +211,17 @@ def plot_achievable(results: Result | Sequence[Result], *, ax: Axes | None = Non
     return draw_methods(ax, replace(chart, layers=layers), shown)
 
 
-def plot_f_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw F of the pool against the threshold, one line per method; a dot marks the ODS.
+def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Axes:
+    """Draw a column of the curves against the threshold; empty for the one that each protocol has.
 
-    A broad top means that the threshold hardly matters, a narrow one that it must be known.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of one protocol; of regions covering is drawn in place of F. Two-valued predictions and a method of one
-        threshold, as human annotators are, are a level line. One with unknown thresholds, as of some published
-        curves, is named in the legend and not drawn.
-    ax
-        As for `plot_pr`.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For no results, results of several protocols, or a protocol without curves.
-
-    Notes
-    -----
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
-    return _plot_thresholds(results, "", ax)
-
-
-def plot_e_threshold(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the mean E of saliency maps against the threshold, one line per method; a dot marks its maximum.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of the saliency protocol.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ArgumentError
-        For no results, results of several protocols, or a protocol without E.
-    """
-    return _plot_thresholds(results, "e", ax)
-
-
-def _plot_thresholds(results: Result | Sequence[Result], measure: str, ax: Axes | None) -> Axes:
-    """Draw a column of the curves against the threshold; empty for the one that each protocol has."""
-    results = as_results(results)
     methods = methods_in(results, None, "curve")
     rules = methods[0].result.rules
     known = next((method.curve for method in methods if method.curve is not None), None)
     if measure and (known is None or measure not in known.columns):
-        instead = f"F against the threshold: {setting('--kind f', 'plot_f_threshold')}"
+        instead = f"F against the threshold: {setting('--kind f', 'kind f')}"
         raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
     title, key = image_headline(rules.metrics()).name_for_images, headline(rules.metrics()).key
     drawn = measure or (known.measure if known else "")
@@ -324,29 +253,8 @@ def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
     ]
 
 
-def plot_reliability(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
-    """Draw the share of positives in 15 bins of equal width against the mean score of each bin, all images pooled.
-
-    On the diagonal scores are probabilities that come true; below it a method is overconfident.
-
-    Parameters
-    ----------
-    results : Result or sequence of Result
-        Of the pixel protocol, with soft maps of scores between 0 and 1, with or without ``Pixels(calibration=True)``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
-        The area of a dot is the share of all pixels in its bin, of which it keeps a visible least; legends give ECE,
-        the lowest first.
-
-    Raises
-    ------
-    ArgumentError
-        For another protocol, two-valued predictions, or scores that are no probabilities.
-    """
+def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
+    """Draw the share of positives in 15 bins of scores; the area of a dot is its share of the pixels."""
     results = of_one_protocol(results)
     pooled = [_counts(result) for result in results]
     bins = [reliability(counts) for counts in pooled]
@@ -387,7 +295,7 @@ def _counts(result: Result) -> ScoreCounts:
 
 PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band")
 ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band")
-F = Kind(plot_f_threshold, _charts_of_thresholds)
-E = Kind(plot_e_threshold)
-ACHIEVABLE = Kind(plot_achievable)
-RELIABILITY = Kind(plot_reliability)
+F = Kind(partial(_draw_thresholds, ""), _charts_of_thresholds)
+E = Kind(partial(_draw_thresholds, "e"))
+ACHIEVABLE = Kind(_draw_achievable)
+RELIABILITY = Kind(_draw_reliability)

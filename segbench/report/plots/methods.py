@@ -151,5 +151,5 @@ def _refuse_without_curves(results: Sequence[Result], space: Space | None, what:
     elif known.spaces:
         instead = f"its precision-recall curve: {setting('--kind pr', 'plot_pr')}"
     else:
-        instead = f"its {known.measure} against the threshold: {setting('--kind f', 'plot_f_threshold')}"
+        instead = f"its {known.measure} against the threshold: {setting('--kind f', 'kind f')}"
     raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")

@@ -1,4 +1,4 @@
-"""Plots as files: PDF and SVG keep lines as lines and text as text, the same bytes every time."""
+"""Plots of every kind, and as files: PDF and SVG keep lines as lines and text as text, the same bytes every time."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.drawing.axes import centre, new_axes
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _WRITTEN: Mapping[str, Mapping[str, str | None]] = {
     ".pdf": {"Creator": "segbench", "CreationDate": None},
@@ -31,6 +34,30 @@ _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
     (math.inf, {"font.size": 18, "lines.linewidth": 3, "lines.markersize": 11, "axes.linewidth": 1.4}),
 )
 """Settings of pictures up to a width in inches: a column of a paper, its whole width, and a slide."""
+
+
+def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = None) -> Axes:
+    """Draw results as ``segbench plot --kind`` does; kinds with options have functions of their own, as `plot_pr`.
+
+    Parameters
+    ----------
+    results : Result or sequence of Result
+        Of one protocol, which has this kind; the best method comes first in the legend.
+    kind : str
+        Such as ``"f"``, ``"achievable"`` or ``"nsd"``; ``docs/plots.md`` shows all.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if left out.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown kind, no results, or results that have no such plot.
+    """
+    return kind_of(kind).draw(as_results(results), ax=ax or new_axes())
 
 
 def save_plot(

@@ -19,8 +19,7 @@ from segbench import (
     evaluate,
     export_overlays,
     export_report,
-    plot_distances,
-    plot_nsd,
+    plot,
     process_pool,
 )
 from segbench.core.options import made, words_of
@@ -439,8 +438,8 @@ def test_plots_against_the_tolerance():
     found = result.table.tolerances
     for tolerance in (1, 2):
         assert found.nsd[found.at == tolerance] == pytest.approx(result.summary[f"nsd_{tolerance}"])
-    assert plot_nsd(result).get_ylabel() == "NSD"
-    assert plot_distances(result).get_xlabel() == "Tolerance (pixels)"
+    assert plot(result, "nsd").get_ylabel() == "NSD"
+    assert plot(result, "distances").get_xlabel() == "Tolerance (pixels)"
 
 
 def test_the_page_has_the_plots_against_the_tolerance(tmp_path):
@@ -458,13 +457,13 @@ def test_a_method_without_contours_is_in_the_legend_alone():
         evaluate({"a": (truth, truth)}, protocol="contours", method=name)
         for name, truth in (("some", ~empty), ("none", empty))
     ]
-    lines = [line for line in plot_nsd(both).lines if len(line.get_xdata())]
+    lines = [line for line in plot(both, "nsd").lines if len(line.get_xdata())]
     assert [line.get_label().split()[-1] for line in lines] == ["some"]
     with pytest.raises(ArgumentError, match="no distances of contours"):
-        plot_nsd(both[1])
+        plot(both[1], "nsd")
 
 
 def test_other_protocols_have_no_distances():
     result = evaluate([([0, 1], [0.2, 0.9])])
     with pytest.raises(ArgumentError, match="pixels has no distances of contours"):
-        plot_nsd(result)
+        plot(result, "nsd")

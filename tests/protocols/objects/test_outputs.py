@@ -112,7 +112,7 @@ def test_curves_are_those_of_the_metrics(folders):
 
 def test_plots_of_objects_refuse_other_results():
     with pytest.raises(ArgumentError, match="pixels has no objects at thresholds of IoU; draw each image: plot_images"):
-        sb.plot_object_f1(evaluate({"a": (np.eye(4), np.eye(4))}))
+        sb.plot(evaluate({"a": (np.eye(4), np.eye(4))}), "object_f1")
 
 
 def test_soft_maps_are_named_by_check(folders, tmp_path):

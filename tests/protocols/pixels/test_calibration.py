@@ -202,7 +202,7 @@ def test_intervals_comparisons_files_and_fixed_thresholds(folders, tmp_path):
 def test_reliability_is_drawn_of_any_soft_maps(folders):
     gt, one, two = folders
     results = [segbench.evaluate(gt, method) for method in (one, two)]
-    ax = segbench.plot_reliability(results)
+    ax = segbench.plot(results, "reliability")
     counts = results[0].pooled
     bins = np.minimum(np.round(counts.scores * 255).astype(int) // 17, 14)
     pixels = np.bincount(bins, counts.positives + counts.negatives)
@@ -212,11 +212,11 @@ def test_reliability_is_drawn_of_any_soft_maps(folders):
     assert line.get_label().startswith("[ECE=.")
     arrays = {"a": (np.eye(4), np.eye(4) + np.tri(4))}
     with pytest.raises(ArgumentError, match=r"scores from 0 to 2, expected probabilities from 0 to 1; leave this"):
-        segbench.plot_reliability(segbench.evaluate(arrays))
+        segbench.plot(segbench.evaluate(arrays), "reliability")
     with pytest.raises(ArgumentError, match="two-valued"):
-        segbench.plot_reliability(segbench.evaluate({"a": (np.eye(4), np.eye(4))}))
+        segbench.plot(segbench.evaluate({"a": (np.eye(4), np.eye(4))}), "reliability")
     with pytest.raises(ArgumentError, match="that of soft maps"):
-        segbench.plot_reliability(segbench.evaluate({"a": (np.eye(4), np.eye(4))}, protocol="labels"))
+        segbench.plot(segbench.evaluate({"a": (np.eye(4), np.eye(4))}, protocol="labels"), "reliability")
 
 
 def test_on_the_command_line(folders, segbench):

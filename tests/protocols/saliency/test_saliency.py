@@ -3,6 +3,7 @@
 import math
 from dataclasses import fields
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import imageio.v3 as iio
@@ -301,7 +302,7 @@ class TestPlots:
         return segbench.evaluate([random_case(seed) for seed in range(3)], protocol=Saliency(positive=1))
 
     @pytest.mark.parametrize(
-        ("draw", "key"), [(segbench.plot_f_threshold, "f_max"), (segbench.plot_e_threshold, "e_max")]
+        ("draw", "key"), [(partial(segbench.plot, kind="f"), "f_max"), (partial(segbench.plot, kind="e"), "e_max")]
     )
     def test_dots_are_at_the_maximum_of_the_mean_curve(self, result, draw, key):
         curve, dot = draw(result).lines
@@ -322,7 +323,7 @@ class TestPlots:
     def test_other_protocols_have_no_e(self):
         result = segbench.evaluate([random_case(0)])
         with pytest.raises(ArgumentError, match="the pixels protocol has no E; draw F against the threshold"):
-            segbench.plot_e_threshold(result)
+            segbench.plot(result, "e")
 
 
 class TestCheck:

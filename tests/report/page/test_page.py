@@ -314,7 +314,7 @@ class TestCurves:
     def test_curves_are_drawn_without_a_script(self, papers, tmp_path):
         page = write_page(tmp_path, papers).read_text()
         kinds = re.findall(r'data-kind="([^"]*)"', page)
-        assert kinds == ["forest", "pr", "roc", "threshold-f", "against", "images"]
+        assert kinds == ["forest", "pr", "roc", "threshold-f", "images"]
         pr = page[page.index('data-kind="pr"') : page.index('data-kind="roc"')]
         assert len(re.findall(r'<path class="line" d="M', pr)) == 2
         summary = papers[0].summary
@@ -534,7 +534,7 @@ class TestSecurity:
         assert HOSTILE not in page
         assert html.unescape(page).count(HOSTILE) > 8
         assert HOSTILE in [panel["name"] for panel in embedded(page, "panel-")]
-        assert len(scripts_of(page)) == 7
+        assert len(scripts_of(page)) == 6
 
     def test_the_policy_names_every_script_and_nothing_else(self, papers, tmp_path):
         page = write_page(tmp_path, papers).read_text()

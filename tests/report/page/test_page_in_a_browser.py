@@ -1,12 +1,10 @@
 """The page as a reader meets it, in headless Chromium."""
 
 import base64
-import csv
 import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -211,18 +209,6 @@ class TestPage:
         reader.run("document.querySelectorAll('.pick')[1].click()")
         assert dict(reader.run(bands)) == {"0": True, "1": False}
 
-    def test_any_two_methods_are_drawn_against_each_other(self, reader):
-        said = "return document.querySelector('.against .footnotes').textContent"
-        before = reader.run(said)
-        reader.run("""for (const [name, place] of [['.a', 1], ['.b', 0]]) {
-            const select = document.querySelector(`.against ${name}`);
-            select.value = place;
-            select.dispatchEvent(new Event('change'));
-        }""")
-        first, second = before.rstrip(".").split(" images, ")
-        ahead, behind = first.split()[-1], second.split()[-1]
-        assert reader.run(said) == f"one is better on {behind} images, two on {ahead}."
-
     def test_tables_sort_by_click(self, reader):
         worst_first = [float(value) for value in reader.column(".images", 2)]
         assert worst_first == sorted(worst_first)
@@ -282,47 +268,7 @@ class TestAccessibility:
             reader.resize(1280)
 
 
-class TestSaving:
-    SAVED = """const saved = []; const make = URL.createObjectURL;
-        URL.createObjectURL = (blob) => { saved.push(blob); return 'blob:null/0'; };
-        const click = HTMLAnchorElement.prototype.click; HTMLAnchorElement.prototype.click = () => {};
-        document.querySelector(arguments[0]).click();
-        URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click;
-        saved[0].text().then(arguments[1]);"""
-
-    def _saved(self, reader, selector):
-        return reader.driver.execute_async_script(self.SAVED, selector)
-
-    def test_a_chart_is_saved_as_it_looks(self, reader):
-        svg = ET.fromstring(self._saved(reader, ".pr .save-svg"))  # noqa: S314  written by the page
-        lines = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-width") == "2.2px"]
-        assert {path.get("stroke") for path in lines} == {"rgb(0, 114, 178)", "rgb(213, 94, 0)"}
-
-    def test_a_saved_chart_names_its_methods_and_keeps_no_highlight(self, reader):
-        reader.run("document.querySelector('.pick').click()")
-        sent = "document.querySelector('main > section').dispatchEvent(new CustomEvent('threshold', {detail: {}}))"
-        reader.run(sent.replace("{}", "{ method: 0, threshold: 0.5 }"))
-        svg = ET.fromstring(self._saved(reader, ".pr .save-svg"))  # noqa: S314  written by the page
-        assert reader.run("return document.querySelector('.pick').getAttribute('aria-pressed')") == "true"
-        reader.run("document.querySelector('.pick').click()")
-        namespace = "{http://www.w3.org/2000/svg}"
-        texts = [text.text for text in svg.iter(f"{namespace}text")]
-        assert texts[-2:] == reader.run(
-            "return [...document.querySelectorAll('.pick')].map((one) => one.textContent.trim())"
-        )
-        assert not [part for part in svg.iter() if part.get("opacity") == "0.18"]
-        assert not [circle for circle in svg.iter(f"{namespace}circle") if circle.get("r") == "6"]
-        heights = [float(text.get("y")) for text in svg.iter(f"{namespace}text") if text.get("y")]
-        assert max(heights) < float(svg.get("viewBox").split()[3])
-
-    def test_tables_and_curves_are_saved_with_all_digits(self, reader, results):
-        rows = list(csv.reader(self._saved(reader, "h3[id$=methods] .save-table").splitlines()))
-        best = max(results, key=lambda result: result.summary["ods_f"])
-        assert rows[0][:2] == ["method", "ods_f"]
-        assert rows[1][:2] == [best.method, repr(best.summary["ods_f"])]
-        curves = list(csv.reader(self._saved(reader, ".pr .save-csv").splitlines()))
-        assert curves[0] == ["method", "threshold", "recall", "precision", "fpr", "tpr", "f"]
-
+class TestForThePaper:
     def test_the_latex_table_and_its_caption_are_there(self, reader):
         table, caption = reader.run(
             "return [...document.querySelectorAll('.paper code')].map((one) => one.textContent)"
@@ -485,12 +431,13 @@ def labels(browser, tmp_path_factory):
 
 
 class TestLabelMaps:
-    def test_bars_per_class_and_confusion_matrices_are_drawn(self, labels):
+    def test_each_class_has_a_row_per_method(self, labels):
+        assert labels.column("[aria-labelledby$=-class] table", 0)[:3] == ["background", "background", "person"]
+        assert labels.column("[aria-labelledby$=-class] table", 1)[:2] == ["random_walker", "watershed"]
+
+    def test_confusion_matrices_are_drawn(self, labels):
         kinds = labels.run("return [...document.querySelectorAll('.chart[data-kind]')].map((c) => c.dataset.kind)")
-        assert kinds == ["forest", "against", "images", "classes", "confusion", "confusion"]
-        chart = "document.querySelector('.chart[data-kind=classes]')"
-        bars, ends = labels.run(f"return ['rect.fill', 'line.ends'].map((s) => {chart}.querySelectorAll(s).length)")
-        assert bars > ends > 0, "a class that a single image holds has no interval"
+        assert kinds == ["forest", "images", "confusion", "confusion"]
         cells = "return [...document.querySelectorAll('.confusion rect title')].map((cell) => cell.textContent)"
         assert "background, predicted as background" in " ".join(labels.run(cells))
 

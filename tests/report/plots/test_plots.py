@@ -4,6 +4,7 @@ import re
 import weakref
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -28,9 +29,8 @@ from segbench import (
     count_pixels,
     evaluate,
     load_results,
-    plot_achievable,
+    plot,
     plot_comparison,
-    plot_f_threshold,
     plot_images,
     plot_pr,
     plot_ranks,
@@ -100,7 +100,7 @@ class TestNames:
 
     def test_are_drawn_as_they_are(self, results):
         renamed = [replace(results[1], method=name) for name in self.NAMES]
-        for ax in (plot_pr(renamed), plot_roc(renamed), plot_f_threshold(renamed), plot_achievable(renamed)):
+        for ax in (plot_pr(renamed), plot_roc(renamed), plot(renamed, "f"), plot(renamed, "achievable")):
             labels = [text for text in labels_of(ax) if text.startswith("[")]
             assert len(labels) == 4
             assert not any("\n" in label or "$" in label.replace("\\$", "") for label in labels)
@@ -150,7 +150,7 @@ class TestStyle:
         def colour(ax, name):
             return next(line.get_color() for line in ax.lines if name in line.get_label())
 
-        for draw in (plot_pr, plot_roc, plot_f_threshold, plot_achievable):
+        for draw in (plot_pr, plot_roc, partial(plot, kind="f"), partial(plot, kind="achievable")):
             assert colour(draw(results), "as it is") == line_style(1).colour
 
     def test_a_method_keeps_the_colour_of_its_place_in_the_file(self, tmp_path):
@@ -269,9 +269,9 @@ class TestRanks:
 
     def test_what_was_not_compared_or_has_no_ranks_is_refused(self):
         comparison = compare_results(pixel_results(2), replicates=5)
-        for plot in (plot_ranks, plot_significance):
+        for draw in (plot_ranks, plot_significance):
             with pytest.raises(ArgumentError, match="'dice' is not compared"):
-                plot(comparison, metric="dice")
+                draw(comparison, metric="dice")
         empty = [Result(name, "pixels", {}, "data:0", {"a": ScoreCounts([1], [0], [3])}) for name in "ab"]
         with pytest.raises(ArgumentError, match="ods_f has no ranks: no positive pixels"):
             plot_ranks(compare_results(empty, replicates=5))
@@ -324,8 +324,8 @@ class TestManyMethods:
         comparison = compare_results(noisy_results(22), replicates=50)
         best = [one.method for one in comparison.answer().standings]
         shown = []
-        for plot in self.PLOTS:
-            ax = plot(comparison)
+        for draw in self.PLOTS:
+            ax = draw(comparison)
             assert "the best 20 of 22 methods" in f"{ax.get_xlabel()} {ax.get_title()}".replace("\n", " ")
             shown.append([label.get_text() for label in ax.get_yticklabels()])
         assert shown == [best[1:20], [f"{k}  {name}" for k, name in enumerate(best[:20], 1)], best[:20]]
@@ -351,7 +351,7 @@ class TestAgainstTheThreshold:
         levels = np.array([1.0, 0.6, 0.0])
         for height in range(20, 60):  # of the long step beside the legend
             counts = ScoreCounts(levels, [height, 20, 80 - height], [0, 900, 100])
-            ax = plot_f_threshold(Result("m", "pixels", {}, "data:0", {"a": counts}))
+            ax = plot(Result("m", "pixels", {}, "data:0", {"a": counts}), "f")
             ax.figure.draw_without_rendering()
             box, (line, _) = ax.get_legend().get_window_extent(), ax.lines
             corners = line.get_transform().transform(line.get_xydata())
@@ -361,7 +361,7 @@ class TestAgainstTheThreshold:
 
     def test_unknown_thresholds_are_named_and_not_drawn(self):
         curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
-        ax = plot_f_threshold([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
+        ax = plot([Result("HED", "boundaries", {}, "data:0", {}, published=curve)], "f")
         assert labels_of(ax) == ["[F=.700] HED"]
         assert all(np.isnan(line.get_xydata()).any(axis=1).all() for line in ax.lines)
 
@@ -410,42 +410,41 @@ class TestMasks:
         assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
 
     def test_a_level_line_against_the_threshold_and_no_hull(self, results):
-        level = plot_f_threshold(results[1]).lines[0]
+        level = plot(results[1], "f").lines[0]
         assert set(level.get_ydata()) == {0.5}
-        ax = plot_achievable(results)
+        ax = plot(results, "achievable")
         assert labels_of(ax)[1] == "[mask] hard"
         with pytest.raises(ArgumentError, match="no achievable curve"):
-            plot_achievable(results[1:])
+            plot(results[1:], "achievable")
 
 
 def test_annotators_without_a_partner_are_named_and_not_drawn():
     detector, _ = boundary_results()
     alone = {"im0": BoundaryCounts([1.0], [0], [0], [0], [0])}
     human = Result("human", "boundaries", {"thresholds": "annotators"}, detector.signature, alone)
-    for plot in (plot_pr, plot_f_threshold):
-        assert labels_of(plot([detector, human]))[1] == "[F=-] human"
+    for draw in (plot_pr, partial(plot, kind="f")):
+        assert labels_of(draw([detector, human]))[1] == "[F=-] human"
     assert threshold_table([human]).text().rows == [["human", "1.0000", "0", "0", "0", "0", "-", "-", "-"]]
 
 
 class TestComparison:
-    def test_each_pair_stands_the_higher_first_and_against_a_reference_turned_around(self):
+    def test_each_pair_stands_the_higher_first(self):
         comparison = compare_results(pixel_results(3), replicates=50)
         labels = [text.get_text() for text in plot_comparison(comparison).get_yticklabels()]
         assert labels == ["method 0\n- method 2", "method 0\n- method 1", "method 1\n- method 2"]
-        ax = plot_comparison(comparison, reference="method 0")
-        assert [text.get_text() for text in ax.get_yticklabels()] == ["method 1", "method 2"]
-        (row,) = [
-            row for row in comparison.differences if (row.metric, row.a, row.b) == ("ods_f", "method 0", "method 1")
-        ]
-        (dot,) = [line.get_xydata()[0] for line in ax.lines if line.get_marker() == "o" and line.get_ydata()[0] == 0]
-        assert dot[0] == -row.difference
+
+    def test_of_seven_methods_all_are_compared_with_the_best(self):
+        comparison = compare_results(pixel_results(7), replicates=50)
+        ax = plot_comparison(comparison)
+        best = comparison.answer("ods_f").standings[0].method
+        assert len(ax.get_yticklabels()) == 6
+        assert best not in [text.get_text() for text in ax.get_yticklabels()]
+        assert all(line.get_xydata()[0, 0] <= 0 for line in ax.lines if line.get_marker() == "o")
 
     def test_refuses_what_was_not_compared(self):
         comparison = compare_results(pixel_results(2), replicates=50)
         with pytest.raises(ArgumentError, match="'dice' is not compared"):
             plot_comparison(comparison, metric="dice")
-        with pytest.raises(ArgumentError, match="'theirs' is not among"):
-            plot_comparison(comparison, reference="theirs")
 
 
 class TestCurvePlot:
@@ -530,10 +529,10 @@ class TestPoints:
 
 
 class TestTheFrame:
-    @pytest.mark.parametrize("plot", [plot_pr, plot_roc, plot_f_threshold])
-    def test_a_line_on_it_is_drawn_in_full_width(self, plot):
+    @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f")])
+    def test_a_line_on_it_is_drawn_in_full_width(self, draw):
         counts = ScoreCounts(np.linspace(1, 0, 30), [50] * 29 + [0], [0] * 29 + [99])
-        ax = plot(Result("perfect", "pixels", {}, "data:0", {"a": counts}))
+        ax = draw(Result("perfect", "pixels", {}, "data:0", {"a": counts}))
         (line,) = [line for line in ax.lines if line.get_label().endswith("perfect")]
         half = line.get_linewidth() / 2 * ax.get_figure().dpi / 72
         left, bottom, right, top = line.get_clip_box().extents - ax.bbox.extents
@@ -554,7 +553,7 @@ class TestOneClass:
     def test_it_is_named_and_several_are_told_apart(self):
         one, two = (replace(result, settings={"class": "fg", "positive": "1"}) for result in pixel_results(2))
         assert labels_of(plot_pr([one, two]))[0].endswith("] method 0, class fg")
-        assert labels_of(plot_f_threshold(one))[0].endswith("] method 0, class fg")
+        assert labels_of(plot(one, "f"))[0].endswith("] method 0, class fg")
         other = replace(one, settings={"class": "bg", "positive": "1"})
         assert [label.split("] ")[1] for label in labels_of(plot_pr([one, other]))[:2]] == [
             "method 0 (class:fg)",
@@ -563,14 +562,14 @@ class TestOneClass:
 
 
 class TestWhatIsGiven:
-    @pytest.mark.parametrize("plot", [plot_pr, plot_roc, plot_achievable, plot_f_threshold, plot_images])
-    def test_one_result_is_drawn_and_what_is_none_is_refused(self, results, plot):
-        assert plot(results[0]).get_xlabel() == plot(iter(results[:1])).get_xlabel()
+    @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f"), plot_images])
+    def test_one_result_is_drawn_and_what_is_none_is_refused(self, results, draw):
+        assert draw(results[0]).get_xlabel() == draw(iter(results[:1])).get_xlabel()
         with pytest.raises(ArgumentError, match="results is a mapping, expected a list"):
-            plot({"a": results[0]})
+            draw({"a": results[0]})
         for wrong in ("results.segbench", [results[0], results[0].curve], None, results[0].curve):
             with pytest.raises(ArgumentError, match=r"expected results, as segbench\.evaluate gives them, got"):
-                plot(wrong)
+                draw(wrong)
 
     def test_a_comparison_is_not_results(self, results):
         with pytest.raises(ArgumentError, match="expected a comparison, as compare_results gives it, got list"):
