@@ -19,7 +19,7 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import MASKS
+from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
@@ -32,7 +32,6 @@ from segbench.protocols.mask_settings import (
     void_option,
 )
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
-from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -110,7 +109,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     """
 
     name: ClassVar[str] = "objects"
-    reads: ClassVar[Reading] = INSTANCE_MAPS
+    reads: ClassVar[Reading] = replace(LABEL_MAPS, name="instances", without_negatives="objects")
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
         "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."
