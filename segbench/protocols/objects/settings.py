@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from segbench.core.pictures import Pictures
     from segbench.core.summary import Summary
     from segbench.core.table import Table
-    from segbench.protocols.objects.counting import Overlaps
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
@@ -352,68 +351,27 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
-        from segbench.protocols.objects import counting
+        from segbench.protocols.objects import counting, inputs
 
-        maps = self._maps(sample)
+        maps = inputs.maps_of(sample, self)
         if self.kind != PANOPTIC:
             return Counted((counting.count_instances if self.kind == INSTANCES else counting.count_components)(*maps))
         found = counting.Overlaps.of(*maps)
-        return Counted(counting.count_panoptic(found, *self._segments(sample, found)))
+        return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
+        from segbench.protocols.objects.pictures import object_states
+
         del threshold, counts
-        return self._drawn(sample)[1]
+        return object_states(sample, self)[1]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
         """Draw an image for the report page: its objects, and outlines of what became of them."""
         from segbench.protocols.objects.pictures import object_pictures
 
         del thresholds
-        summary = self.table({sample.name: counts}).image_summary()
-        return object_pictures(*self._drawn(sample), self.metrics(), summary)
-
-    def _drawn(self, sample: Sample) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-        """Give the objects of the ground truth, and the states of pixels."""
-        from segbench.protocols.objects import pictures
-        from segbench.protocols.objects.counting import Overlaps
-
-        truth, predicted = self._maps(sample)
-        if self.kind == INSTANCES:
-            return truth, pictures.instance_states(truth, predicted, self._thresholds[0])
-        if self.kind == COMPONENTS:
-            return truth, pictures.component_states(truth, predicted, sample.field)
-        found = Overlaps.of(truth, predicted)
-        return truth, pictures.panoptic_states(truth, predicted, found, self._segments(sample, found)[:2])
-
-    def _maps(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give maps of integers on both sides: numbers of objects, or of segments."""
-        from segbench.protocols.objects import inputs
-        from segbench.protocols.objects.counting import components_of
-
-        void = tuple(map(float, self.void or ()))
-        if self.kind == INSTANCES:
-            return inputs.instances_of(sample, void)
-        if self.kind == PANOPTIC:
-            return inputs.panoptic_maps(sample, divisor=self.divisor)
-        if self.at == "best":
-            raise ArgumentError(self.why_not_arrays)
-        masks = inputs.masks_of(sample, positive=self.positive, void=void, at=self.at)
-        sizes = {name: getattr(self, name) for name in ("connectivity", "min_true", "min_predicted")}
-        return components_of(*masks, **sizes)
-
-    def _segments(self, sample: Sample, found: Overlaps) -> Any:  # noqa: ANN401  segments of both sides, and classes
-        from segbench.protocols.objects.inputs import segments_in
-
-        labels, names = cast("Sequence[int]", self.classes or ()), self.names or ()
-        return segments_in(
-            sample,
-            found,
-            divisor=self.divisor,
-            classes=dict(zip(labels, names, strict=True)),
-            things=cast("Sequence[int]", self.things),
-            void=self.void or (),
-        )
+        return object_pictures(sample, self, self.table({sample.name: counts}).image_summary())
 
 
 @dataclass(frozen=True, kw_only=True)
