@@ -149,18 +149,17 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         true, predicted = self.totals.values()
-        if not self.images:
-            return "no image was counted"
-        if not true and not predicted:
-            return "there is no object in either map"
-        if metric.key.startswith("recall"):
-            return "there is no object in the ground truth"
-        if metric.key.startswith(("precision", "component_ppv")):
-            return "there is no predicted object"
-        if metric.key.endswith(("_things", "_stuff")):
-            kind = metric.key.rpartition("_")[2]
-            return f"no class is {kind} here" if kind == "stuff" else "no class here has things"
-        return "no object is matched" if metric.key == "matched_iou" else "there is no object in the ground truth"
+        for applies, reason in (
+            (not self.images, "no image was counted"),
+            (not true and not predicted, "there is no object in either map"),
+            (metric.key.startswith(("precision", "component_ppv")), "there is no predicted object"),
+            (metric.key.endswith("_things"), "no class here has things"),
+            (metric.key.endswith("_stuff"), "no class is stuff here"),
+            (metric.key == "matched_iou", "no object is matched"),
+        ):
+            if applies:
+                return reason
+        return "there is no object in the ground truth"
 
 
 class _MatchedTable(ObjectTable):
