@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
+from segbench.core.arguments import check_choice
 from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
@@ -22,8 +23,8 @@ from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.mask_settings import (
     AT,
+    CONNECTIVITY,
     POSITIVE,
-    check_connectivity,
     expected_of_mask,
     settle_mask,
     void_option,
@@ -98,9 +99,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         ),
     )
     skeleton: Skeleton = field(default="zhang", metadata=option("Choose the method of the skeletons."))
-    connectivity: Literal[8, 4] = field(
-        default=8, metadata=option("Choose which pixels touch: 8, at corners, too, or 4.", metavar="8|4", read=int)
-    )
+    connectivity: Literal[8, 4] = field(default=8, metadata=CONNECTIVITY)
     positive: Positive | None = field(default=None, metadata=POSITIVE)
     void: Sequence[int] = field(
         default=(),
@@ -110,11 +109,8 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
 
-        if self.skeleton not in get_args(Skeleton):
-            raise ArgumentError(
-                f"{named('skeleton')} is {self.skeleton!r}, expected one of {', '.join(get_args(Skeleton))}"
-            )
-        check_connectivity(self.connectivity)
+        check_choice(self.skeleton, named("skeleton"), get_args(Skeleton))
+        check_choice(self.connectivity, named("connectivity"), (8, 4))
         if self.at is not None and self.thresholds is not None:
             raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
         settle_mask(self)
@@ -300,10 +296,10 @@ def count_centerlines(
     >>> counts.precision, counts.sensitivity, counts.cldice
     (array([1.]), array([0.66666667]), array([0.8]))
     """
-    from segbench.protocols.given_arrays import image_of
+    from segbench.protocols.given_arrays import counts_of
 
     protocol = Centerlines(
         at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
     )
-    counts: CenterlineCounts = protocol.count(image_of(ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)).counts
+    counts: CenterlineCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)
     return counts

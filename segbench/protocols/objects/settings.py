@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, as_whole, listed
+from segbench.core.arguments import as_real, as_whole, check_choice, listed
 from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Parts, Pictured, Prepared, TwoPasses, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
@@ -24,9 +24,9 @@ from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import (
+    CONNECTIVITY,
     POSITIVE,
     at_option,
-    check_connectivity,
     expected_of_mask,
     settle_mask,
     void_option,
@@ -168,9 +168,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         metadata=at_option("Cut soft predictions: scores above this, or above the threshold of the best F1: best."),
     )
     positive: Positive | None = field(default=None, metadata=POSITIVE)
-    connectivity: int = field(
-        default=8, metadata=option("Let pixels of components touch in 8 ways, or in 4.", metavar="N", read=int)
-    )
+    connectivity: int = field(default=8, metadata=CONNECTIVITY)
     min_true: int = field(
         default=0,
         metadata=option("Leave out true components of fewer pixels.", metavar="N", read=int, default="none"),
@@ -183,8 +181,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def __post_init__(self) -> None:
         if self.kind is None:
             object.__setattr__(self, "kind", INSTANCES if self.divisor is None else PANOPTIC)
-        if self.kind not in get_args(Kind):
-            raise ArgumentError(f"{named('kind')} is {self.kind!r}, expected one of {', '.join(get_args(Kind))}")
+        check_choice(self.kind, named("kind"), get_args(Kind))
         for kind, names in _ONLY_OF.items():
             for each in fields(self):
                 if kind != self.kind and each.name in names and getattr(self, each.name) != each.default:
@@ -234,7 +231,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def _settle_components(self) -> None:
         settle_mask(self, "best")
-        check_connectivity(self.connectivity)
+        check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
             object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
         if self.at is not None:
@@ -281,21 +278,15 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
-        from segbench.protocols.objects import metrics
+        from segbench.protocols.objects.metrics import metrics_of
 
-        if self.kind == COMPONENTS:
-            return (*metrics.COMPONENT_METRICS, *metrics.TOTALS)
-        of_kind = metrics.instance_metrics if self.kind == INSTANCES else metrics.panoptic_metrics
-        return (*of_kind(self._thresholds), *metrics.TOTALS)
+        return metrics_of(str(self.kind), self._thresholds)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
         """Lay out counts, see `segbench.protocols.objects.metrics`."""
-        from segbench.protocols.objects import metrics
+        from segbench.protocols.objects.metrics import TABLES
 
-        if self.kind == COMPONENTS:
-            return metrics.ComponentTable(per_image)
-        of_kind = metrics.InstanceTable if self.kind == INSTANCES else metrics.PanopticTable
-        return of_kind(self._thresholds, self.metrics(), per_image)
+        return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
         """Give each class of panoptic maps alone."""
@@ -440,15 +431,12 @@ def count_objects(
     >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
     (0.0, 0.4444, 0.3077)
     """
-    from segbench.protocols.given_arrays import image_of
+    from segbench.protocols.given_arrays import counts_of
 
     protocol = Objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
         connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
     )  # fmt: skip
-    if protocol.why_not_arrays:
-        raise ArgumentError(protocol.why_not_arrays)
     stacks = "objects of a stack that overlap have no label map"
-    sample = image_of(ground_truth, prediction, valid, of_stacks=stacks)
-    counts: ObjectCounts = protocol.count(sample).counts
+    counts: ObjectCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)
     return counts
