@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar, cast
@@ -51,6 +51,14 @@ def check_flags(settings: Any) -> None:  # noqa: ANN401  a dataclass
         value = getattr(settings, each.name)
         if isinstance(each.default, bool) and type(value).__name__ not in ("bool", "bool_"):  # Python's or NumPy's
             raise ArgumentError(f"{each.name} is {_shown(value)}, expected True or False")
+
+
+def check_choice(value: object, name: str, choices: Iterable[object]) -> None:
+    """Insist on one of some values; True is not 1."""
+    expected = tuple(choices)
+    if isinstance(value, bool) or value not in expected:
+        words = " or ".join(map(repr, expected)) if len(expected) == 2 else f"one of {', '.join(map(str, expected))}"
+        raise ArgumentError(f"{name} is {_shown(value)}, expected {words}")
 
 
 def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: ANN401  as above

@@ -22,3 +22,10 @@ def image_of(ground_truth: Any, prediction: Any, valid: Any, *, of_stacks: str, 
     counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
     files = {"ground_truth_files": ("ground_truth",), "prediction_file": "prediction"}
     return Sample("image", (truth,), (predicted,), counted, **files)  # type: ignore[arg-type]  # texts
+
+
+def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **advice: Any) -> Any:  # noqa: ANN401  of each
+    """Count two arrays as a protocol does that takes arrays, see `image_of`."""
+    if why_not := getattr(protocol, "why_not_arrays", ""):
+        raise ArgumentError(why_not)
+    return protocol.count(image_of(ground_truth, prediction, valid, **advice)).counts

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from segbench.core.arguments import as_real
-from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import given, named
 from segbench.core.options import read_void
@@ -21,6 +20,12 @@ def _read_score(text: str) -> Any:  # noqa: ANN401  what is no number is refused
         return text
 
 
+CONNECTIVITY: Mapping[str, Any] = {
+    "help": "Choose which pixels touch: 8, at corners, too, or 4.",
+    "metavar": "8|4",
+    "read": int,
+    "rare": True,
+}
 AT: Mapping[str, Any] = {
     "help": "Cut soft predictions: scores of at least this belong to the mask.",
     "metavar": "SCORE",
@@ -44,12 +49,6 @@ def settle_mask(settings: Any, *words: str) -> None:  # noqa: ANN401  a dataclas
         object.__setattr__(settings, "at", as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
     if settings.positive is not None:
         object.__setattr__(settings, "positive", rule_text(settings.positive))
-
-
-def check_connectivity(connectivity: object) -> None:
-    """Refuse anything but 8 and 4."""
-    if isinstance(connectivity, bool) or connectivity not in (8, 4):
-        raise ArgumentError(f"{named('connectivity')} is {connectivity!r}, expected 8 or 4")
 
 
 def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:  # noqa: ANN401  as above

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from segbench.verification.anomalies import anomaly_part
 from segbench.verification.bsds500 import bsds500_part
-from segbench.verification.centerlines import centerlines_part
 from segbench.verification.checks import Check, Part
 from segbench.verification.contours import contours_part
-from segbench.verification.objects import objects_part
+from segbench.verification.drawings import centerlines_part, objects_part
 from segbench.verification.published import published_part
 from segbench.verification.saliency import saliency_part
 from segbench.verification.shipped import demo_part, paper_parts

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,36 +22,31 @@ _NO_END = (0.0, math.inf)
 _TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
 
 
+def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:  # noqa: ANN401  fields
+    """Describe clDice, or a part of it."""
+    key, group = f"cldice{key}", "clDice"
+    found: dict[str, Any] = {"image_key": key, "image_title": image_title} if image_title else {}
+    return Metric(key=key, title=title, better="higher", compared=True, group=group, note=note, **found, **others)
+
+
 def _error(name: str, patches: str) -> Metric:
     """Describe an error of topology, of whole images or of patches."""
-    key = f"{name}_error{'_patches' if patches else ''}"
+    key, title = f"{name}_error{'_patches' if patches else ''}", _TITLES[name]
     note = "in patches of 64 x 64 pixels" if patches else "difference in components (β0), holes (β1) and β0 - β1 (χ)"
     return Metric(
-        key=key, title=_TITLES[name], better="lower", range=_NO_END, image_key=key,
-        image_title=f"{_TITLES[name]} {patches}".strip(), compared=True, priority=2 if patches else 0,
-        group="error in patches" if patches else "error", note=note if name == "betti0" else "",
+        key=key, title=title, better="lower", range=_NO_END, image_key=key, image_title=f"{title} {patches}".strip(),
+        compared=True, priority=2 if patches else 0, group="error in patches" if patches else "error",
+        note=note if name == "betti0" else "",
     )  # fmt: skip
 
 
 METRICS = shares(
-    Metric(
-        key="cldice", title="pooled", better="higher", image_key="cldice", image_title="clDice", headline=True,
-        compared=True, group="clDice", note="of the pixels of all images together",
-    ),
-    Metric(
-        key="cldice_images", title="mean", better="higher", compared=True, group="clDice",
-        note="over images, as papers report it",
-    ),
-    Metric(
-        key="cldice_precision", title="P", better="higher", image_key="cldice_precision", image_title="P",
-        compared=True, priority=1, note="share of the predicted skeleton inside the ground truth",
-    ),
-    Metric(
-        key="cldice_sensitivity", title="R", better="higher", image_key="cldice_sensitivity", image_title="R",
-        compared=True, priority=1, note="share of the true skeleton inside the prediction",
-    ),
+    _share("", "pooled", "clDice", "of the pixels of all images together", headline=True),
+    _share("_images", "mean", "", "over images, as papers report it"),
+    _share("_precision", "P", "P", "share of the predicted skeleton inside the ground truth", priority=1),
+    _share("_sensitivity", "R", "R", "share of the true skeleton inside the prediction", priority=1),
     *(_error(name, patches) for patches in ("", "patches") for name in ERRORS),
-)  # fmt: skip
+)
 THRESHOLD = Metric(
     key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
     note="best pooled clDice with one threshold for all images",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
+from segbench.core.arguments import check_choice
 from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
@@ -20,7 +21,7 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.mask_settings import AT, POSITIVE, VOID, check_connectivity, expected_of_mask, settle_mask
+from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -88,9 +89,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         read=read_thresholds,
     )
     skeleton: Skeleton = option("Choose the method of the skeletons.", "zhang")
-    connectivity: Literal[8, 4] = option(
-        "Choose which pixels touch: 8, at corners, too, or 4.", 8, metavar="8|4", read=int, rare=True
-    )
+    connectivity: Literal[8, 4] = option(default=8, **CONNECTIVITY)
     positive: Positive | None = option(**POSITIVE)
     void: Sequence[int] = option(
         **VOID,
@@ -102,11 +101,8 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
 
-        if self.skeleton not in get_args(Skeleton):
-            raise ArgumentError(
-                f"{named('skeleton')} is {self.skeleton!r}, expected one of {', '.join(get_args(Skeleton))}"
-            )
-        check_connectivity(self.connectivity)
+        check_choice(self.skeleton, named("skeleton"), get_args(Skeleton))
+        check_choice(self.connectivity, named("connectivity"), (8, 4))
         if self.at is not None and self.thresholds is not None:
             raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
         settle_mask(self)
@@ -292,10 +288,10 @@ def count_centerlines(
     >>> counts.precision, counts.sensitivity, counts.cldice
     (array([1.]), array([0.66666667]), array([0.8]))
     """
-    from segbench.protocols.given_arrays import image_of
+    from segbench.protocols.given_arrays import counts_of
 
     protocol = Centerlines(
         at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
     )
-    counts: CenterlineCounts = protocol.count(image_of(ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)).counts
+    counts: CenterlineCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)
     return counts

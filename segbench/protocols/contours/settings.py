@@ -8,7 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, check_flags, listed
+from segbench.core.arguments import as_real, check_choice, check_flags, listed
 from segbench.core.capabilities import (
     Checked,
     FromCounts,
@@ -165,9 +165,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         check_flags(self)
         self._settle_convention()
         for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
-            if getattr(self, name) not in get_args(choices):
-                expected = " or ".join(map(repr, get_args(choices)))
-                raise ArgumentError(f"{named(name)} is {getattr(self, name)!r}, expected {expected}")
+            check_choice(getattr(self, name), named(name), get_args(choices))
         object.__setattr__(self, "spacing", _spacing(self.spacing))
         object.__setattr__(self, "nsd", _tolerances(self.nsd))
         settle_mask(self)
@@ -187,8 +185,8 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
-        if self.convention is not None and self.convention not in _OF_TOOLS:
-            raise ArgumentError(f"{named('convention')} is {self.convention!r}, expected one of {', '.join(_OF_TOOLS)}")
+        if self.convention is not None:
+            check_choice(self.convention, named("convention"), _OF_TOOLS)
         of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
         for name, value in of_tool.items():
             if getattr(self, name) in (None, False):
@@ -494,12 +492,12 @@ def count_contours(
     (1.0, 1.0, 0.8889)
     """
     from segbench.protocols.contours.inputs import no_volumes
-    from segbench.protocols.given_arrays import image_of
+    from segbench.protocols.given_arrays import counts_of
 
     protocol = Contours(
         surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
         pred_map=pred_map,
     )  # fmt: skip
-    sample = image_of(ground_truth, prediction, valid, of_stacks=no_volumes(), maps=classes is not None)
-    counts: ContourCounts = protocol.count(sample).counts
+    advice: dict[str, Any] = {"of_stacks": no_volumes(), "maps": classes is not None}
+    counts: ContourCounts = counts_of(protocol, ground_truth, prediction, valid, **advice)
     return counts

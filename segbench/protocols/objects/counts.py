@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -161,32 +161,25 @@ class ObjectCounts(Counts):
         kinds = sorted({one.of for one in held})
         if len(kinds) > 1:
             raise ArgumentError(f"counts of one kind of objects add up, but there are {' and '.join(kinds)}")
-        by_label = grouped(found for one in held for found in _by_class(one))
+        by_label = grouped((label, (one, place)) for one in held for place, label in enumerate(one.labels))
         labels = sorted(by_label)
         classes = [by_label[label] for label in labels]
-        if clashes := [label for label in labels if len({name for name, *_ in by_label[label]}) > 1]:
-            names = " and ".join(sorted({name for name, *_ in by_label[clashes[0]]}))
-            raise ArgumentError(f"label {clashes[0]} is called {names}; counts of the same classes add up")
-        called = [parts[0][0] for parts in classes]
-        pairs = [[np.hstack([one[3][side] for one in parts]) for side in (0, 1)] for parts in classes]
-        listed = np.hstack([side for both in pairs for side in both] or [np.zeros((2, 0), np.int64)])
+        called = [sorted({one.names[place] for one, place in parts}) for parts in classes]
+        for label, names in zip(labels, called, strict=True):
+            if len(names) > 1:
+                both = " and ".join(names)
+                raise ArgumentError(f"label {label} is called {both}; counts of the same classes add up")
+        pairs = [[np.stack(one.pairs(place, side)) for one, place in parts] for parts in classes for side in (0, 1)]
+        listed = np.hstack([np.zeros((2, 0), np.int64), *(each for parts in pairs for each in parts)])
         return cls.made(
-            kinds[0] if kinds != [PANOPTIC] else written_classes(labels, called) or "none",
-            listed[0],
-            listed[1],
-            things=[parts[0][1] for parts in classes],
-            objects=[np.sum([one[2] for one in parts], axis=0) for parts in classes],
-            sizes=[[side.shape[1] for side in both] for both in pairs],
+            kinds[0] if kinds != [PANOPTIC] else written_classes(labels, [name for (name,) in called]) or "none",
+            *listed,
+            things=[one.things[place] for (one, place), *_ in classes],
+            objects=[np.sum([one.objects[place] for one, place in parts], axis=0) for parts in classes],
+            sizes=[sum(each.shape[1] for each in parts) for parts in pairs],
             aji=np.sum([one.aji for one in held], axis=0),
             images=sum(one.images for one in held),
         )
-
-
-def _by_class(one: ObjectCounts) -> Iterator[tuple[int, tuple[str, int, IntArray, list[IntArray]]]]:
-    """Give the name, the kind, the numbers and the pairs of each class by its label."""
-    for place, (label, name) in enumerate(zip(one.labels, one.names, strict=True)):
-        pairs = [np.stack(one.pairs(place, side)) for side in (0, 1)]
-        yield label, (name, int(one.things[place]), one.objects[place], pairs)
 
 
 def reaching(shared: IntArray, whole: IntArray, thresholds: Sequence[Fraction]) -> list[int]:

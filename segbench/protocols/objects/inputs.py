@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,15 @@ from segbench.core.interface import given, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.label_rules import Positive
 from segbench.protocols.labels.palette import in_colour
 from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
-from segbench.protocols.objects.counting import Classes, Overlaps, Segments
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
+from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
+
+if TYPE_CHECKING:
+    from segbench.protocols.objects.settings import Objects
+
+Maps = tuple[NDArray[Any], NDArray[Any]]
 
 _LISTED = 5
 _INSTANCES = 2**32
@@ -29,13 +34,33 @@ _STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
-def instances_of(sample: Sample, void: Sequence[float]) -> tuple[NDArray[Any], NDArray[Any]]:
+def maps_of(sample: Sample, rules: Objects) -> Maps:
+    """Give maps of integers on both sides: numbers of objects, or of segments."""
+    void = tuple(map(float, rules.void or ()))
+    if rules.kind == INSTANCES:
+        return _instances(sample, void)
+    if rules.kind == COMPONENTS:
+        above = None if rules.at is None else (math.nextafter(rules.at, math.inf),)
+        numbers = f"for numbers of objects give {given('kind', INSTANCES)}"
+        settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": numbers}
+        mask, (found,), none = masks_at(sample, above, void=void, **settings)
+        masks = (mask, found) if none is None else (mask & ~none, found & ~none)
+        sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
+        return components_of(*masks, **sizes)
+    whole = rules.divisor is not None or sample.about[0] is not None
+    truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
+    if sample.field is not None:
+        truth = np.where(sample.field, truth.astype(np.int64), _OUTSIDE)
+    return truth, predicted
+
+
+def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     """Give the numbers of objects on both sides; void pixels are in none."""
     maps = _numbers(sample, two_maps(sample, _STACKS))
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
-            raise DataError(file, what, f"take the connected components of masks: {given('kind', 'components')}")
+            raise DataError(file, what, f"take the connected components of masks: {given('kind', COMPONENTS)}")
     hidden = left_out(sample, sample.ground_truths[0], void)
     if hidden is None:
         return maps
@@ -43,38 +68,25 @@ def instances_of(sample: Sample, void: Sequence[float]) -> tuple[NDArray[Any], N
     return truth, predicted
 
 
-def panoptic_maps(sample: Sample, *, divisor: int | None) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give maps whose values are segments: ids, classes times a divisor plus instance, or both maps put together."""
-    with_json = sample.about[0] is not None
-    whole = with_json or divisor is not None
-    truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
-    if sample.field is not None:
-        truth = np.where(sample.field, truth.astype(np.int64), _OUTSIDE)
-    return truth, predicted
-
-
-def segments_in(
-    sample: Sample, found: Overlaps, classes: Classes, *, divisor: int | None, void: Sequence[float]
-) -> tuple[Segments, Segments, Classes]:
+def segments_in(sample: Sample, found: Overlaps, rules: Objects) -> tuple[Segments, Segments, Classes]:
     """Say what the values of both maps are; what cannot be is listed in one error for each map."""
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
     pixels = [
         {value: area for value, area in zip(*map(np.ndarray.tolist, side), strict=True) if value != _OUTSIDE}
         for side in held
     ]
+    things: Any = rules.things
     if sample.about[0] is not None:
-        if classes.names or classes.things or tuple(void) != (0,):
-            what = "has a JSON, which names the classes, things and void"
-            raise DataError(
-                sample.truth_file, what, f"leave out {named('classes')}, {named('things')}, {named('void')}"
-            )
+        if rules.classes is not None or things or tuple(rules.void or ()) != (0,):
+            fix = f"leave out {named('classes')}, {named('things')}, {named('void')}"
+            raise DataError(sample.truth_file, "has a JSON, which names the classes, things and void", fix)
         return _by_json(sample, pixels)
-    true, predicted = (
-        _labels(file, values, divisor or _INSTANCES, classes.names, void)
-        for file, values in zip(_files(sample), pixels, strict=True)
-    )
-    crowds = frozenset(value for value, label in true.items() if value == label and label in classes.things)
-    return Segments(true, crowds), Segments(predicted), classes
+    listed: Any = rules.classes or ()
+    classes = dict(zip(listed, rules.names or (), strict=True))
+    both = zip(_files(sample), pixels, strict=True)
+    true, predicted = (_labels(*side, rules.divisor or _INSTANCES, classes, rules.void or ()) for side in both)
+    crowds = frozenset(value for value, label in true.items() if value == label and label in things)
+    return Segments(true, crowds), Segments(predicted), Classes(classes, frozenset(things))
 
 
 def _labels(
@@ -123,7 +135,7 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
     return sides[0], sides[1], Classes(names, frozenset(things))
 
 
-def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
+def _combined(sample: Sample) -> Maps:
     """Put maps of classes and of instances together."""
     pairs = [list(sample.ground_truths), list(sample.predictions)]
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
@@ -146,22 +158,11 @@ def _combined(sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
     return next(combined), next(combined)
 
 
-def masks_of(
-    sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give a mask, and a predicted mask or the scores above `at`; void pixels are in neither."""
-    above = None if at is None else (math.nextafter(at, math.inf),)
-    numbers = f"for numbers of objects give {given('kind', 'instances')}"
-    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": _STACKS, "of_labels": numbers}
-    mask, (found,), none = masks_at(sample, above, **settings)
-    return (mask, found) if none is None else (mask & ~none, found & ~none)
-
-
 def _files(sample: Sample) -> tuple[str, str]:
     return sample.truth_file, sample.predicted_file
 
 
-def _numbers(sample: Sample, maps: Sequence[NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _numbers(sample: Sample, maps: Sequence[NDArray[Any]]) -> Maps:
     """Give the maps of both sides as whole numbers from 0."""
     found = []
     for file, values in zip(_files(sample), maps, strict=True):

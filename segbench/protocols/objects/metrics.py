@@ -14,90 +14,78 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.table import CountsTable, column_sums
-from segbench.protocols.objects.choices import MEAN_OVER, OF_COMPONENTS, percent
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
 _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
+
+
+def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:  # noqa: ANN401  fields of a metric
+    """Describe a metric that each image has, too."""
+    return Metric(key=key, title=title, better="higher", image_key=key, note=note, **others)
+
+
 _QUALITY = (
-    Metric(key="pq", title="PQ", better="higher", image_key="pq", compared=True),
-    Metric(key="sq", title="SQ", better="higher", image_key="sq", priority=2, note="mean IoU of matched objects"),
-    Metric(key="rq", title="RQ", better="higher", image_key="rq", priority=2, note="F1 of objects with IoU > .5"),
+    _score("pq", "PQ", compared=True),
+    _score("sq", "SQ", "mean IoU of matched objects", priority=2),
+    _score("rq", "RQ", "F1 of objects with IoU > .5", priority=2),
 )
 TOTALS = (
     Metric(key="true_objects", title="objects", image_key="true_objects", kind="total", priority=5),
     Metric(key="predicted_objects", title="predicted", image_key="predicted_objects", kind="total", priority=5),
 )
-_PANOPTIC = shares(
+_PANOPTIC = (
     *(replace(one, headline=one.key == "pq") for one in _QUALITY),
     *(
-        replace(one, key=f"{one.key}_{kind}", image_key=f"{one.key}_{kind}", group=kind, note="", compared=False,
-                priority=1 if one.key == "pq" else 4)
+        _score(f"{one.key}_{kind}", one.title, group=kind, priority=1 if one.key == "pq" else 4)
         for kind in ("things", "stuff")
         for one in _QUALITY
     ),
-)  # fmt: skip
-COMPONENT_METRICS = shares(
-    Metric(
-        key="component_f1", title="F1", better="higher", image_key="component_f1", headline=True, compared=True,
-        note="mean over thresholds of sIoU from .25 to .75",
-    ),
-    *(
-        Metric(key=f"component_f1_{t}", title=f"F1@.{t}", better="higher", image_key=f"component_f1_{t}", priority=1)
-        for t in (25, 50, 75)
-    ),
-    Metric(
-        key="component_siou", title="sIoU", better="higher", image_key="component_siou", compared=True,
-        note="mean over true components",
-    ),
-    Metric(
-        key="component_ppv", title="PPV", better="higher", image_key="component_ppv", compared=True,
-        note="mean over predicted components",
-    ),
-    Metric(
-        key="lesion_f1", title="lesion F1", better="higher", image_key="lesion_f1", compared=True,
-        note="found if one pixel is predicted, false if none is true",
-    ),
+)
+_COMPONENTS = (
+    _score("component_f1", "F1", "mean over thresholds of sIoU from .25 to .75", headline=True, compared=True),
+    *(_score(f"component_f1_{t}", f"F1@.{t}", priority=1) for t in (25, 50, 75)),
+    _score("component_siou", "sIoU", "mean over true components", compared=True),
+    _score("component_ppv", "PPV", "mean over predicted components", compared=True),
+    _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
     Metric(key="lesion_f1_images", better="higher"),
-)  # fmt: skip
+)
 
 
-def panoptic_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
-    """Give the metrics of panoptic maps: those that tables have, and those of all objects at thresholds of IoU."""
-    untitled = (replace(one, title="", headline=False, compared=False, note="") for one in _of_thresholds(iou))
-    return (*_PANOPTIC, *shares(*untitled))
-
-
-def instance_metrics(iou: Sequence[Fraction]) -> tuple[Metric, ...]:
-    """Give the metrics at these thresholds of IoU: those of all images together, then means over images."""
+def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
+    """Give the metrics of objects of a kind, some of them at these thresholds of IoU, and their totals."""
+    if kind == COMPONENTS:
+        return (*shares(*_COMPONENTS), *TOTALS)
     pooled = _of_thresholds(iou)
-    means = [replace(one, key=f"{one.key}_images", title="", image_key="", headline=False, note="") for one in pooled]
-    others = [
-        Metric(
-            key="matched_iou", title="matched IoU", better="higher", image_key="matched_iou", priority=3,
-            note="mean IoU of the objects matched at .5",
-        ),
-        Metric(key="aji", title="AJI", better="higher", image_key="aji", compared=True, note="mean over images"),
-        Metric(
-            key="aji_plus", title="AJI+", better="higher", image_key="aji_plus", priority=3, note="mean over images"
-        ),
-    ]  # fmt: skip
-    return shares(*pooled, *others, *_QUALITY, *means)
+    untitled = [replace(one, title="", headline=False, note="") for one in pooled]
+    if kind == PANOPTIC:
+        return (*shares(*_PANOPTIC, *(replace(one, compared=False) for one in untitled)), *TOTALS)
+    means = [replace(one, key=f"{one.key}_images", image_key="") for one in untitled]
+    others = (
+        _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
+        _score("aji", "AJI", "mean over images", compared=True),
+        _score("aji_plus", "AJI+", "mean over images", priority=3),
+    )
+    return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 
 
 def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
     """Give the metrics of all objects together at each threshold, and their means."""
     names = [(percent(each), f"{float(each):g}".lstrip("0")) for each in iou]
     return [
-        Metric(
-            key=f"{kind}_{key}", title=f"{_TITLES[kind]}@{at}" if kind in _TITLES else "", better="higher",
-            image_key=f"{kind}_{key}", headline=(kind, key) == ("f1", names[0][0]), compared=kind in _TITLES,
-            priority=0 if kind == "f1" else 1, note=_AP if kind == "threat_score" else "",
+        _score(
+            f"{kind}_{key}",
+            f"{_TITLES[kind]}@{at}" if kind in _TITLES else "",
+            _AP if kind == "threat_score" else "",
+            headline=(kind, key) == ("f1", names[0][0]),
+            compared=kind in _TITLES,
+            priority=0 if kind == "f1" else 1,
         )
         for key, at in (*names, ("mean", ".5:.95"))
         for kind in _OF_MATCHES
-    ]  # fmt: skip
+    ]
 
 
 class ByThreshold(NamedTuple):
@@ -114,6 +102,13 @@ class ObjectTable(CountsTable[ObjectCounts]):
     counts = ObjectCounts
     drawn_from: ClassVar[Fraction] = Fraction(1, 2)
     """The lowest of the thresholds that `by_threshold` has, over a range of 1/2."""
+
+    def __init__(self, iou: Sequence[Fraction], metrics: Sequence[Metric], per_image: Mapping[str, Any]) -> None:
+        super().__init__(per_image)
+        self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
+        self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
+        self._shown = [self._at.index(each) for each in iou]
+        self._mean = [self._at.index(each) for each in MEAN_OVER]
 
     @cached_property
     def by_threshold(self) -> ByThreshold:
@@ -149,27 +144,17 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan."""
         true, predicted = self.totals.values()
-        if not self.images:
-            return "no image was counted"
-        if not true and not predicted:
-            return "there is no object in either map"
-        if metric.key.startswith(("precision", "component_ppv")):
-            return "there is no predicted object"
-        if metric.key.endswith(("_things", "_stuff")):
-            kind = metric.key.rpartition("_")[2]
-            return f"no class is {kind} here" if kind == "stuff" else "no class here has things"
-        return "no object is matched" if metric.key == "matched_iou" else "there is no object in the ground truth"
-
-
-class _MatchedTable(ObjectTable):
-    """A table of objects that are matched at thresholds of IoU: those asked for, and those of the mean."""
-
-    def __init__(self, iou: Sequence[Fraction], metrics: Sequence[Metric], per_image: Mapping[str, Any]) -> None:
-        super().__init__(per_image)
-        self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
-        self._shown = [self._at.index(each) for each in iou]
-        self._mean = [self._at.index(each) for each in MEAN_OVER]
+        for applies, reason in (
+            (not self.images, "no image was counted"),
+            (not true and not predicted, "there is no object in either map"),
+            (metric.key.startswith(("precision", "component_ppv")), "there is no predicted object"),
+            (metric.key.endswith("_things"), "no class here has things"),
+            (metric.key.endswith("_stuff"), "no class is stuff here"),
+            (metric.key == "matched_iou", "no object is matched"),
+        ):
+            if applies:
+                return reason
+        return "there is no object in the ground truth"
 
     def _columns(self, values: FloatArray) -> FloatArray:
         """Give metrics of shape (R, kinds, thresholds) in the order of the columns: by threshold, then the mean."""
@@ -177,7 +162,7 @@ class _MatchedTable(ObjectTable):
         return np.hstack([shown, values[:, :, self._mean].mean(axis=2)])
 
 
-class InstanceTable(_MatchedTable):
+class InstanceTable(ObjectTable):
     """Instance label maps: objects of one class."""
 
     @cached_property
@@ -225,7 +210,7 @@ def _of_matches(true: FloatArray, predicted: FloatArray, matches: FloatArray) ->
         return np.stack([2 * matches / both, matches / predicted, matches / true, matches / (both - matches)], axis=1)
 
 
-class PanopticTable(_MatchedTable):
+class PanopticTable(ObjectTable):
     """Panoptic maps: the quality of each class, means over classes, and all objects at thresholds of IoU.
 
     Of a class alone it has the first metrics, as it is given them.
@@ -282,7 +267,6 @@ class PanopticTable(_MatchedTable):
 class ComponentTable(ObjectTable):
     """Connected components of masks."""
 
-    metrics = COMPONENT_METRICS
     drawn_from = Fraction(1, 4)
 
     def _found(self, pooled: ObjectCounts, at: Sequence[Fraction]) -> Iterator[NDArray[np.int64]]:
@@ -313,3 +297,10 @@ class ComponentTable(ObjectTable):
             of_all = siou / true, ppv / predicted, 2 * touched / (touched + true + rest), lesions / defined
         chosen = [OF_COMPONENTS.index(Fraction(k, 4)) for k in (1, 2, 3)]
         return np.hstack([f1.mean(axis=1, keepdims=True), f1[:, chosen], *of_all])
+
+
+TABLES: Mapping[str, type[ObjectTable]] = {
+    INSTANCES: InstanceTable,
+    PANOPTIC: PanopticTable,
+    COMPONENTS: ComponentTable,
+}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, as_whole, listed
+from segbench.core.arguments import as_real, as_whole, check_choice, listed
 from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Parts, Pictured, Prepared, TwoPasses, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
@@ -19,13 +19,12 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import MASKS
+from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
-from segbench.protocols.mask_settings import AT, POSITIVE, VOID, check_connectivity, expected_of_mask, settle_mask
+from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
-from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from segbench.core.pictures import Pictures
     from segbench.core.summary import Summary
     from segbench.core.table import Table
-    from segbench.protocols.objects.counting import Overlaps
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
@@ -103,7 +101,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     """
 
     name: ClassVar[str] = "objects"
-    reads: ClassVar[Reading] = INSTANCE_MAPS
+    reads: ClassVar[Reading] = replace(LABEL_MAPS, name="instances", without_negatives="objects")
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
         "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."
@@ -155,9 +153,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         **{**AT, "help": "Cut soft predictions: scores above this, or above the threshold of the best F1: best."}
     )
     positive: Positive | None = option(**POSITIVE)
-    connectivity: int = option(
-        "Let pixels of components touch in 8 ways, or in 4.", 8, metavar="N", read=int, rare=True
-    )
+    connectivity: int = option(default=8, **CONNECTIVITY)
     min_true: int = option(
         "Leave out true components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
     )
@@ -168,8 +164,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def __post_init__(self) -> None:
         if self.kind is None:
             object.__setattr__(self, "kind", INSTANCES if self.divisor is None else PANOPTIC)
-        if self.kind not in get_args(Kind):
-            raise ArgumentError(f"{named('kind')} is {self.kind!r}, expected one of {', '.join(get_args(Kind))}")
+        check_choice(self.kind, named("kind"), get_args(Kind))
         for kind, names in _ONLY_OF.items():
             for each in fields(self):
                 if kind != self.kind and each.name in names and getattr(self, each.name) != each.default:
@@ -219,7 +214,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def _settle_components(self) -> None:
         settle_mask(self, "best")
-        check_connectivity(self.connectivity)
+        check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
             object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
         if self.at is not None:
@@ -266,21 +261,15 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give every metric and total."""
-        from segbench.protocols.objects import metrics
+        from segbench.protocols.objects.metrics import metrics_of
 
-        if self.kind == COMPONENTS:
-            return (*metrics.COMPONENT_METRICS, *metrics.TOTALS)
-        of_kind = metrics.instance_metrics if self.kind == INSTANCES else metrics.panoptic_metrics
-        return (*of_kind(self._thresholds), *metrics.TOTALS)
+        return metrics_of(str(self.kind), self._thresholds)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
         """Lay out counts, see `segbench.protocols.objects.metrics`."""
-        from segbench.protocols.objects import metrics
+        from segbench.protocols.objects.metrics import TABLES
 
-        if self.kind == COMPONENTS:
-            return metrics.ComponentTable(per_image)
-        of_kind = metrics.InstanceTable if self.kind == INSTANCES else metrics.PanopticTable
-        return of_kind(self._thresholds, self.metrics(), per_image)
+        return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
         """Give each class of panoptic maps alone."""
@@ -336,63 +325,27 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def count(self, sample: Sample) -> Counted:
         """Count one image."""
-        from segbench.protocols.objects import counting
+        from segbench.protocols.objects import counting, inputs
 
-        maps = self._maps(sample)
+        maps = inputs.maps_of(sample, self)
         if self.kind != PANOPTIC:
             return Counted((counting.count_instances if self.kind == INSTANCES else counting.count_components)(*maps))
         found = counting.Overlaps.of(*maps)
-        return Counted(counting.count_panoptic(found, *self._segments(sample, found)))
+        return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
+        from segbench.protocols.objects.pictures import object_states
+
         del threshold, counts
-        return self._drawn(sample)[1]
+        return object_states(sample, self)[1]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
         """Draw an image for the report page: its objects, and outlines of what became of them."""
         from segbench.protocols.objects.pictures import object_pictures
 
         del thresholds
-        summary = self.table({sample.name: counts}).image_summary()
-        return object_pictures(*self._drawn(sample), self.metrics(), summary)
-
-    def _drawn(self, sample: Sample) -> tuple[NDArray[Any], NDArray[np.uint8]]:
-        """Give the objects of the ground truth, and the states of pixels."""
-        from segbench.protocols.objects import pictures
-        from segbench.protocols.objects.counting import Overlaps
-
-        truth, predicted = self._maps(sample)
-        if self.kind == INSTANCES:
-            return truth, pictures.instance_states(truth, predicted, self._thresholds[0])
-        if self.kind == COMPONENTS:
-            return truth, pictures.component_states(truth, predicted, sample.field)
-        found = Overlaps.of(truth, predicted)
-        return truth, pictures.panoptic_states(truth, predicted, found, self._segments(sample, found)[:2])
-
-    def _maps(self, sample: Sample) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give maps of integers on both sides: numbers of objects, or of segments."""
-        from segbench.protocols.objects import inputs
-        from segbench.protocols.objects.counting import components_of
-
-        void = tuple(map(float, self.void or ()))
-        if self.kind == INSTANCES:
-            return inputs.instances_of(sample, void)
-        if self.kind == PANOPTIC:
-            return inputs.panoptic_maps(sample, divisor=self.divisor)
-        if self.at == "best":
-            raise ArgumentError(self.why_not_arrays)
-        masks = inputs.masks_of(sample, positive=self.positive, void=void, at=self.at)
-        sizes = {name: getattr(self, name) for name in ("connectivity", "min_true", "min_predicted")}
-        return components_of(*masks, **sizes)
-
-    def _segments(self, sample: Sample, found: Overlaps) -> Any:  # noqa: ANN401  segments of both sides, and classes
-        from segbench.protocols.objects.counting import Classes
-        from segbench.protocols.objects.inputs import segments_in
-
-        names = dict(zip(cast("Sequence[int]", self.classes or ()), self.names or (), strict=True))
-        classes = Classes(names, frozenset(cast("Sequence[int]", self.things)))
-        return segments_in(sample, found, classes, divisor=self.divisor, void=self.void or ())
+        return object_pictures(sample, self, self.table({sample.name: counts}).image_summary())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -461,15 +414,12 @@ def count_objects(
     >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
     (0.0, 0.4444, 0.3077)
     """
-    from segbench.protocols.given_arrays import image_of
+    from segbench.protocols.given_arrays import counts_of
 
     protocol = Objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
         connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
     )  # fmt: skip
-    if protocol.why_not_arrays:
-        raise ArgumentError(protocol.why_not_arrays)
     stacks = "objects of a stack that overlap have no label map"
-    sample = image_of(ground_truth, prediction, valid, of_stacks=stacks)
-    counts: ObjectCounts = protocol.count(sample).counts
+    counts: ObjectCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)
     return counts
