@@ -43,10 +43,9 @@ def maps_of(sample: Sample, rules: Objects) -> Maps:
         above = None if rules.at is None else (math.nextafter(rules.at, math.inf),)
         numbers = f"for numbers of objects give {given('kind', INSTANCES)}"
         settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": numbers}
-        mask, (found,), none = masks_at(sample, above, void=void, **settings)
-        masks = (mask, found) if none is None else (mask & ~none, found & ~none)
+        mask, (found,) = masks_at(sample, above, void=void, **settings)
         sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
-        return components_of(*masks, **sizes)
+        return components_of(mask, found, **sizes)
     whole = rules.divisor is not None or sample.about[0] is not None
     truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
     if sample.field is not None:
