@@ -45,8 +45,8 @@ def masks_at(
     no_volumes: str,
     of_labels: str = "",
     unit_range: bool = False,
-) -> tuple[Mask, list[Mask], Mask | None]:
-    """Read a mask, the predicted one or a soft map at each of some scores, and what is in no mask, if anything is.
+) -> tuple[Mask, list[Mask]]:
+    """Read a mask, and the predicted one or a soft map at each of some scores; what is left out is in none.
 
     `of_labels` is the advice for label maps; where scores are cut evenly in the `unit_range`, others are refused.
     """
@@ -54,11 +54,13 @@ def masks_at(
     none = left_out(sample, truth, void)
     mask = true_mask(sample, truth, positive, none, of_labels)
     if cuts is None:
-        return mask, [two_valued(sample.predicted_file, stored, predicted=True, of_labels=of_labels)], none
-    scores = finite_scores(sample, stored)
-    if unit_range:
-        check_unit_range(scores, sample.predicted_file)
-    return mask, [scores >= cut for cut in cuts], none
+        found = [two_valued(sample.predicted_file, stored, predicted=True, of_labels=of_labels)]
+    else:
+        scores = finite_scores(sample, stored)
+        if unit_range:
+            check_unit_range(scores, sample.predicted_file)
+        found = [scores >= cut for cut in cuts]
+    return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 
 def left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:

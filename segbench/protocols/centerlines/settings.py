@@ -171,10 +171,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         """Count one image."""
         from segbench.protocols.centerlines.counting import count_masks
 
-        truth, predicted, thresholds = self._masks(sample)
-        return Counted(
-            count_masks(truth, predicted, thresholds, skeleton=self.skeleton, connectivity=self.connectivity)
-        )
+        return Counted(count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
@@ -196,11 +193,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             truth,
             states=self._states(sample, thresholds.tolist()),
             soft=soft if self._soft else None,
-            metrics={
-                "clDice": counts.cldice[places],
-                "P": counts.precision[places],
-                "R": counts.sensitivity[places],
-            },
+            metrics={"clDice": counts.cldice[places], "P": counts.precision[places], "R": counts.sensitivity[places]},
         )
 
     def _states(self, sample: Sample, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
@@ -215,9 +208,8 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         for predicted in masks:
             line = skeleton_of(predicted, self.skeleton)
             states = np.full(truth.shape, State.NOTHING, np.uint8)
-            for on, kinds in ((true_line, (State.MISSED, State.PARTNER)), (line, (State.FALSE, State.TRUE))):
-                inside = predicted if on is true_line else truth
-                states[on] = np.array(kinds)[inside[on].astype(np.intp)]
+            states[true_line] = np.where(predicted[true_line], State.PARTNER, State.MISSED)
+            states[line] = np.where(truth[line], State.TRUE, State.FALSE)
             found.append(states)
         return found
 
@@ -236,10 +228,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         some = thresholds if self.thresholds is None or not len(cuts) else cuts
         settings: dict[str, Any] = {"positive": self.positive, "void": self.void, "no_volumes": _NO_VOLUMES}
         unit = isinstance(self.thresholds, int)
-        mask, found, none = masks_at(sample, some if self._soft else None, unit_range=unit, **settings)
-        if none is not None:
-            mask, found = mask & ~none, [each & ~none for each in found]
-        return mask, found, thresholds
+        return *masks_at(sample, some if self._soft else None, unit_range=unit, **settings), thresholds
 
 
 def count_centerlines(

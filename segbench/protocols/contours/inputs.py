@@ -31,12 +31,9 @@ class Places(NamedTuple):
     def of(cls, truth: NDArray[Any], predicted: NDArray[Any], none: NDArray[np.bool_] | None, number: int) -> Places:
         """Give places of which those where there is `none` are in no mask."""
         dtype = np.dtype(np.uint8 if number < np.iinfo(np.uint8).max else np.uint16)
-        if truth.dtype == np.bool_:  # whether a pixel is in no mask
-            true, found = ((part if none is None else part | none).view(np.uint8) for part in (truth, predicted))
-        else:
-            true, found = (part.astype(dtype) for part in (truth, predicted))
-            if none is not None:
-                true[none] = found[none] = number
+        true, found = (part.astype(dtype) for part in (truth, predicted))
+        if none is not None:
+            true[none] = found[none] = number
         return cls(true, found, number)
 
 
@@ -46,8 +43,8 @@ def places_of_mask(
     """Read a mask, and a predicted mask or a soft map; `of_labels` is the advice for label maps."""
     of_labels = of_labels or "for label maps name " + setting("--classes 0-18", "classes='0-18'")
     settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": no_volumes(), "of_labels": of_labels}
-    mask, (found,), none = masks_at(sample, None if at is None else (at,), **settings)
-    return Places.of(~mask, ~found, none, 1)
+    mask, (found,) = masks_at(sample, None if at is None else (at,), **settings)
+    return Places((~mask).view(np.uint8), (~found).view(np.uint8), 1)
 
 
 def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[int], maps: Mapping[str, str]) -> Places:

@@ -39,15 +39,17 @@ class Overlaps(NamedTuple):
         cells = kernels.intersections(*(np.ascontiguousarray(one, dtype).reshape(-1) for one in maps))
         rows, columns, pixels = cells[np.lexsort((cells[:, 1], cells[:, 0]))].T
         (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
-        areas = (np.zeros(part.size, np.int64) for part in (true, found))
-        true_areas, areas_found = areas
-        np.add.at(true_areas, rows, pixels)
-        np.add.at(areas_found, columns, pixels)
-        return cls(true, true_areas, found, areas_found, rows, columns, pixels)
+        areas = _added(rows, pixels, true.size), _added(columns, pixels, found.size)
+        return cls(true, areas[0], found, areas[1], rows, columns, pixels)
 
     def some(self, kept: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray]:
         """Give rows, columns and pixels of some entries."""
         return self.rows[kept], self.columns[kept], self.pixels[kept]
+
+
+def _added(places: IntArray, pixels: IntArray, number: int) -> IntArray:
+    """Add up pixels at each of a number of places."""
+    return np.bincount(places, pixels, number).astype(np.int64)  # floats hold whole numbers up to 2^53
 
 
 def _fits(values: NDArray[Any], kind: type[np.integer[Any]]) -> bool:
@@ -62,12 +64,8 @@ class Segments:
     crowds: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The classes of panoptic maps."""
-
-    names: Mapping[int, str]  # by label
-    things: frozenset[int] = frozenset()
+Classes = Mapping[int, tuple[str, bool]]
+"""The name of each class of panoptic maps, and whether it has things, by its label."""
 
 
 class Pairs(NamedTuple):
@@ -170,12 +168,10 @@ def match_panoptic(found: Overlaps, truth: Segments, predicted: Segments) -> Pan
         for side, values in ((truth, found.true), (predicted, found.predicted))
     )
     rows, columns, pixels = found.rows, found.columns, found.pixels
-    in_void, excused = np.zeros((2, labels.size), np.int64)
     void, same = true[rows] < 0, true[rows] == labels[columns]
-    np.add.at(in_void, columns[void], pixels[void])
     crowd = np.isin(found.true, list(truth.crowds))
     some = void | (crowd[rows] & same)
-    np.add.at(excused, columns[some], pixels[some])
+    in_void, excused = (_added(columns[part], pixels[part], labels.size) for part in (void, some))
     rows, columns, shared = found.some(same & ~void & ~crowd[rows])
     unions = found.true_areas[rows] + (found.predicted_areas - in_void)[columns] - shared
     pairs = Pairs(rows, columns, shared, unions)
@@ -193,12 +189,12 @@ def count_panoptic(found: Overlaps, truth: Segments, predicted: Segments, classe
     sides = true, labels, labels[ignored], true[matched.rows]
     numbers = np.stack([(side[:, np.newaxis] == known).sum(axis=0) for side in sides], axis=1)
     order = np.argsort(true[matched.rows], kind="stable")
-    listed = known.tolist()
+    named = {label: classes.get(label, (str(label), False)) for label in known.tolist()}
     return ObjectCounts.made(
-        written_classes(listed, [classes.names.get(label, str(label)) for label in listed]) or "none",
+        written_classes(list(named), [name for name, _ in named.values()]) or "none",
         matched.shared[order],
         matched.unions[order],
-        things=[label in classes.things for label in listed],
+        things=[thing for _, thing in named.values()],
         objects=numbers[:, :3],
         sizes=numbers[:, 3:] * [1, 0],
     )
@@ -208,11 +204,8 @@ def count_components(true: NDArray[Any], predicted: NDArray[Any]) -> ObjectCount
     """Count an image by its numbered components, see `components_of`."""
     table = Overlaps.of(true, predicted)
     rows, columns, shared = table.some((table.true[table.rows] > 0) & (table.predicted[table.columns] > 0))
-    met, outside = np.zeros((2, table.true.size), np.int64)
-    inside = np.zeros(table.predicted.size, np.int64)
-    np.add.at(met, rows, shared)
-    np.add.at(inside, columns, shared)
-    np.add.at(outside, rows, (table.predicted_areas - inside)[columns])  # of what meets it, outside all true ones
+    met, inside = _added(rows, shared, table.true.size), _added(columns, shared, table.predicted.size)
+    outside = _added(rows, (table.predicted_areas - inside)[columns], table.true.size)  # of what meets it
     real, drawn = table.true > 0, table.predicted > 0
     sizes = int(real.sum()), int(drawn.sum())
     return ObjectCounts.made(

@@ -43,10 +43,9 @@ def maps_of(sample: Sample, rules: Objects) -> Maps:
         above = None if rules.at is None else (math.nextafter(rules.at, math.inf),)
         numbers = f"for numbers of objects give {given('kind', INSTANCES)}"
         settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": numbers}
-        mask, (found,), none = masks_at(sample, above, void=void, **settings)
-        masks = (mask, found) if none is None else (mask & ~none, found & ~none)
+        mask, (found,) = masks_at(sample, above, void=void, **settings)
         sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
-        return components_of(*masks, **sizes)
+        return components_of(mask, found, **sizes)
     whole = rules.divisor is not None or sample.about[0] is not None
     truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
     if sample.field is not None:
@@ -86,7 +85,8 @@ def segments_in(sample: Sample, found: Overlaps, rules: Objects) -> tuple[Segmen
     both = zip(_files(sample), pixels, strict=True)
     true, predicted = (_labels(*side, rules.divisor or _INSTANCES, classes, rules.void or ()) for side in both)
     crowds = frozenset(value for value, label in true.items() if value == label and label in things)
-    return Segments(true, crowds), Segments(predicted), Classes(classes, frozenset(things))
+    titled = {label: (classes.get(label, str(label)), label in things) for label in {*classes, *things}}
+    return Segments(true, crowds), Segments(predicted), titled
 
 
 def _labels(
@@ -110,8 +110,7 @@ def _labels(
 def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segments, Segments, Classes]:
     """Take what the JSON of each side says of its ids, which must be those that have pixels."""
     sides: list[Segments] = []
-    names: dict[int, str] = {}
-    things: set[int] = set()
+    classes: dict[int, tuple[str, bool]] = {}
     for file, areas, about in zip(_files(sample), pixels, sample.about, strict=True):
         segments = {number: (label, crowd, area) for number, label, crowd, area in about["segments"]}
         missing, strange = segments.keys() - areas.keys(), areas.keys() - segments.keys() - {0}
@@ -130,9 +129,8 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
             raise DataError(file, "; ".join(problems), "write the map and its JSON from the same segments")
         crowds = frozenset(number for number, (_, crowd, _) in segments.items() if crowd)
         sides.append(Segments({number: label for number, (label, *_) in segments.items()}, crowds))
-        names |= {label: name for label, name, _ in about["classes"]}
-        things |= {label for label, _, thing in about["classes"] if thing}
-    return sides[0], sides[1], Classes(names, frozenset(things))
+        classes |= {label: (name, thing) for label, name, thing in about["classes"]}
+    return sides[0], sides[1], classes
 
 
 def _combined(sample: Sample) -> Maps:

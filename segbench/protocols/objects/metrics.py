@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
@@ -114,14 +114,14 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def by_threshold(self) -> ByThreshold:
         """F1 and AP against the threshold of IoU, or sIoU of components."""
         at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
-        hits, others = self._found(self.pooled, at)
+        hits, reached = (np.array(reaching(*pairs, at)) for pairs in self._sides(self.pooled))
+        others = self.numbers.sum() - reached
         with np.errstate(invalid="ignore"):  # 0 / 0 without objects
             return ByThreshold(np.array(at, np.float64), 2 * hits / (hits + others), hits / others)
 
-    def _found(self, pooled: ObjectCounts, at: Sequence[Fraction]) -> Iterator[NDArray[np.int64]]:
-        """Count objects that are found at each threshold, and all of both sides less the matched predictions."""
-        hits = np.array(reaching(pooled.shared, pooled.whole, at))
-        yield from (hits, self.numbers.sum() - hits)
+    def _sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
+        """Give the pairs by which objects of the ground truth are found, and predicted ones right."""
+        return [(pooled.shared, pooled.whole)] * 2
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -269,10 +269,9 @@ class ComponentTable(ObjectTable):
 
     drawn_from = Fraction(1, 4)
 
-    def _found(self, pooled: ObjectCounts, at: Sequence[Fraction]) -> Iterator[NDArray[np.int64]]:
-        """Count components found, and true ones with false ones: both sides are measured by themselves."""
-        hits, right = (np.array(reaching(*pooled.pairs(0, side), at)) for side in (0, 1))
-        yield from (hits, self.numbers.sum() - right)
+    def _sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
+        """Give both sides, which are measured by themselves."""
+        return [pooled.pairs(0, side) for side in (0, 1)]
 
     @cached_property
     def rows(self) -> FloatArray:

@@ -48,8 +48,9 @@ _CLASSES: Mapping[str, Any] = MappingProxyType(
 )
 _ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        PANOPTIC: ("divisor", "classes", "names", "things"),
-        COMPONENTS: ("at", "positive", "connectivity", "min_true", "min_predicted"),
+        **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
+        **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted"), (COMPONENTS,)),
+        "iou": (INSTANCES, PANOPTIC),
     }
 )
 
@@ -165,18 +166,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         if self.kind is None:
             object.__setattr__(self, "kind", INSTANCES if self.divisor is None else PANOPTIC)
         check_choice(self.kind, named("kind"), get_args(Kind))
-        for kind, names in _ONLY_OF.items():
-            for each in fields(self):
-                if kind != self.kind and each.name in names and getattr(self, each.name) != each.default:
-                    raise ArgumentError(
-                        f"{named(each.name)} is for {kind}, and these are {self.kind}; give {given('kind', kind)}, or "
-                        "leave it out"
-                    )
         object.__setattr__(self, "iou", tuple(map(float, self._thresholds)))
-        if self.kind == COMPONENTS and self.iou != (0.5, 0.75, 0.9):
-            raise ArgumentError(
-                f"{named('iou')} has no meaning for components, whose thresholds are fixed; leave it out"
-            )
+        for each in fields(self):
+            kinds = _ONLY_OF.get(each.name, (self.kind,))
+            if self.kind not in kinds and getattr(self, each.name) != each.default:
+                what = f"{named(each.name)} is for {' and '.join(map(str, kinds))}, and these are {self.kind}"
+                raise ArgumentError(f"{what}; give {given('kind', kinds[0])}, or leave it out")
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
@@ -202,8 +197,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
-            what = "0 cannot have instances: its values would be those of classes" if 0 in wrong else "no such class"
-            raise ArgumentError(f"{named('things')} holds {wrong[0]}: {what}")
+            raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")
         object.__setattr__(self, "things", things)
 
     def _labels_of(self, text: str) -> Sequence[int]:
