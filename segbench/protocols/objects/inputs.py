@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
 
-if TYPE_CHECKING:
-    from segbench.protocols.objects.settings import Objects
-
 Maps = tuple[NDArray[Any], NDArray[Any]]
 
 _LISTED = 5
@@ -34,7 +31,7 @@ _STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
-def maps_of(sample: Sample, rules: Objects) -> Maps:
+def maps_of(sample: Sample, rules: Any) -> Maps:  # noqa: ANN401  `Objects`
     """Give maps of integers on both sides: numbers of objects, or of segments."""
     void = tuple(map(float, rules.void or ()))
     if rules.kind == INSTANCES:
@@ -67,7 +64,7 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     return truth, predicted
 
 
-def segments_in(sample: Sample, found: Overlaps, rules: Objects) -> tuple[Segments, Segments, Classes]:
+def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, Segments, Classes]:  # noqa: ANN401  `Objects`
     """Say what the values of both maps are; what cannot be is listed in one error for each map."""
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
     pixels = [
