@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.result import Result, names_of, partial_text
-from segbench.core.capabilities import Parts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -28,7 +27,6 @@ from segbench.core.names import latex_name
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
-from segbench.protocols.registry import protocols_of, verb_of, verbs
 from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import few_names, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
@@ -356,9 +354,8 @@ class ClassResult:
 def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
     """Give each class of each method; intervals of them are drawn as those given of the whole were."""
     if not any(result.classes for result in results):
-        found = ", ".join(by_protocol(results))
-        raise ArgumentError(f"results of {found} have no classes{how_to_get_classes(results)}")
-
+        found, how = ", ".join(by_protocol(results)), setting("--classes 0-18", "classes=")
+        raise ArgumentError(f"results of {found} have no classes; count again with {how}, where the protocol has it")
     return [
         ClassResult(run, method, name, of_class, _drawn_alike(of_class, intervals, run))
         for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))
@@ -416,18 +413,6 @@ def group_table(
         if (first := next(iter(one.failed.values()), ""))
     ]
     return replace(table, notes=(*notes, *table.notes, *failed))
-
-
-def how_to_get_classes(results: Sequence[Result]) -> str:
-    """Name the command that gives classes, of the first protocol that can have any; empty if none can."""
-    asked = dict.fromkeys(verb_of(result.kind) for result in results)
-    kinds = [
-        (verb, kind) for verb in asked if verb in verbs() for kind in protocols_of(verb) if issubclass(kind, Parts)
-    ]
-    if not kinds:
-        return ""
-    verb, kind = kinds[0]
-    return "; " + setting(f"run segbench {verb} GT PRED --classes 0-18", f"evaluate with {kind.__name__}(...)")
 
 
 def class_table(
