@@ -49,32 +49,41 @@ class Compared:
 
     def keys(self, *, every: bool) -> list[str]:
         """Give the chosen metrics; by default the one that ranks methods, or all of them."""
-        default = [metric.key for metric in self.first.metrics] if every else [self.first.metric().key]
-        return default if self.metrics is None else list(self.metrics)
+        if self.metrics is not None:
+            return list(self.metrics)
+        shown = self.first.metrics if every else [self.first.metric()]
+        return [metric.key for metric in shown]
 
     def notes(self, keys: Sequence[str]) -> list[str]:
         """Give what a reader must not miss beside answers by some metrics, each once."""
         found: list[str] = []
-        shared = [note for note in self.first.notes if all(note in one.notes for one in self.comparisons.values())]
+        every = list(self.comparisons.values())
+        shared = [note for note in self.first.notes if all(note in one.notes for one in every)]
         for name, comparison in self.comparisons.items():
-            of_class = f"{name}: " if name else ""
             own = comparison.disagreements(keys)
-            lacking = grouped((why, key) for key, why in comparison.undefined.items() if key in keys)
+            reasons = comparison.undefined
+            lacking = grouped((reasons[key], key) for key in reasons if key in keys)
             own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
             own += [note for note in comparison.notes if note not in shared]
-            found += [f"{of_class}{note}" for note in own]
-        found += shared
+            found += [f"{_of_class(name)}{note}" for note in own]
         tuned = "optimistic: thresholds of the hulls were tuned on these same images"
-        found += self._untested(keys)
-        found += [f"{metric.key}: {tuned}" for metric in self.first.metrics if metric.optimistic and metric.key in keys]
+        optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
+        found += [*shared, *self._untested(keys)]
+        found += [f"{key}: {tuned}" for key in optimistic if key in keys]
         return list(dict.fromkeys(found))
 
     def _untested(self, keys: Sequence[str]) -> list[str]:
         """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
-        reasons = ((self.first.pairs(key).reason, key) for key in keys if len(keys) > 1)
-        return [
-            why if len(of) == len(keys) else f"{', '.join(of)}: {why}" for why, of in grouped(reasons).items() if why
-        ]
+        if len(keys) < 2:
+            return []
+        reasons = grouped((self.first.pairs(key).reason, key) for key in keys)
+        whole = {why: len(of) == len(keys) for why, of in reasons.items()}
+        return [why if whole[why] else f"{', '.join(of)}: {why}" for why, of in reasons.items() if why]
+
+
+def _of_class(name: str) -> str:
+    """Begin a line with its class, if there are several."""
+    return f"{name}: " if name else ""
 
 
 def comparison_json(of: Compared) -> str:
@@ -96,7 +105,8 @@ def comparison_json(of: Compared) -> str:
     }
     if of.check is not None:
         outcomes = [_outcome(each) for each in of.check.outcomes]
-        document["check"] = dataclasses.asdict(of.check) | {"outcomes": outcomes, "exit_code": of.check.exit_code}
+        check = dataclasses.asdict(of.check) | {"outcomes": outcomes}
+        document["check"] = check | {"exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -109,6 +119,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:
     answer, ranks = comparison.answer(key), comparison.rank_shares[key]
     methods = [one.method for one in answer.standings]
+    rows = comparison.rows(key, against=against)
     return {
         "metric": key,
         "title": answer.metric.name,
@@ -132,29 +143,31 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
             }
             for one in answer.standings
         ],
-        "differences": [_difference(comparison, row) for row in comparison.rows(key, against=against)],
+        "differences": [_difference(comparison, row) for row in rows],
     }
 
 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
-    fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
-    known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
-    return known | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
+    fields = dataclasses.asdict(row)
+    del fields["metric"]
+    for name, value in fields.items():
+        fields[name] = finite(value) if isinstance(value, float) else value
+    return fields | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
 
 
 def exact_comparison(of: Compared) -> TextTable:
     """Give one row per metric and pair, every field with all its digits, for other programs."""
     rows = []
-    for name, comparison in of.comparisons.items():
-        for row in (row for key in of.keys(every=True) for row in comparison.rows(key, against=of.against)):
-            place, ranks = comparison.place(row.metric), comparison.rank_shares[row.metric]
+    for (name, comparison), key in itertools.product(of.comparisons.items(), of.keys(every=True)):
+        place, ranks = comparison.place(key), comparison.rank_shares[key]
+        for row in comparison.rows(key, against=of.against):
             cells = {"class": name} if name else {}
             cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
             for side, method in (("a", row.a), ("b", row.b)):
                 low, high = comparison.measured[method].interval(place).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
-            reasons = dict.fromkeys(comparison.why_none(row.metric, row.a, row.b).values())
+            reasons = dict.fromkeys(comparison.why_none(key, row.a, row.b).values())
             rows.append(cells | {"undefined": "; ".join(reasons)})
     return TextTable.of(rows, names=3)
 
@@ -167,32 +180,32 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
         console.print()
         show_table(table.with_leading_zeros() if zeros else table, console)
 
-    of_class = {name: f"{name}: " if name else "" for name in of.comparisons}
     for place, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
         if place:
             console.print()
         (first, *others), tables = _said(of.comparisons[name], key, of.against, digits)
-        for sentence in (f"{of_class[name]}{first}", *others):
+        for sentence in (f"{_of_class(name)}{first}", *others):
             _say_wrapped(console, sentence, "bold")
         for table in tables[:1] if name else tables:
             show(table)
     for name, comparison in of.comparisons.items() if every else ():
         console.print()
-        say(console, f"{of_class[name]}every pair of methods by every metric", "bold")
+        say(console, f"{_of_class(name)}every pair of methods by every metric", "bold")
         rows = {key: comparison.rows(key, against=of.against) for key in listed}
         show(_pairs_table(comparison, rows, digits))
         show(_rank_table(comparison, listed))
     for note in of.notes(listed):
         _say_wrapped(console, note, "yellow")
     if not every:
-        more = "--all for every pair and metric, --metrics KEYS for some; --format csv and json hold everything"
-        _say_wrapped(console, more, "dim")
+        more = "--all for every pair and metric, --metrics KEYS for some"
+        _say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
     say(console, of.signature, "dim")
 
 
 def _say_wrapped(console: Console, text: str, style: str) -> None:
     """Print a sentence, in a terminal broken between words."""
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=not console.is_terminal)
+    whole = not console.is_terminal
+    console.print(text, style=style, highlight=False, markup=False, soft_wrap=whole)
 
 
 def _said(comparison: Comparison, key: str, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:
@@ -201,28 +214,27 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
     if against is None:
         return answer.sentences(), answer.tables(digits=digits)
     rows = comparison.rows(answer.metric.key, against=against, tallied=False)
-    order = {one.method: place for place, one in enumerate(answer.standings)}
-    return [_against(answer, rows, against)], [
-        _against_table(answer, sorted(rows, key=lambda row: order[row.a]), digits)
-    ]
+    order = [one.method for one in answer.standings]
+    rows = sorted(rows, key=lambda row: order.index(row.a))
+    return [_against(answer, rows, against)], [_against_table(answer, rows, digits)]
 
 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
-    by = answer.metric.name
-    pairs, least = answer.pairs, 1 - answer.level
-    if pairs.reason:
-        return f"{by} compared with {against}, without a test ({pairs.reason})"
-    leads = [answer.metric.direction * row.difference * (row.p_holm <= least) for row in rows]
-    if len(rows) == 1:
-        ((row,), (lead,)) = rows, leads
-        if not lead:
-            return f"{row.a} and {against} cannot be told apart by {by} ({p_text(row.p_holm)})"
-        side = "better" if lead > 0 else "worse"
-        return f"{row.a} is {side} than {against} by {number(abs(row.difference))} {by} ({p_text(row.p_holm)})"
+    by, reason, least = answer.metric.name, answer.pairs.reason, 1 - answer.level
+    if reason:
+        return f"{by} compared with {against}, without a test ({reason})"
+    told = [row.difference if row.p_holm <= least else 0.0 for row in rows]
+    leads = [answer.metric.direction * difference for difference in told]
     better, worse = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
-    alike = len(rows) - better - worse
-    return f"Compared with {against} by {by}: {better} better, {worse} worse, {alike} that cannot be told apart"
+    if len(rows) > 1:
+        counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
+        return f"Compared with {against} by {by}: {counts} that cannot be told apart"
+    row, p = rows[0], p_text(rows[0].p_holm)
+    if not better + worse:
+        return f"{row.a} and {against} cannot be told apart by {by} ({p})"
+    side, ahead = "better" if better else "worse", number(abs(row.difference))
+    return f"{row.a} is {side} than {against} by {ahead} {by} ({p})"
 
 
 def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> TextTable:
@@ -230,9 +242,13 @@ def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> T
     metric = answer.metric
     cells = []
     for row in rows[:SHOWN]:
-        named = {"method": row.a, metric.name: number(row.estimate_a, digits=digits)}
-        named |= {"difference": signed(row.difference, digits=digits)}
-        named |= {f"{100 * answer.level:g} % interval": _ends(row, digits) or "-", "p": p_number(row.p_value)}
+        named = {
+            "method": row.a,
+            metric.name: number(row.estimate_a, digits=digits),
+            "difference": signed(row.difference, digits=digits),
+            f"{100 * answer.level:g} % interval": _ends(row, digits) or "-",
+            "p": p_number(row.p_value),
+        }
         cells.append(named | ({"p (Holm)": p_number(row.p_holm)} if answer.correction else {}))
     notes = [f"the best {SHOWN} of {many(len(rows), 'method')}"] if len(rows) > SHOWN else []
     notes += ["lower is better"] if metric.better == "lower" else []
@@ -244,29 +260,28 @@ def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]
     """Give one row per metric and pair; metrics that no pair has are left out."""
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
-    cells = [
-        {
+    cells = []
+    for row in itertools.chain(*rows.values()):
+        if math.isnan(row.difference):
+            continue
+        difference = signed(row.difference, digits=digits)
+        named = {
             "metric": row.metric,
             "a": row.a,
             "b": row.b,
             "of a": number(row.estimate_a, digits=digits),
             "of b": number(row.estimate_b, digits=digits),
-            "a - b": f"{signed(row.difference, digits=digits)} {_ends(row, digits)}".rstrip(),
+            "a - b": f"{difference} {_ends(row, digits)}".rstrip(),
             "p": p_number(row.p_value),
-            **({} if one_pair else {"Holm": p_number(row.p_holm)}),
-            "wins": str(row.wins),
-            "ties": str(row.ties),
-            "losses": str(row.losses),
         }
-        for several in rows.values()
-        for row in several
-        if not math.isnan(row.difference)
-    ]
-    lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in rows]
+        named |= {} if one_pair else {"Holm": p_number(row.p_holm)}
+        tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses}
+        cells.append(named | {name: str(count) for name, count in tallies.items()})
+    lower = [one.key for one in comparison.metrics if one.better == "lower" and one.key in rows]
+    level, of_all = f"{100 * comparison.level:g} %", " of all classes" if comparison.beside else ""
     notes = [
-        f"a - b: with its {100 * comparison.level:g} % interval; wins: images with a better value of a",
-        "p: two-sided, of Student's t over images; Holm: corrected for all pairs"
-        + (" of all classes" if comparison.beside else ""),
+        f"a - b: with its {level} interval; wins: images with a better value of a",
+        f"p: two-sided, of Student's t over images; Holm: corrected for all pairs{of_all}",
     ]
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)
@@ -276,9 +291,11 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
     """Give one row per metric and method, with the share of resamples in which it is first, second, ..."""
     cells = []
     for key in keys:
-        shares = sorted(comparison.rank_shares[key].items(), key=lambda item: [-share for share in item[1]])
-        for name, ranks in shares if not any(math.isnan(ranks[0]) for _, ranks in shares) else ():
-            of_ranks = {f"rank {k}": f"{share:.1%}" for k, share in enumerate(ranks, 1)}
+        shares = comparison.rank_shares[key]
+        if any(math.isnan(ranks[0]) for ranks in shares.values()):
+            continue
+        for name in sorted(shares, key=lambda name: [-share for share in shares[name]]):
+            of_ranks = {f"rank {k}": f"{share:.1%}" for k, share in enumerate(shares[name], 1)}
             cells.append({"metric": key, "method": name, **of_ranks})
     note = f"{comparison.replicates} resamples; tied methods share the better rank"
     return TextTable.of(cells, names=2, notes=[note])
@@ -297,42 +314,45 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
         summaries = {result.method: result.summary for result in of.results[name]}
         marks = [_superscripts(comparison, metric.key, letters, of.against) for metric in columns]
         sets.append(range(len(rows), len(rows) + len(letters)))
+        places = {metric.key: comparison.place(metric.key) for metric in columns if intervals}
         for method, letter in letters.items():
             measured = comparison.measured[method]
-            ends = {metric.key: measured.interval(comparison.place(metric.key)).ends for metric in columns if intervals}
-            labels = (*([name] if name else []), letter, method)
-            raised |= {(len(rows), place): found[method] for place, found in enumerate(marks, len(labels))}
+            ends = {key: measured.interval(place).ends for key, place in places.items()}
+            labels = (name, letter, method) if name else (letter, method)
+            for place, found in enumerate(marks, len(labels)):
+                raised[len(rows), place] = found[method]
             rows.append(Row(labels, summaries[method], ends))
-    labels = (*(["class"] if "" not in of.comparisons else []), "", "method")
+    labels = ("", "method") if "" in of.comparisons else ("class", "", "method")
     text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
-    notes = [
-        _legend(of, keys, second=second, intervals=intervals),
-        *([f"lower is better: {lower}"] if lower else []),
-        *of.notes(keys),
-    ]
-    return replace(text, raised=raised, notes=(*notes, of.signature))
+    notes = [_legend(of, keys, second=second, intervals=intervals)]
+    notes += [f"lower is better: {lower}"] if lower else []
+    return replace(text, raised=raised, notes=(*notes, *of.notes(keys), of.signature))
 
 
 def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], against: str | None) -> dict[str, str]:
     """Give the superscript of each method by one metric; `letters` are those of the table, in its order."""
     if against is not None:
-        least = 1 - comparison.level
         rows = comparison.rows(key, against=against, tallied=False)
-        return {against: ""} | {row.a: "*" if row.p_holm <= least and row.difference else "" for row in rows}
-    answer, places = comparison.answer(key), {letter: place for place, letter in enumerate(letters.values())}
-    own = {one.letter: letters[one.method] for one in answer.standings}
-    return {
-        one.method: letters_text(sorted(map(own.__getitem__, one.better_than), key=places.__getitem__), places, ",")
-        for one in answer.standings
-    }
+        least = 1 - comparison.level
+        told = {row.a for row in rows if row.p_holm <= least and row.difference}
+        return {name: "*" if name in told else "" for name in comparison.methods}
+    standings = comparison.answer(key).standings
+    places = {letter: place for place, letter in enumerate(letters.values())}
+    own = {one.letter: letters[one.method] for one in standings}
+    raised = {}
+    for one in standings:
+        beaten = sorted((own[letter] for letter in one.better_than), key=lambda letter: places[letter])
+        raised[one.method] = letters_text(beaten, places, ",")
+    return raised
 
 
 def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool) -> str:
     """Explain the marks of the table for a paper."""
     said = ["bold: best", *(["underlined: second best"] if second else [])]
-    if not all(comparison.pairs(key).reason for comparison in of.comparisons.values() for key in keys):
+    compared_by = itertools.product(of.comparisons.values(), keys)
+    if not all(comparison.pairs(key).reason for comparison, key in compared_by):
         better = "superscript: significantly better than the methods of these letters"
         what = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
