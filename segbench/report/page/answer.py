@@ -15,7 +15,7 @@ from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number
 from segbench.drawing.axes import fitted
-from segbench.report.page.charts import Scale, drawing, element, line, rows
+from segbench.report.page.charts import Scale, dot, drawing, line, rows
 from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing
@@ -174,14 +174,13 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
     ends = {k: methods[k].interval(metric.key) for k in values}
 
     def draw(k: int, x: Scale, top: float) -> list[Markup]:
-        low, high = x.at(ends[k]).tolist()
-        whisker = [] if math.isnan(low) else [line(low, top + 28.0, high, top + 28.0, css="whisker")]
-        return [*whisker, element("circle", css="dot", cx=float(x.at(values[k])), cy=top + 28.0, r=5.0)]
+        (low, high), middle = x.at(ends[k]).tolist(), top + 28.0
+        whisker = [] if math.isnan(low) else [line(low, middle, high, middle, css="whisker")]
+        return [*whisker, dot(x.place(values[k]), middle, 5.0)]
 
-    said = {
-        k: _written(methods[k], metric) + ("" if math.isnan(low) else f" [{number(low)}, {number(high)}]")
-        for k, (low, high) in ends.items()
-    }
+    said = {k: _written(methods[k], metric) for k in ends}
+    for k, (low, high) in ends.items():
+        said[k] += "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
     every = [*values.values(), *(end for pair in ends.values() for end in pair)]
     parts, height = rows(methods, metric.name, fitted(every, metric.range), said, draw, high=_ROW)
     named = f"{metric.name} of each method with its interval; the values are in the table of methods"

@@ -6,6 +6,7 @@ undefined is not drawn. Colours and strokes are classes of the page's style shee
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,8 +55,10 @@ class Figure:
 
 def figures(methods: Sequence[Method]) -> list[Figure]:
     """Draw the figures of one protocol, as many as have something to show."""
-    curves = [_of_curves(chart, methods) for name in KINDS for chart in kind_of(name).charts(methods)]
-    return [one for one in (*curves, _by_image(methods), *map(_confusion, methods[:_MOST_MATRICES])) if one]
+    charts = itertools.chain(*(kind_of(name).charts(methods) for name in KINDS))
+    curves = [_of_curves(chart, methods) for chart in charts]
+    matrices = map(_confusion, methods[:_MOST_MATRICES])
+    return [one for one in (*curves, _by_image(methods), *matrices) if one]
 
 
 def points(method: Method) -> dict[str, list[float | None]] | None:
@@ -63,18 +66,24 @@ def points(method: Method) -> dict[str, list[float | None]] | None:
     curve = method.curve
     if curve is None:
         return None
-    names = [name for space in sorted(curve.spaces) for name in RATES[space]] or list(curve.levels)
-    columns = {name: np.asarray(curve.columns[name], np.float64) for name in names if name in curve.columns}
-    columns |= {name: np.asarray(values, np.float64) for name, values in curve.levels.items()}
+    names = [name for space in sorted(curve.spaces) for name in RATES[space]]
+    known = {name: curve.columns[name] for name in names if name in curve.columns}
+    known |= curve.levels
+    columns = {name: np.asarray(values, np.float64) for name, values in known.items()}
     cuts = np.asarray(curve.columns["threshold"], np.float64)
     kept = np.flatnonzero(np.all([~np.isinf(cuts), *map(np.isfinite, columns.values())], axis=0))
     if kept.size > _PROBED:
         steps = np.hypot.reduce([np.diff(values[kept]) for values in columns.values()])
         way = np.append(0, np.cumsum(steps))
-        some = kept[np.unique(np.searchsorted(way, np.linspace(0, way[-1], _PROBED)))]
-        kept = np.union1d(some, np.flatnonzero(cuts == method.result.summary.get("ods_threshold", math.nan)))
-    known = {"threshold": cuts} | columns
-    return {name: [finite(float(f"{value:.6g}")) for value in values[kept]] for name, values in known.items()}
+        even = np.searchsorted(way, np.linspace(0, way[-1], _PROBED))
+        best = method.result.summary.get("ods_threshold", math.nan)
+        kept = np.union1d(kept[even], np.flatnonzero(cuts == best))
+    columns = {"threshold": cuts} | columns
+    return {name: [*map(_short, values[kept].tolist())] for name, values in columns.items()}
+
+
+def _short(value: float) -> float | None:
+    return finite(float(f"{value:.6g}"))
 
 
 def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
@@ -82,15 +91,18 @@ def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
     x, y = Scale(*chart.x.ends, _LEFT, _RIGHT), Scale(*chart.y.ends, _BOTTOM, _TOP)
     parts = [axes(x, y, chart.x.title, chart.y.title)]
     for guide in (*chart.guides, *chart.levels):
-        known = np.isfinite(guide.y)
-        parts.append(shape(x.at(guide.x[known]), y.at(guide.y[known]), css="iso" if guide.is_equal_f else "chance"))
+        known, css = np.isfinite(guide.y), "iso" if guide.is_equal_f else "chance"
+        parts.append(shape(x.at(guide.x[known]), y.at(guide.y[known]), css=css))
         if guide.is_equal_f:
-            parts.append(words(x.end + 4.0, float(y.at(guide.y[-1])) + 4.0, guide.name, css="iso-text"))
+            end = y.place(float(guide.y[-1]))
+            parts.append(words(x.end + 4.0, end + 4.0, guide.name, css="iso-text"))
     for k, marks in reversed(list(enumerate(chart.layers))):
-        drawn = [_mark(mark, x, y) for mark in sorted(marks, key=lambda mark: not isinstance(mark, Area))]
+        below = sorted(marks, key=lambda mark: not isinstance(mark, Area))
+        drawn = [_mark(mark, x, y) for mark in below]
         if any(drawn):
             parts.append(_layer(methods, k, drawn))
-    named = f"{chart.caption}: {', '.join(method.name for method in methods)}; the values are in the table of methods"
+    names = ", ".join(method.name for method in methods)
+    named = f"{chart.caption}: {names}; the values are in the table of methods"
     ends = {"data_x": _ends(chart.x.column, x), "data_y": _ends(chart.y.column, y)}
     svg = drawing(parts, _HEIGHT, named, css="readable", tabindex=0, **ends)
     return Figure(chart.kind, chart.caption, svg, chart.note)
@@ -98,18 +110,18 @@ def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
 
 def _mark(mark: Mark, x: Scale, y: Scale) -> Markup:
     if isinstance(mark, Area):
-        low, high = y.at(mark.low), y.at(mark.high)
-        return shape(np.append(x.at(mark.x), x.at(mark.x)[::-1]), np.append(high, low[::-1]), css="band")
+        across, up = np.append(mark.x, mark.x[::-1]), np.append(mark.high, mark.low[::-1])
+        return shape(x.at(across), y.at(up), css="band")
     if isinstance(mark, Dot):
-        size = 5.5 if mark.alone else 4.5
-        return element("circle", css="dot", cx=float(x.at(mark.x)), cy=float(y.at(mark.y)), r=size)
+        return dot(x.place(mark.x), y.place(mark.y), 5.5 if mark.alone else 4.5)
     return shape(x.at(mark.x), y.at(mark.y), css="line")
 
 
 def _layer(methods: Sequence[Method], k: int, parts: Sequence[Markup]) -> Markup:
     """Group what belongs to a method, so that it can be brought out."""
     leader = next((place for place, method in enumerate(methods) if method.result.competes), 0)
-    return element("g", *parts, css=f"method {methods[k].style.css}{' leader' * (k == leader)}", data_method=k)
+    css = f"method {methods[k].style.css}"
+    return element("g", *parts, css=f"{css} leader" if k == leader else css, data_method=k)
 
 
 def _ends(column: str, scale: Scale) -> str:
@@ -132,8 +144,9 @@ def rows(
     names = shortened([methods[k].name for k in said], _LETTERS - max(map(len, said.values())))
     for row, (k, name) in enumerate(zip(said, names, strict=True)):
         top = 8.0 + high * row
-        titles = words(x.start, top + 14.0, name, css="name"), words(x.end, top + 14.0, said[k], text_anchor="end")
-        parts.append(_layer(methods, k, [*titles, *draw(k, x, top)]))
+        left = words(x.start, top + 14.0, name, css="name")
+        right = words(x.end, top + 14.0, said[k], text_anchor="end")
+        parts.append(_layer(methods, k, [left, right, *draw(k, x, top)]))
     return parts, bottom + 42.0
 
 
@@ -145,15 +158,15 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
         return None
     heights = spread(sorted({name for method in methods for name in method.values}))
     caption = f"{metric.name_for_images} of each image"
-    parts, height = rows(
-        methods,
-        caption,
-        fitted([value for some in values.values() for value in some], metric.range),
-        {k: f"median {number(float(np.median(some)))}" for k, some in values.items()},
-        lambda k, x, top: _row_of_images(methods[k].values, x, top + 36.0, heights),
-        high=58.0,
-    )
-    named = f"{caption}: a row for each of {', '.join(methods[k].name for k in values)}; the values are in the table"
+    ends = fitted(np.concatenate([*values.values()]), metric.range)
+    medians = {k: f"median {number(float(np.median(some)))}" for k, some in values.items()}
+
+    def draw(k: int, x: Scale, top: float) -> list[Markup]:
+        return _row_of_images(methods[k].values, x, top + 36.0, heights)
+
+    parts, height = rows(methods, caption, ends, medians, draw, high=58.0)
+    names = ", ".join(methods[k].name for k in values)
+    named = f"{caption}: a row for each of {names}; the values are in the table"
     note = "The bar spans the quartiles, and the tall mark is the median"
     return Figure("images", caption, drawing(parts, height, named), note)
 
@@ -170,8 +183,8 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
         return [*parts, line(ends[0], middle, ends[1], middle, css="whisker")]
     for image, value in sorted(values.items()):
         title = element("title", f"{image}: {number(value)}")
-        at = {"cx": float(x.at(value)), "cy": middle + 15 * heights[image]}
-        parts.append(element("circle", title, css="image", r=2.7, data_image=image, **at))
+        at = {"cx": x.place(value), "cy": middle + 15 * heights[image], "r": 2.7}
+        parts.append(element("circle", title, css="image", **at, data_image=image))
     return parts
 
 
@@ -182,33 +195,38 @@ def _confusion(method: Method) -> Figure | None:
     if matrix is None:
         return None
     shares, columns = confusion_shares(matrix, names)
-    left, top = 110.0, 14.0
     short = shortened(columns, _LONGEST_NAME)
-    longest = max(map(len, short))
+    left, top = 110.0, 14.0
     side = min((WIDTH - left - 10.0) / len(columns), 40.0)
+    bottom = top + side * len(names)
     letters = max(3.0, min(12.0, 0.8 * side))
-    parts, bottom = [], top + side * len(names)
-    for row, name in enumerate(short[: len(names)]):
-        parts.append(words(left - 6, top + side * (row + 0.5) + 4, name, text_anchor="end", font_size=letters))
-    for column, name in enumerate(short):
-        turned = f"translate({left + side * (column + 0.5) + 4:.1f} {bottom + 6:.1f}) rotate(-90)"
-        parts.append(element("text", name, transform=turned, text_anchor="end", font_size=letters))
-    for row, column in zip(*np.nonzero(np.nan_to_num(shares) >= 0.005), strict=True):  # what rounds to 0 % is left out
+    name_of = {"text_anchor": "end", "font_size": letters}
+    parts = []
+    for k, name in enumerate(short):
+        at = side * (k + 0.5) + 4
+        turned = f"translate({left + at:.1f} {bottom + 6:.1f}) rotate(-90)"
+        parts.append(element("text", name, transform=turned, **name_of))
+        if k < len(names):
+            parts.append(words(left - 6, top + at, name, **name_of))
+    # What rounds to 0 % is left out.
+    for row, column in np.argwhere(np.nan_to_num(shares) >= 0.005).tolist():
         share = float(shares[row, column])
-        place = {"x": left + side * column, "y": top + side * row}
-        title = element("title", f"{names[row]}, predicted as {columns[column]}: {share:.2%}")
+        x, y = left + side * column, top + side * row
+        title = f"{names[row]}, predicted as {columns[column]}: {share:.2%}"
         cell = {"width": side - 0.5, "height": side - 0.5, "fill_opacity": f"{share:.2f}"}
-        parts.append(element("rect", title, css="fill", **place, **cell))
+        parts.append(element("rect", element("title", title), css="fill", x=x, y=y, **cell))
         if len(names) <= _SMALL_MATRIX:
             shade = "cell dark" if share > 0.5 else "cell"
-            middle = {"x": place["x"] + side / 2, "y": place["y"] + side / 2 + 4}
-            parts.append(element("text", f"{100 * share:.0f}", css=shade, text_anchor="middle", **middle))
-    parts.append(element("rect", css="frame", x=left, y=top, width=side * len(columns), height=side * len(names)))
+            middle = {"x": x + side / 2, "y": y + side / 2 + 4, "text_anchor": "middle"}
+            parts.append(element("text", f"{100 * share:.0f}", css=shade, **middle))
+    size = {"width": side * len(columns), "height": side * len(names)}
+    parts.append(element("rect", css="frame", x=left, y=top, **size))
     caption = f"Confusion matrix of {method.name}"
-    layer = element("g", *parts, css=method.style.css)
     named = f"{caption}: the true class in rows, the predicted one in columns"
+    height = bottom + 12.0 + 0.6 * letters * max(map(len, short))
+    svg = drawing([element("g", *parts, css=method.style.css)], height, named)
     note = "Percent of the pixels of the true class (rows) by predicted class (columns)"
-    return Figure("confusion", caption, drawing([layer], bottom + 12.0 + 0.6 * letters * longest, named), note)
+    return Figure("confusion", caption, svg, note)
 
 
 def rounded(values: ArrayLike) -> list[float | None]:
@@ -230,13 +248,19 @@ class Scale:
         share = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         return np.asarray(self.start + share * (self.end - self.start))
 
+    def place(self, value: float) -> float:
+        """Give the place of a value."""
+        return float(self.at(value))
+
     @property
-    def ticks(self) -> list[float]:
-        """Round values within the scale, at most seven."""
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round values within the scale, at most seven: the place of each, and what is written there."""
         from matplotlib.ticker import MaxNLocator
 
         ticks = MaxNLocator(_MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(self.low, self.high)
-        return [round(tick, 12) for tick in map(float, ticks) if self.low <= round(tick, 12) <= self.high]
+        values = np.round(ticks, 12)
+        kept = values[(values >= self.low) & (values <= self.high)].tolist()
+        return [(self.place(value), point_first(f"{value:.6g}")) for value in kept]
 
 
 def element(name: str, *inside: object, **attributes: object) -> Markup:
@@ -247,11 +271,18 @@ def element(name: str, *inside: object, **attributes: object) -> Markup:
         if value not in {"", None}
     ]
     opening = Markup("<{}{}").format(name, Markup("").join(written))
-    return opening + (Markup(">{}</{}>").format(Markup("").join(map(escape, inside)), name) if inside else Markup("/>"))
+    if not inside:
+        return opening + Markup("/>")
+    return opening + Markup(">{}</{}>").format(Markup("").join(map(escape, inside)), name)
 
 
 def _value(value: object) -> object:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else value
+
+
+def dot(x: float, y: float, r: float) -> Markup:
+    """Draw a point."""
+    return element("circle", css="dot", cx=x, cy=y, r=r)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, *, css: str) -> Markup:
@@ -274,31 +305,23 @@ def words(x: float, y: float, text: object, **attributes: object) -> Markup:
 def grid(x: Scale, top: float, bottom: float, title: str) -> Markup:
     """Draw the vertical lines of a grid, with numbers and a title below."""
     parts = []
-    for value, at in zip(x.ticks, x.at(x.ticks).tolist(), strict=True):
-        parts += [
-            line(at, top, at, bottom, css="grid"),
-            words(at, bottom + 16.0, _label(value), text_anchor="middle"),
-        ]
+    for at, label in x.ticks:
+        parts.append(line(at, top, at, bottom, css="grid"))
+        parts.append(words(at, bottom + 16.0, label, text_anchor="middle"))
     middle = (x.start + x.end) / 2
-    return Markup("").join([*parts, words(middle, bottom + 36.0, title, css="title", text_anchor="middle")])
+    parts.append(words(middle, bottom + 36.0, title, css="title", text_anchor="middle"))
+    return Markup("").join(parts)
 
 
 def axes(x: Scale, y: Scale, x_title: str, y_title: str) -> Markup:
     """Draw the grid of two axes with their numbers and titles."""
     parts = [grid(x, y.end, y.start, x_title)]
-    for value, at in zip(y.ticks, y.at(y.ticks).tolist(), strict=True):
-        parts += [
-            line(x.start, at, x.end, at, css="grid"),
-            words(x.start - 6.0, at + 4.0, _label(value), text_anchor="end"),
-        ]
+    for at, label in y.ticks:
+        parts.append(line(x.start, at, x.end, at, css="grid"))
+        parts.append(words(x.start - 6.0, at + 4.0, label, text_anchor="end"))
     place = f"translate({x.start - 34:g} {(y.start + y.end) / 2:g}) rotate(-90)"
     parts.append(element("text", y_title, transform=place, css="title", text_anchor="middle"))
     return Markup("").join(parts)
-
-
-def _label(value: float) -> str:
-    """Write a number beside an axis, in the style of the tables."""
-    return point_first(f"{value:.6g}")
 
 
 def drawing(parts: list[Markup], height: float, named: str, **attributes: object) -> Markup:
