@@ -105,7 +105,7 @@ def commands() -> Iterator[str]:
     first: dict[str, str] = {}
     for name, made in commands_of(context).items():
         yield f"## segbench {name}\n\n{_escaped(made.help)}\n"
-        panels = made.rows(click.Context(made, info_name=name)) if made.params else {}
+        panels = made.rows(click.Context(made, info_name=name), everything=True) if made.params else {}
         for panel, shown in panels.items():
             rows = {
                 typed.replace("|", "\\|"): _escaped(f"{meaning} ({remark})" if remark else meaning)

@@ -100,7 +100,7 @@ class Command(click.Command):
             for part in parts:
                 console.print(Padding(Text(part) if isinstance(part, str) else part, (1, 1, 0, 1)))
             console.print()
-            for panel, rows in self.rows(ctx).items():
+            for panel, rows in self.rows(ctx, everything=_EVERYTHING in ctx.meta).items():
                 table = Table.grid(padding=(0, 2, 0, 0))
                 table.add_column(style="bold cyan", max_width=30)
                 table.add_column()
@@ -113,13 +113,13 @@ class Command(click.Command):
                 console.print(Padding(Text(example), (0, 1, 0, 3)))
         formatter.write(written.get())
 
-    def rows(self, ctx: click.Context) -> _Rows:
-        """Give the rows of the help by the titles of their panels, arguments first."""
+    def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:
+        """Give the rows of the help by the titles of their panels, arguments first; with rare options, or without."""
         rows: _Rows = {"Arguments": []}
         for each in self.get_params(ctx):
             if isinstance(each, Argument):
                 rows["Arguments"].append((each.value, each.help or "", each.remark(ctx.default_map)))
-            elif isinstance(each, Option) and (not each.rare or _EVERYTHING in ctx.meta):
+            elif isinstance(each, Option) and (everything or not each.rare):
                 typed = " ".join(filter(None, (", ".join(each.opts), each.value)))
                 rows.setdefault(each.panel, []).append((typed, each.help or "", each.remark(ctx.default_map)))
             elif not isinstance(each, Option):  # --help is Click's own
@@ -188,9 +188,9 @@ class Group(Command, click.Group):
             ctx.fail(f"No such command {name!r}. {command_meant(name, self.listed())}")
         return (name, found, others) if found else super().resolve_command(ctx, args)
 
-    def rows(self, ctx: click.Context) -> _Rows:
+    def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:
         """Give the rows of the help: options, then commands."""
-        rows = super().rows(ctx)
+        rows = super().rows(ctx, everything=everything)
         for name, each in self.listed().items():
             rows.setdefault(each.panel, []).append((name, each.text, ""))
         return rows
