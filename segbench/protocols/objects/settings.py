@@ -246,13 +246,13 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
         found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
-        if self.kind != COMPONENTS:
-            found["iou"] = written(cast("tuple[float, ...]", self.iou))
-        else:
-            found |= {"positive": str(self.positive or "nonzero").replace(" ", "")}
+        if self.kind == COMPONENTS:
+            found["positive"] = str(self.positive or "nonzero").replace(" ", "")
             found |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
-            at = self.at if self.at is None or self.at == "best" else written((self.at,))
-            return found | ({"at": str(at)} if at is not None else {})
+            return found | (
+                {"at": self.at if self.at == "best" else written((self.at,))} if self.at is not None else {}
+            )
+        found["iou"] = written(cast("tuple[float, ...]", self.iou))
         if self.divisor is not None:
             found["divisor"] = str(self.divisor)
         if self.classes is not None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.metric import headline
-from segbench.core.numbers import number
-from segbench.drawing.axes import CURVE_LAYER, draw_to_the_frame, new_axes, open_frame, short_names
-from segbench.drawing.legends import place_legend
+from segbench.drawing.charts import Axis, Chart, Path
 from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
-from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
-from segbench.report.ranking import best_first
+from segbench.report.plots.methods import Kind, Method, draw_methods, methods_of, of_one_protocol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Drawn = Literal["f1", "ap"]
+_TITLES = {"f1": "F1", "ap": "AP = TP / (TP + FP + FN)"}
 
 
 def plot_object_f1(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
@@ -41,7 +41,7 @@ def plot_object_f1(results: Result | Sequence[Result], *, ax: Axes | None = None
     ArgumentError
         For no results, or results of another protocol.
     """
-    return _draw(results, "f1", "F1", ax)
+    return _plot("f1", results, ax)
 
 
 def plot_object_ap(results: Result | Sequence[Result], *, ax: Axes | None = None) -> Axes:
@@ -61,31 +61,30 @@ def plot_object_ap(results: Result | Sequence[Result], *, ax: Axes | None = None
     ArgumentError
         As `plot_object_f1` does.
     """
-    return _draw(results, "ap", "AP = TP / (TP + FP + FN)", ax)
+    return _plot("ap", results, ax)
 
 
-def _draw(results: Result | Sequence[Result], drawn: Literal["f1", "ap"], title: str, ax: Axes | None) -> Axes:
-    """Draw a metric at every threshold."""
-    taken = of_one_protocol(results)
-    tables = [result.table for result in taken]
-    if not all(isinstance(table, ObjectTable) for table in tables):
-        instead = setting("--kind images", "plot_images")
-        raise ArgumentError(f"{taken[0].protocol} has no objects at thresholds of IoU; draw each image: {instead}")
-    ax = ax or new_axes()
-    names, styles, rank = short_names(names_of(taken)), styles_of(taken), headline(taken[0].rules.metrics())
-    for place in best_first(taken, rank.key):
-        table: ObjectTable = tables[place]  # type: ignore[assignment]  # as was asked above
-        found, style = table.by_threshold, styles[place]
-        label = f"[{rank.name}={number(taken[place].summary[rank.key], digits=3)}] {names[place]}"
-        values = getattr(found, drawn)
-        lines = ax.plot(found.at, values, color=style.colour, linestyle=style.dashes, label=label, zorder=CURVE_LAYER)
-        draw_to_the_frame(ax, *lines)
-    kind = "sIoU" if isinstance(table, ComponentTable) else "IoU"
-    ax.set(xlim=(found.at[0], found.at[-1]), ylim=(0, 1), xlabel=f"Threshold of {kind}", ylabel=title)
-    open_frame(ax)
-    place_legend(ax, ("lower left", "upper right"))
-    return ax
+def _plot(drawn: Drawn, results: Result | Sequence[Result], ax: Axes | None) -> Axes:
+    methods = methods_of(of_one_protocol(results))
+    charts = _charts(drawn, methods)
+    if not charts:
+        found, instead = methods[0].result.protocol, setting("--kind images", "plot_images")
+        raise ArgumentError(f"{found} has no objects at thresholds of IoU; draw each image: {instead}")
+    return draw_methods(ax, charts[0], methods)
 
 
-OBJECT_F1 = Kind(plot_object_f1)
-OBJECT_AP = Kind(plot_object_ap)
+def _charts(drawn: Drawn, methods: Sequence[Method]) -> list[Chart]:
+    """Describe a metric at every threshold; nothing of other protocols."""
+    tables = [table for method in methods if isinstance(table := method.result.table, ObjectTable)]
+    if len(tables) < len(methods):
+        return []
+    found = [table.by_threshold for table in tables]
+    of = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
+    x = Axis(f"Threshold of {of}", "", (found[0].at[0], found[0].at[-1]))
+    layers = [[Path(one.at, getattr(one, drawn))] for one in found]
+    caption = f"{drawn.upper()} at each threshold of {of}"
+    return [Chart(f"object_{drawn}", caption, x, Axis(_TITLES[drawn]), layers, corners=("lower left", "upper right"))]
+
+
+OBJECT_F1 = Kind(plot_object_f1, partial(_charts, "f1"))
+OBJECT_AP = Kind(plot_object_ap, partial(_charts, "ap"))
