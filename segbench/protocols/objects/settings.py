@@ -193,8 +193,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             self._settle_classes()
         else:
             object.__setattr__(self, "void", void_labels(self.void or ()))
-        if self.kind == COMPONENTS:
-            self._settle_components()
+        settle_mask(self, "best")
+        check_choice(self.connectivity, named("connectivity"), (8, 4))
+        for name in ("min_true", "min_predicted"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
+        if self.at is not None:
+            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
@@ -222,14 +226,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         known = dict(zip(self.names or (), cast("Sequence[int]", self.classes or ()), strict=True))
         parts = [part.strip() for part in text.split(",") if part.strip()]
         return [label for part in parts for label in ([known[part]] if part in known else read_classes(part)[0])]
-
-    def _settle_components(self) -> None:
-        settle_mask(self, "best")
-        check_choice(self.connectivity, named("connectivity"), (8, 4))
-        for name in ("min_true", "min_predicted"):
-            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
-        if self.at is not None:
-            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
 
     @property
     def _thresholds(self) -> tuple[Fraction, ...]:
