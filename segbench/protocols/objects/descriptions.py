@@ -120,10 +120,7 @@ def _together(problems: Sequence[DataError]) -> DataError:
     """Give all problems as one error."""
     if len(problems) == 1:
         return problems[0]
-    each = [f"{one.path}: {one.what.strip()}" for one in problems]
-    return DataError(
-        "JSON files", f"are not as they should be:{listed(each)}", "; ".join({one.hint: 0 for one in problems})
-    )
+    return DataError("JSON files", f"are not as they should be:{listed([str(one) for one in problems])}")
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -140,8 +137,8 @@ def _images_of(place: str) -> str:
     """Give the folder that a JSON describes; any other place as it is."""
     path = Path(place)
     if path.suffix.lower() == ".json" and path.is_file():
-        folders = path.with_suffix(""), path.parent
-        return next((str(folder) for folder in folders if any(folder.glob("*.png"))), place)
+        beside, own = path.with_suffix(""), path.parent
+        return str(beside) if beside.is_dir() else str(own) if any(own.glob("*.png")) else place
     jsons = [] if is_url(place) else sorted(path.glob("*.json"))
     inside = jsons[0].with_suffix("") if place and len(jsons) == 1 else path
     return str(inside) if inside.is_dir() and inside != path else place
@@ -190,9 +187,8 @@ def _entries(
     read = [one for one in jsons.values() if one]
     places = ", ".join(sorted({one.path for one in read}))
     if missing:
-        what = (
-            f"{of_all(len(missing), len(files), 'image', 'have')} no segments_info: {first_names(sorted(missing), 10)}"
-        )
+        lack = of_all(len(missing), len(files), "image", "have")
+        what = f"{lack} no segments_info: {first_names(sorted(missing), 10)}"
         known = next((f", as {shown(name)} has one" for one in read for name in one.segments), "")
         problems.append(DataError(places, what, f"add an annotation with the file_name of each{known}"))
     strange = {

@@ -67,10 +67,8 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
 def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, Segments, Classes]:  # noqa: ANN401  `Objects`
     """Say what the values of both maps are; what cannot be is listed in one error for each map."""
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
-    pixels = [
-        {value: area for value, area in zip(*map(np.ndarray.tolist, side), strict=True) if value != _OUTSIDE}
-        for side in held
-    ]
+    pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in held]
+    pixels[0].pop(_OUTSIDE, None)
     things: Any = rules.things
     if sample.about[0] is not None:
         if rules.classes is not None or things or tuple(rules.void or ()) != (0,):

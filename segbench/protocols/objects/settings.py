@@ -176,8 +176,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             self._settle_classes()
         else:
             object.__setattr__(self, "void", void_labels(self.void or ()))
-        if self.kind == COMPONENTS:
-            self._settle_components()
+        settle_mask(self, "best")
+        check_choice(self.connectivity, named("connectivity"), (8, 4))
+        for name in ("min_true", "min_predicted"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
+        if self.at is not None:
+            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
@@ -206,14 +210,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         parts = [part.strip() for part in text.split(",") if part.strip()]
         return [label for part in parts for label in ([known[part]] if part in known else read_classes(part)[0])]
 
-    def _settle_components(self) -> None:
-        settle_mask(self, "best")
-        check_choice(self.connectivity, named("connectivity"), (8, 4))
-        for name in ("min_true", "min_predicted"):
-            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
-        if self.at is not None:
-            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
-
     @property
     def _thresholds(self) -> tuple[Fraction, ...]:
         """The thresholds of IoU, as the decimals that they are written as."""
@@ -229,13 +225,13 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on."""
         found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
-        if self.kind != COMPONENTS:
-            found["iou"] = written(cast("tuple[float, ...]", self.iou))
-        else:
-            found |= {"positive": str(self.positive or "nonzero").replace(" ", "")}
+        if self.kind == COMPONENTS:
+            found["positive"] = str(self.positive or "nonzero").replace(" ", "")
             found |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
-            at = self.at if self.at is None or self.at == "best" else written((self.at,))
-            return found | ({"at": str(at)} if at is not None else {})
+            return found | (
+                {"at": self.at if self.at == "best" else written((self.at,))} if self.at is not None else {}
+            )
+        found["iou"] = written(cast("tuple[float, ...]", self.iou))
         if self.divisor is not None:
             found["divisor"] = str(self.divisor)
         if self.classes is not None:
