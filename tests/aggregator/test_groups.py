@@ -110,6 +110,11 @@ def test_an_image_alone_in_its_group_leaves_no_interval():
     assert intervals.undefined["auc_roc"] == "undefined without the image road/0"
 
 
+def test_two_images_of_a_group_can_be_left_out_in_turn():
+    intervals = evaluate(pairs(sizes=(("city", 8), ("road", 2)))).groups("folder").mean.intervals()
+    assert not np.isnan(intervals["auc_roc"]).any()
+
+
 def test_means_of_methods_are_compared():
     ours, theirs = (evaluate(pairs(skill)).groups("folder").mean for skill in (0.5, 0.2))
     (row,) = compare({"ours": ours, "theirs": theirs}).rows("auc_roc")

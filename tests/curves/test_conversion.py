@@ -80,6 +80,11 @@ def test_counts_that_are_no_whole_numbers_are_refused_unless_rounding_is_allowed
     assert from_pr([0.5], [0.318], positives=14, negatives=100, tolerance=0.1).negatives.tolist() == [15, 85]
 
 
+def test_one_point_of_several_that_is_no_whole_number_is_refused():
+    with pytest.raises(ArgumentError, match=r"14 true and 30\.0252 false"):
+        from_pr([0.5, 1.0], [0.5, 0.318], positives=14, negatives=100)
+
+
 def test_points_that_no_one_ranking_has_are_refused():
     with pytest.raises(ArgumentError, match="must not decrease"):
         from_pr([0.2, 0.4], [0.2, 0.8], positives=10, negatives=10)
