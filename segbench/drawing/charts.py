@@ -30,6 +30,8 @@ _CELLS = 2_000
 _AT_THE_FRAME, _STROKE = 0.005, 0.05
 """A precision-recall line begins at this recall where it would cover the frame, rising or falling by so much."""
 _DOT_MARGIN = 0.03
+_EVERY, _STAGGERED = 0.2, 5
+"""Markers of a line are apart by this share of the diagonal, and those of so many methods begin elsewhere."""
 _UNIT = (0.0, 1.0)
 _NOTHING = np.empty(0)
 
@@ -176,9 +178,12 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
             _draw_guide(ax, guide)
         if chart.guides:
             ax.set(aspect="equal", xticks=np.linspace(0, 1, 6), yticks=np.linspace(0, 1, 6))
-    for (style, label), marks in zip(methods, chart.layers, strict=True):
+    several = len(methods) > 1
+    for place, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
         for k, mark in enumerate(marks):
-            _draw_mark(ax, mark, style, "" if k else label)
+            _draw_mark(
+                ax, mark, style, "" if k else label, _EVERY * (place % _STAGGERED) / _STAGGERED if several else None
+            )
     for guide in chart.levels:
         _draw_guide(ax, guide)
     if chart.areas:
@@ -187,7 +192,8 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
     return ax
 
 
-def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str) -> None:
+def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, first: float | None) -> None:
+    """Draw a mark; a line of several has markers from `first` on, by which it is known in grey print."""
     colour = style.colour
     if isinstance(mark, Area):
         ax.fill_between(*mark, color=colour, alpha=0.15, linewidth=0, zorder=2)
@@ -197,6 +203,8 @@ def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str) -> None:
         draw_to_the_frame(ax, *dots, margin=_DOT_MARGIN)
     else:
         look: dict[str, Any] = {"linewidth": guide_width()} if mark.thin else {"linestyle": style.dashes}
+        if first is not None and not mark.thin:
+            look |= {"marker": style.marker, "markevery": (first, _EVERY), "markersize": 0.7 * dot_size()}
         lines = ax.plot(mark.x, mark.y, color=colour, label=label or None, zorder=CURVE_LAYER, **look)
         draw_to_the_frame(ax, *lines)
 

@@ -16,6 +16,7 @@ Dashes: TypeAlias = str | tuple[int, tuple[int, ...]]
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
+_MARKERS = ("s", "^", "D", "v", "P", "X", "*")
 _DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
 GUIDE = "#7a7a7a"
 HUMAN = "#5c5c5c"
@@ -33,6 +34,12 @@ class LineStyle(NamedTuple):
 
     colour: str
     dashes: Dashes
+
+    @property
+    def marker(self) -> str:
+        """The marker that tells the line from others in grey print."""
+        colour = COLOURS.index(self.colour) if self.colour in COLOURS else 0
+        return _MARKERS[(colour + DASHES.index(self.dashes)) % len(_MARKERS)]
 
     @property
     def css(self) -> str:
