@@ -165,7 +165,7 @@ class TestStyle:
     def test_lines_of_several_methods_have_markers_that_grey_print_shows(self, results):
         lines = [line for line in plot_pr(results).lines if line.get_label().startswith("[")]
         assert len({line.get_marker() for line in lines} - {"None"}) == len(results)
-        assert [line.get_marker() for line in plot_pr(results[:1], ax=plt.figure().gca()).lines][0] == "None"
+        assert next(line.get_marker() for line in plot_pr(results[:1], ax=plt.figure().gca()).lines) == "None"
 
     def test_human_annotators_are_neutral_and_take_no_colour_from_others(self):
         detector, human = boundary_results()
