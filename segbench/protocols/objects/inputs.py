@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
 
-if TYPE_CHECKING:
-    from segbench.protocols.objects.settings import Objects
-
 Maps = tuple[NDArray[Any], NDArray[Any]]
 
 _LISTED = 5
@@ -34,7 +31,7 @@ _STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
-def maps_of(sample: Sample, rules: Objects) -> Maps:
+def maps_of(sample: Sample, rules: Any) -> Maps:  # noqa: ANN401  `Objects`
     """Give maps of integers on both sides: numbers of objects, or of segments."""
     void = tuple(map(float, rules.void or ()))
     if rules.kind == INSTANCES:
@@ -67,19 +64,17 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     return truth, predicted
 
 
-def segments_in(sample: Sample, found: Overlaps, rules: Objects) -> tuple[Segments, Segments, Classes]:
+def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, Segments, Classes]:  # noqa: ANN401  `Objects`
     """Say what the values of both maps are; what cannot be is listed in one error for each map."""
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
     pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in held]
     pixels[0].pop(_OUTSIDE, None)
-    things: Any = rules.things
     if sample.about[0] is not None:
-        if rules.classes is not None or things or tuple(rules.void or ()) != (0,):
+        if rules.classes is not None or rules.things or tuple(rules.void or ()) != (0,):
             fix = f"leave out {named('classes')}, {named('things')}, {named('void')}"
             raise DataError(sample.truth_file, "has a JSON, which names the classes, things and void", fix)
         return _by_json(sample, pixels)
-    listed: Any = rules.classes or ()
-    classes = dict(zip(listed, rules.names or (), strict=True))
+    classes, things = dict(zip(rules.classes or (), rules.names or (), strict=True)), rules.things
     both = zip(_files(sample), pixels, strict=True)
     true, predicted = (_labels(*side, rules.divisor or _INSTANCES, classes, rules.void or ()) for side in both)
     crowds = frozenset(value for value, label in true.items() if value == label and label in things)

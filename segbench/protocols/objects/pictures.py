@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,8 @@ from segbench.protocols.objects.counting import Overlaps, count_components, inst
 from segbench.protocols.objects.inputs import maps_of, segments_in
 from segbench.protocols.states import State
 
-if TYPE_CHECKING:
-    from segbench.protocols.objects.settings import Objects
 
-
-def object_states(sample: Sample, rules: Objects) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+def object_states(sample: Sample, rules: Any) -> tuple[NDArray[Any], NDArray[np.uint8]]:  # noqa: ANN401  `Objects`
     """Give the objects of the ground truth, and outlines of found (components: at .5), missed and false ones."""
     truth, predicted = maps_of(sample, rules)
     found = Overlaps.of(truth, predicted)
@@ -54,7 +51,7 @@ def _fates(sample: Sample, found: Overlaps, maps: Any, rules: Any) -> tuple[Any,
     return objects, [np.flatnonzero(real)[2 * pair[0] >= pair[1]] for real, pair in zip(objects, sides, strict=True)]
 
 
-def object_pictures(sample: Sample, rules: Objects, summary: Summary) -> Pictures:
+def object_pictures(sample: Sample, rules: Any, summary: Summary) -> Pictures:  # noqa: ANN401  `Objects`
     """Draw an image for the report page: its objects in white, and what became of them."""
     truth, states = object_states(sample, rules)
     drawn = np.where(truth > 0, 255, 0).astype(np.uint8)
