@@ -24,9 +24,9 @@ _TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
 
 def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:  # noqa: ANN401  fields
     """Describe clDice, or a part of it."""
-    key, group = f"cldice{key}", "clDice"
+    key = f"cldice{key}"
     found: dict[str, Any] = {"image_key": key, "image_title": image_title} if image_title else {}
-    return Metric(key=key, title=title, better="higher", compared=True, group=group, note=note, **found, **others)
+    return Metric(key=key, title=title, better="higher", compared=True, note=note, **found, **others)
 
 
 def _error(name: str, patches: str) -> Metric:
@@ -41,8 +41,8 @@ def _error(name: str, patches: str) -> Metric:
 
 
 METRICS = shares(
-    _share("", "pooled", "clDice", "of the pixels of all images together", headline=True),
-    _share("_images", "mean", "", "over images, as papers report it"),
+    _share("", "pooled", "clDice", "of the pixels of all images together", headline=True, group="clDice"),
+    _share("_images", "mean", "", "over images, as papers report it", group="clDice"),
     _share("_precision", "P", "P", "share of the predicted skeleton inside the ground truth", priority=1),
     _share("_sensitivity", "R", "R", "share of the true skeleton inside the prediction", priority=1),
     *(_error(name, patches) for patches in ("", "patches") for name in ERRORS),

@@ -120,7 +120,8 @@ def _together(problems: Sequence[DataError]) -> DataError:
     """Give all problems as one error."""
     if len(problems) == 1:
         return problems[0]
-    return DataError("JSON files", f"are not as they should be:{listed([str(one) for one in problems])}")
+    each = listed([str(one).strip() for one in problems])
+    return DataError("JSON files", f"are not as they should be:{each}", _HINT)
 
 
 def _described(data: bytes, path: Source) -> Maps | None:

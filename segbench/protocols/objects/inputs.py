@@ -69,14 +69,12 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
     pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in held]
     pixels[0].pop(_OUTSIDE, None)
-    things: Any = rules.things
     if sample.about[0] is not None:
-        if rules.classes is not None or things or tuple(rules.void or ()) != (0,):
+        if rules.classes is not None or rules.things or tuple(rules.void or ()) != (0,):
             fix = f"leave out {named('classes')}, {named('things')}, {named('void')}"
             raise DataError(sample.truth_file, "has a JSON, which names the classes, things and void", fix)
         return _by_json(sample, pixels)
-    listed: Any = rules.classes or ()
-    classes = dict(zip(listed, rules.names or (), strict=True))
+    classes, things = dict(zip(rules.classes or (), rules.names or (), strict=True)), rules.things
     both = zip(_files(sample), pixels, strict=True)
     true, predicted = (_labels(*side, rules.divisor or _INSTANCES, classes, rules.void or ()) for side in both)
     crowds = frozenset(value for value, label in true.items() if value == label and label in things)

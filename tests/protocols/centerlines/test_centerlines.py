@@ -1,7 +1,7 @@
 """The centerlines protocol: drawings, published formulas, empty masks, soft maps, files and what is refused."""
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import imageio.v3 as iio
 import numpy as np
@@ -13,7 +13,18 @@ from scipy.ndimage import gaussian_filter
 from skimage.measure import euler_number, label
 from skimage.morphology import medial_axis, skeletonize, thin
 
-from segbench import Accumulator, ArgumentError, Centerlines, DataError, count_centerlines, evaluate, process_pool
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    Centerlines,
+    Contours,
+    DataError,
+    Objects,
+    compare_results,
+    count_centerlines,
+    evaluate,
+    process_pool,
+)
 from segbench.core.options import made, words_of
 from segbench.core.sample import Sample
 from segbench.protocols.states import State
@@ -333,3 +344,11 @@ def test_states_show_which_lines_lie_in_the_other_mask():
     states = Centerlines().states(sample, 0.5)
     held = {state: np.count_nonzero(states == state) for state in (State.TRUE, State.FALSE, State.MISSED)}
     assert held == {State.TRUE: 4, State.FALSE: 4, State.MISSED: 4}
+
+
+@pytest.mark.parametrize("settings", [Centerlines, Contours, lambda at: Objects(kind="components", at=at)])
+def test_methods_that_are_cut_at_scores_of_their_own_are_compared(settings):
+    rng = np.random.default_rng(0)
+    images = {str(k): (rng.random((20, 20)) > 0.5, rng.random((20, 20))) for k in range(7)}
+    results = [replace(evaluate(images, protocol=settings(at=at)), method=f"at {at}") for at in (0.3, 0.6)]
+    assert "at is 0.3 in at 0.3, 0.6 in at 0.6" in str(compare_results(results).notes)
