@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -109,13 +110,17 @@ def say(console: Console, text: str, style: str) -> None:
 
 
 def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence[Sequence[str]]]) -> list[int]:
-    lines = [*table.rows, *(more for several in below.values() for more in several)]
-    bare = [max([0, *(cell_len(one_line(row[k])) for row in lines if k < len(row))]) for k in range(len(table.header))]
+    every, titles = list(range(len(table.header))), list(table.spare)
+    bare = [0] * len(every)
+    for cells in itertools.chain(table.rows, *below.values()):
+        for place, text in enumerate(cells):
+            bare[place] = max(bare[place], cell_len(one_line(text)))
     room = console.width if console.is_terminal else sys.maxsize
-    every, titles = range(len(table.header)), list(table.spare)
+    choices = [_laid_out(table, bare, every)]
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
-    left = [{place for title in titles[:count] for place in table.spare[title]} for count in range(len(titles) + 1)]
-    choices = [_laid_out(table, bare, [place for place in every if place not in without]) for without in left]
+    for title in titles:
+        every = [place for place in every if place not in table.spare[title]]
+        choices.append(_laid_out(table, bare, every))
     layout = next((one for one in choices if one.total <= room), choices[-1])
     blocks = [layout] if layout.total <= room else _blocks(table, bare, layout.kept, room) or choices[:1]
     for place, block in enumerate(blocks):
@@ -124,7 +129,8 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
         _print_block(table, block, console, below)
     kept = sorted({place for block in blocks for place in block.kept})
     if len(kept) < len(table.header):
-        left_out = ", ".join(sorted(titles[: choices.index(layout)], key=lambda title: table.spare[title][0]))
+        spared = titles[: choices.index(layout)]
+        left_out = ", ".join(sorted(spared, key=lambda title: table.spare[title][0]))
         hint = f"widen the terminal to {choices[0].total} columns, or add --format markdown"
         say(console, f"left out: {left_out}; to see all, {hint}", "dim")
     return kept

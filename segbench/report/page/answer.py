@@ -123,13 +123,12 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
 
 def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metric) -> Iterator[str]:
     """Name the methods that have the metric and were not compared, with the reason."""
-    known = [method for method in methods if method.name not in counted and not math.isnan(_value(method, metric))]
+    known = [one for one in methods if one.name not in counted and not math.isnan(_value(one, metric))]
+    others = [one for one in known if one.result.competes and not one.result.unnamed]
     reasons = {
         "published without images": [one.name for one in known if one.result.published],
         "images without names": [one.name for one in known if one.result.unnamed],
-        "counted on other images": [
-            one.name for one in known if one.result.competes and one.result.counts and not one.result.unnamed
-        ],
+        "counted on other images": [one.name for one in others if one.result.counts],
     }
     for reason, names in reasons.items():
         if names and len(methods) > 1:

@@ -25,6 +25,7 @@ from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_path, as_whole
 from segbench.core.capabilities import Pictured, competes, states_called
 from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
@@ -162,7 +163,8 @@ def export_report(
     for group_places in groups:
         given = [results[place] for place in group_places]
         # Human annotators do not compete: they come last, whatever their value.
-        styles, order = styles_of(given), sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
+        styles = styles_of(given)
+        order = sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
         group = [given[place] for place in order]
         key = image_headline(group[0].rules.metrics()).image_key
         by_image = image_table(group, sort=key)
@@ -211,11 +213,11 @@ def _tables_of_groups(results: Sequence[Result], group_by: str) -> dict[str, Tab
     """Lay out the groups of the results of each protocol; nothing where there are none."""
     if group_by == "none" or not (group_by or any(map(has_groups, results))):
         return {}
-    of_protocols = {name: [results[place] for place in places] for name, places in by_protocol(results).items()}
-    return {
-        name: group_table(group_results(some, group_by), some, keys=None, every=False)
-        for name, some in of_protocols.items()
-    }
+    tables = {}
+    for name, some in grouped((result.protocol, result) for result in results).items():
+        groups = group_results(some, group_by)
+        tables[name] = group_table(groups, some, keys=None, every=False)
+    return tables
 
 
 def _pooled_or_mean(result: Result, group_by: str) -> Result:
@@ -239,14 +241,15 @@ def _part_of(title: str, table: Table) -> dict[str, Any]:
 
 def _ranking(table: Table, methods: int, key: str, beside: str) -> tuple[list[dict[str, float]], ...]:
     """Give for each method what ranks its images: the values of a metric, and of another where that is undefined."""
-    found: tuple[list[dict[str, float]], ...] = ([{} for _ in range(methods)], [{} for _ in range(methods)])
+    values: list[dict[str, float]] = [{} for _ in range(methods)]
+    others: list[dict[str, float]] = [{} for _ in range(methods)]
     for row in table.rows:
         value, other = float(row.summary[key]), float(row.summary.get(beside, math.nan))
         if not math.isnan(value):
-            found[0][row.method][row.labels[1]] = value
+            values[row.method][row.labels[1]] = value
         elif not math.isnan(other):
-            found[1][row.method][row.labels[1]] = other
-    return found
+            others[row.method][row.labels[1]] = other
+    return values, others
 
 
 def _section(
@@ -329,12 +332,13 @@ def _caption(methods: Sequence[Method]) -> str:
 
 def _trust(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, str]:
     """Say what the numbers rest on: images, the digest of their ground truth, failures, intervals and tests."""
-    results = [method.result for method in methods]
+    counted = [method.result for method in methods if method.result.counts]
     failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
-    drawn = next((method.intervals for method in methods if method.intervals and method.intervals.images), None)
+    every = [method.intervals for method in methods if method.intervals is not None]
+    drawn = next((one for one in every if one.images), None)
     said = {
-        "images": " or ".join(dict.fromkeys(str(len(one.counts)) for one in results if one.counts)),
-        "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in results if one.counts)),
+        "images": " or ".join(dict.fromkeys(str(len(one.counts)) for one in counted)),
+        "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in counted)),
         "left out": ", ".join(f"{count} of {name}" for name, count in failed.items()) or "nothing",
         "intervals": drawn.signature if drawn else "",
         "comparison": comparison.signature if comparison else "",
@@ -349,12 +353,13 @@ def _level(drawn: Intervals) -> str:
 
 def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
     """Say how the rows of the gallery were chosen, and at which threshold they are shown."""
-    said = f"Rows are chosen by {'means over methods' if len(methods) > 1 else 'the metric of each image'}"
+    by = "means over methods" if len(methods) > 1 else "the metric of each image"
+    said = f"Rows are chosen by {by}"
     said += ", each image at its own best threshold" if at_their_best else ""
-    several = any(method.curve is not None and method.curve.columns["threshold"].size > 1 for method in methods)
-    return (
-        f"{said}; pictures, and the metrics below them, are at the best threshold for all images" if several else said
-    )
+    curves = [method.curve for method in methods if method.curve is not None]
+    if any(curve.columns["threshold"].size > 1 for curve in curves):
+        said += "; pictures, and the metrics below them, are at the best threshold for all images"
+    return said
 
 
 def _facts(results: Sequence[Result]) -> str:
@@ -392,7 +397,9 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     colours = {f"p{place}": colour for place, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
     colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
-    columns = "".join(f"#{one['protocol']} .gallery {{ --n: {len(one['gallery'].places)}; }}\n" for one in sections)
+    columns = ""
+    for one in sections:
+        columns += f"#{one['protocol']} .gallery {{ --n: {len(one['gallery'].places)}; }}\n"
     return f":root {{ {own}}}\n{columns}{_part('style.css')}"
 
 

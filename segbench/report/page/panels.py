@@ -64,11 +64,11 @@ class Panels:
         """Give them with places in messages as the page writes them."""
 
         def hidden(panel: Mapping[str, Any]) -> dict[str, Any]:
-            methods = [
-                one | {"problem": places.text(one["problem"])} if "problem" in one else one for one in panel["methods"]
-            ]
-            photo = {"noPhoto": places.text(panel["noPhoto"])} if "noPhoto" in panel else {}
-            return {**panel, "methods": methods, **photo}
+            methods = [told(one, "problem") for one in panel["methods"]]
+            return told(panel, "noPhoto") | {"methods": methods}
+
+        def told(of: Mapping[str, Any], key: str) -> dict[str, Any]:
+            return {**of, key: places.text(of[key])} if key in of else {**of}
 
         return replace(self, by_image={name: hidden(panel) for name, panel in self.by_image.items()})
 
@@ -77,15 +77,20 @@ class Panels:
         shared: list[Sequence[float]] = []
 
         def method(drawn: Mapping[str, Any]) -> dict[str, Any]:
-            kept = {key: value for key, value in drawn.items() if key != "thumbnail"}
+            kept = dict(drawn)
+            kept.pop("thumbnail", None)
             if "cuts" in kept:
                 if kept["cuts"] not in shared:
                     shared.append(kept["cuts"])
                 kept["cuts"] = shared.index(kept["cuts"])
             return kept
 
-        some = [{key: value for key, value in panel.items() if key != "backdrop"} for panel in self.by_image.values()]
-        return [panel | {"methods": [method(drawn) for drawn in panel["methods"]]} for panel in some], shared
+        panels = []
+        for panel in self.by_image.values():
+            kept = {**panel, "methods": [*map(method, panel["methods"])]}
+            kept.pop("backdrop", None)
+            panels.append(kept)
+        return panels, shared
 
 
 def panels(
@@ -175,14 +180,17 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
     except SegbenchError as error:
         problem = str(error)
     known = bool(files and result.counts)
-    of_gallery, of_others = (_cuts(result, most) if known else ((), 0) for most in (_GALLERY_CUTS, _FEW_CUTS))
+    of_gallery = _cuts(result, _GALLERY_CUTS) if known else ((), 0)
+    of_others = _cuts(result, _FEW_CUTS) if known else ((), 0)
 
     def look(name: str) -> Seen:
         if name in result.failed or name not in result.counts:
             return Seen(problem=result.failed.get(name, "this method has no such image"))
         if name not in files:
-            return Seen(problem=problem or f"{name}: its files no longer exist; put them back, or run again")
-        return Seen(with_one_image(result, name), files[name], *(of_gallery if name in gallery else of_others))
+            gone = f"{name}: its files no longer exist; put them back, or run again"
+            return Seen(problem=problem or gone)
+        cuts, start = of_gallery if name in gallery else of_others
+        return Seen(with_one_image(result, name), files[name], cuts, start)
 
     return look
 
@@ -253,8 +261,9 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     mean = {name: math.fsum(known) / len(known) for name, known in values.items()}
     spread = {name: max(known) - min(known) for name, known in values.items()}
     by_mean = sorted(mean, key=lambda name: (metric.direction * mean[name], name))
-    apart = [name for name in sorted(spread, key=lambda name: (-spread[name], name)) if spread[name] > 0]
-    from_middle = [by_mean[k] for k in sorted(range(len(by_mean)), key=lambda k: abs(2 * k + 1 - len(by_mean)))]
+    apart = sorted(filter(spread.get, spread), key=lambda name: (-spread[name], name))
+    off = {name: abs(2 * k + 1 - len(by_mean)) for k, name in enumerate(by_mean)}
+    from_middle = sorted(by_mean, key=lambda name: off[name])
     wanted = {"Worst": by_mean, "Widest disagreement": apart, "Median": from_middle, "Best": by_mean[::-1]}
     rows: dict[str, Row] = {}
     for reason, order in wanted.items():
@@ -269,8 +278,9 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
 
 def _ranking_title(method: Method) -> str:
     """Call the metric that images are ranked by."""
-    rules = method.result.rules
-    return f"{'best ' * images_at_their_best(rules.metrics())}{image_headline(rules.metrics()).name_for_images}"
+    metrics = method.result.rules.metrics()
+    name = image_headline(metrics).name_for_images
+    return f"best {name}" if images_at_their_best(metrics) else name
 
 
 def _said(title: str, known: Sequence[float], reason: str) -> str:

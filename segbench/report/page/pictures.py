@@ -122,10 +122,12 @@ def _method(seen: Seen, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
 def _thumbnail(pictures: Pictures, at: int, photo: Source | None) -> dict[str, Any]:
     """Tint the states of an image, and say how much of it is tinted and what its metrics are."""
     if pictures.reached is None:
-        states, metrics = pictures.states[at], {name: float(values[at]) for name, values in pictures.metrics.items()}
+        states = pictures.states[at]
+        metrics = {name: float(values[at]) for name, values in pictures.metrics.items()}
     else:
-        states = states_of_labels(pictures.truth == 1, pictures.reached > at, pictures.truth != IGNORED_LABEL)
-        tp, fp, positives = pictures.counts["tp"][at], pictures.counts["fp"][at], pictures.counts["positives"]
+        truth, counts = pictures.truth, pictures.counts
+        states = states_of_labels(truth == 1, pictures.reached > at, truth != IGNORED_LABEL)
+        tp, fp, positives = counts["tp"][at], counts["fp"][at], counts["positives"]
         metrics = {"F": 2 * tp / (positives + tp + fp) if positives else math.nan}
     share = float(np.isin(states, (State.NOTHING, State.IGNORED), invert=True).mean())
     side = block_side(states.shape, THUMBNAIL)

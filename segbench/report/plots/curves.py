@@ -143,9 +143,9 @@ def _plot_in_space(
 
 def _in_space(methods: Sequence[Method], space: Space, areas: Mapping[int, Area]) -> Chart:
     """Describe the curves in a space; dots mark the best F."""
-    keys = [f"ods_{name}" for name in RATES["pr"]] if space == "pr" else []
-    ods = {k: [method.result.summary.get(key, math.nan) for key in keys] for k, method in enumerate(methods)}
-    best = {k: (values[0], values[1]) for k, values in ods.items() if values}
+    summaries = [method.result.summary for method in methods] if space == "pr" else []
+    across, up = (f"ods_{name}" for name in RATES["pr"])
+    best = {k: (one.get(across, math.nan), one.get(up, math.nan)) for k, one in enumerate(summaries)}
     curves = [method.curve for method in methods]
     chart = chart_in_space(curves, space, best=best, areas=areas)
     return replace(chart, levels=_prevalences(curves)) if space == "pr" else chart
@@ -235,7 +235,8 @@ def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Ax
         if measure and method.curve is not None:
             at, values = method.curve.against_threshold(measure)
             best[k] = at[values.argmax()], values.max()
-    return draw_methods(ax, chart_of_thresholds([method.curve for method in methods], drawn, title, best=best), methods)
+    curves = [method.curve for method in methods]
+    return draw_methods(ax, chart_of_thresholds(curves, drawn, title, best=best), methods)
 
 
 def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
@@ -258,16 +259,19 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     results = of_one_protocol(results)
     pooled = [_counts(result) for result in results]
     bins = [reliability(counts) for counts in pooled]
+    names, styles = short_names(names_of(results)), styles_of(results)
     methods = []
-    for result, name, style, one in zip(results, short_names(names_of(results)), styles_of(results), bins, strict=True):
+    for result, name, style, one in zip(results, names, styles, bins, strict=True):
         error = float(np.abs(one.positives - one.scores).sum() / one.pixels.sum())
-        methods.append((error, Method(name, result, style, f"[ECE={number(error, digits=3)}] {name}"), one))
+        label = f"[ECE={number(error, digits=3)}] {name}"
+        methods.append((error, Method(name, result, style, label), one))
     methods.sort(key=lambda method: method[0])
     layers, sizes = [], []
     for _, _, one in methods:
         held = one.pixels > 0
-        layers.append([Path(one.scores[held] / one.pixels[held], one.positives[held] / one.pixels[held])])
-        sizes.append(_LARGEST_DOT * np.maximum(one.pixels[held] / one.pixels.sum(), 0.05))
+        pixels = one.pixels[held]
+        layers.append([Path(one.scores[held] / pixels, one.positives[held] / pixels)])
+        sizes.append(_LARGEST_DOT * np.maximum(pixels / pixels.sum(), 0.05))
     axes, corners = (Axis("Score"), Axis("Share of positives")), ("upper left", "lower right")
     ax = draw_methods(
         ax,

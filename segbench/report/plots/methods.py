@@ -48,7 +48,8 @@ class Method:
 
     def interval(self, key: str) -> tuple[float, float]:
         """Give the interval of a metric; nan where there is none."""
-        return (math.nan, math.nan) if self.intervals is None else self.intervals.get(key, (math.nan, math.nan))
+        known = {} if self.intervals is None else self.intervals
+        return known.get(key, (math.nan, math.nan))
 
 
 @dataclass(frozen=True)
