@@ -66,11 +66,12 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
 
 def headline_order(results: Sequence[Result]) -> list[int]:
     """Give the order of results of one protocol: those on the same images together, the best first, undefined last."""
-    rank = {place: k for k, place in enumerate(best_first(results, headline(results[0].rules.metrics()).key))}
-    ordered = [
-        sorted(places, key=lambda k: (results[k].partial is not None, rank[k])) for places in image_sets(results)
-    ]
-    return [place for places in ordered for place in places]
+    key = headline(results[0].rules.metrics()).key
+    rank = {place: k for k, place in enumerate(best_first(results, key))}
+    ordered: list[int] = []
+    for places in image_sets(results):
+        ordered += sorted(places, key=lambda k: (results[k].partial is not None, rank[k]))
+    return ordered
 
 
 def ranked(values: Sequence[float], better: Better | None, *, digits: int = DIGITS) -> list[Mark]:

@@ -46,9 +46,9 @@ def remarks(
 ) -> list[Remark]:
     """Give the remarks on results of one protocol and on the intervals of each; `keys` are the metrics shown."""
     names = names or names_of(results)
-    of_each = [
-        (remark, name) for name, result in zip(names, results, strict=True) for remark in _remarks_on(result, keys)
-    ]
+    of_each = []
+    for name, result in zip(names, results, strict=True):
+        of_each += [(remark, name) for remark in _remarks_on(result, keys)]
     found = [*_on_images(results, names)]
     found += [
         Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
@@ -56,7 +56,8 @@ def remarks(
     ]
     made = list(zip(names, results, intervals, strict=False))
     said_of = [(note, name) for name, _, one in made for note in one.notes]
-    said_of += [(text, name) for name, result, one in made for text in _without_intervals(result, one, keys)]
+    for name, result, one in made:
+        said_of += [(text, name) for text in _without_intervals(result, one, keys)]
     for note, methods in grouped(dict.fromkeys(said_of)).items():
         said = note if len(methods) == len(names) else f"{few_names(methods, len(names))}: {note}"
         found.append(Remark(said, "undefined"))
@@ -87,22 +88,24 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     yield from (Remark(note) for note in result.summary.notes)
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:
-        total = len(result.failed) + len(result.counts)
         failed = len(result.failed)
-        text = f"{of_all(failed, total, 'image')} failed and {verb(failed, 'are')} left out of all metrics"
+        images = of_all(failed, failed + len(result.counts), "image")
+        text = f"{images} failed and {verb(failed, 'are')} left out of all metrics"
         yield Remark(text, "failed", tuple(_failures(result.failed)))
 
 
 def _failures(failed: Mapping[str, str]) -> Iterable[str]:
     """Give one line per reason, ``gt/a.png: ...``, and once the remedy behind its semicolon where several share it."""
     groups = grouped((failure.partition(": ")[2] or failure, failure) for failure in failed.values())
-    reasons = [
-        failures[0] if len(failures) == 1 else f"{len(failures)} images: {reason} (first: {failures[0].split(': ')[0]})"
-        for reason, failures in groups.items()
-    ]
+    reasons = []
+    for reason, (first, *others) in groups.items():
+        file = first.split(": ")[0]
+        reasons.append(f"{1 + len(others)} images: {reason} (first: {file})" if others else first)
     parts = [reason.partition("; ")[::2] for reason in reasons[:LISTED]]
-    shared = [remedy for remedy, count in Counter(remedy for _, remedy in parts).items() if remedy and count > 1]
-    yield from (what if remedy in shared else reason for reason, (what, remedy) in zip(reasons, parts, strict=False))
+    counts = Counter(remedy for _, remedy in parts)
+    shared = [remedy for remedy, count in counts.items() if remedy and count > 1]
+    for reason, (what, remedy) in zip(reasons, parts, strict=False):
+        yield what if remedy in shared else reason
     yield from (f"-> {remedy}" for remedy in shared)
     if len(reasons) > LISTED:
         every = setting("--format json", "result.failed")
@@ -113,13 +116,12 @@ def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Rema
     """Say which methods were counted on which images, where they were not all counted on the same."""
     sets = image_sets(results)
     if len(sets) > 1:
-        named = [
-            f"{few_names([names[k] for k in places], len(names))} ({_images(results[places[0]])})" for places in sets
-        ]
-        yield Remark(
-            f"not all methods have the same images; the best is marked only among those that do: {'; '.join(named)}",
-            "undefined",
-        )
+        named = []
+        for places in sets:
+            methods = few_names([names[k] for k in places], len(names))
+            named.append(f"{methods} ({_images(results[places[0]])})")
+        why = "not all methods have the same images; the best is marked only among those that do"
+        yield Remark(f"{why}: {'; '.join(named)}", "undefined")
 
 
 def _images(result: Result) -> str:

@@ -62,7 +62,8 @@ def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> 
     _show_remarks(found, console)
     signed = grouped((line, name) for name, of in parts.items() for line in of.signatures)
     for signature, names in signed.items():
-        say(console, signature if len(names) == len(parts) else f"{', '.join(names)}: {signature}", "dim")
+        on = "" if len(names) == len(parts) else f"{', '.join(names)}: "
+        say(console, f"{on}{signature}", "dim")
 
 
 def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:
@@ -88,9 +89,11 @@ def _show_explained(
     kept = show_table(replace(text, notes=()), console, below=below)
     first = len(tables[0].labels)
     columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
-    shown = {one.key: one for place, one in enumerate(columns, start=first) if one is not None and place in kept}
+    seen = [columns[place - first] for place in kept if place >= first]
+    shown = {one.key: one for one in seen if one is not None}
     optimistic = {note for table in tables for note in optimistic_notes(table.columns)}
-    for note in (*footnotes(list(shown.values())), *(note for note in text.notes if note not in optimistic)):
+    notes = [note for note in text.notes if note not in optimistic]
+    for note in (*footnotes(list(shown.values())), *notes):
         say(console, note, "dim")
 
 

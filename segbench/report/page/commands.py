@@ -117,12 +117,11 @@ def _repetition(group: Sequence[Result]) -> Repetition:
         arrays = "counted from arrays (segbench.Accumulator), which are not kept"
         read = f"{how}, and read with segbench import"
         return Repetition(methods, "", (arrays if first.settings.get("source") == "arrays" else read,))
-    if "class" in first.settings:
-        remark = f"one class of a run with --classes, shown with --class {shlex.quote(first.settings['class'])}"
-        return Repetition(methods, "", (remark,))
-    if "group" in first.settings:
-        remark = f"one group of images of a run, shown with --group {shlex.quote(first.settings['group'])}"
-        return Repetition(methods, "", (remark,))
+    parts = {"class": "class of a run with --classes", "group": "group of images of a run"}
+    for part, what in parts.items():
+        if part in first.settings:
+            chosen = shlex.quote(first.settings[part])
+            return Repetition(methods, "", (f"one {what}, shown with --{part} {chosen}",))
     if inputs.category:
         names = ", ".join(part.category for part in (inputs, *inputs.merged))
         return Repetition(methods, "", (f"categories of a data set, counted with segbench run: {names}",))
@@ -147,7 +146,8 @@ def _repetition(group: Sequence[Result]) -> Repetition:
     words += ["--allow-missing"] if inputs.allow_missing else []
     words += ["--no-check"] if inputs.unchecked else []
     if inputs.merged:
-        remarks.append(f"counted in {1 + len(inputs.merged)} parts, of which this is the first; then segbench merge")
+        several = f"counted in {1 + len(inputs.merged)} parts"
+        remarks.append(f"{several}, of which this is the first; then segbench merge")
     version = version_of(first.signature)
     made = "" if version == __version__ else f", this page was made by {__version__}"
     remarks.append(f"counted by segbench {version}{made}")
@@ -165,5 +165,6 @@ def _options(result: Result) -> tuple[list[str], list[str]]:
     words, left = words_of(result.kind, settings)
     for name, option in _REPAIRS.items():
         words += option(result.settings[name]) if name in result.settings else []
-    left += ["thresholds"] if "thresholds" in result.settings.keys() - settings.keys() else []  # of a tuning set
-    return words, [f"not in the command: {name} {result.settings.get(name, settings.get(name))}" for name in left]
+    known = settings | result.settings
+    left += ["thresholds"] if "thresholds" in known.keys() - settings.keys() else []  # of a tuning set
+    return words, [f"not in the command: {name} {known.get(name)}" for name in left]
