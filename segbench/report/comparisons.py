@@ -28,14 +28,18 @@ SCHEMA = 2
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What a command compares."""
+    """What a command compares, by class; of all at once, or without classes, a single comparison of the name "".
 
-    comparisons: Mapping[str, Comparison]  # by class; of all at once, or without classes, a single one of the name ""
-    results: Mapping[str, Sequence[Result]]  # what is compared, likewise
-    measured: str  # how methods were measured: the signature of a run, of all its classes where these are compared
-    metrics: Sequence[str] | None = None  # keys of the chosen metrics
-    against: str | None = None  # the method that the others are compared to; None for every pair
-    check: Check | None = None  # whether methods are worse than that one
+    `measured` is the signature of a run, of all its classes where these are compared. Methods are compared by the
+    `metrics` of some keys, each pair of them or all `against` one; `check` says whether they are worse than that one.
+    """
+
+    comparisons: Mapping[str, Comparison]
+    results: Mapping[str, Sequence[Result]]
+    measured: str
+    metrics: Sequence[str] | None = None
+    against: str | None = None
+    check: Check | None = None
 
     @property
     def first(self) -> Comparison:

@@ -7,11 +7,12 @@ Tables for readers are of one protocol; those for programs take results of sever
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -52,15 +53,19 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of metrics."""
+    """Rows of metrics; `labels` are titles of leading columns, which hold names, `texts` those of trailing ones.
 
-    labels: tuple[str, ...]  # titles of the leading columns, which hold names
+    Rows of each of the `sets` compete for the best value of a column; `best` has rows and keys that are best in any
+    case. The `notes` belong below the table wherever it goes.
+    """
+
+    labels: tuple[str, ...]
     columns: tuple[Metric, ...]
     rows: Sequence[Row]
-    texts: tuple[str, ...] = ()  # titles of the trailing columns, which hold texts
-    sets: Sequence[Sequence[int]] = ()  # rows that compete with each other for the best value of a column
-    best: frozenset[tuple[int, str]] = field(default_factory=frozenset)  # rows and keys that are best in any case
-    notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
+    texts: tuple[str, ...] = ()
+    sets: Sequence[Sequence[int]] = ()
+    best: frozenset[tuple[int, str]] = frozenset()
+    notes: tuple[str, ...] = ()
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
@@ -82,41 +87,39 @@ class Table:
                 return ends[ENDS.index(cells)] if row.intervals else ""
             return value if cells == "values" or "-" in ends else f"{value} [{', '.join(ends)}]"
 
-        # Columns without any value are left out first, as those of areas where all predictions are two-valued.
-        empty = [all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
-        spare = sorted(
-            (not empty[k], metric.priority, first + k)
-            for k, metric in enumerate(self.columns)
-            if metric.priority or (empty[k] and not all(empty))
+        none = [""] * len(self.texts)
+        rows = []
+        for row in self.rows:
+            values = [cell(row, one.key) for one in self.columns]
+            rows.append([*row.labels, *values, *(none if cells in ENDS else row.texts)])
+        known = [self._has_value(one.key) for one in self.columns]
+        marks: dict[tuple[int, int], Mark] = {}
+        spare = []
+        for place, metric in enumerate(self.columns, first):
+            for at, mark in self.marks(metric.key, digits=digits).items():
+                marks[at, place] = mark
+            # Columns without any value are left out first, as those of areas where all predictions are two-valued.
+            has_value = known[place - first]
+            if metric.priority or (any(known) and not has_value):
+                spare.append((has_value, metric.priority, place))
+        groups = [(metric.group if metric.title else "", metric.title) for metric in self.columns]
+        names, texts = (
+            [Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts)
         )
         table = TextTable(
             [*self.labels, *(metric.name for metric in self.columns), *self.texts],
-            [
-                [
-                    *row.labels,
-                    *(cell(row, one.key) for one in self.columns),
-                    *(row.texts if cells not in ENDS else [""] * len(self.texts)),
-                ]
-                for row in self.rows
-            ],
+            rows,
             names=first,
-            marks={
-                (row, first + place): mark
-                for place, metric in enumerate(self.columns)
-                for row, mark in self.marks(metric.key, digits=digits).items()
-            },
+            marks=marks,
             notes=self.notes,
-            spare=grouped((self.columns[place - first].name, place) for *_, place in spare),
-            groups=[("", "")] * first
-            + [(metric.group if metric.title else "", metric.title) for metric in self.columns]
-            + [("", "")] * len(self.texts),
-            latex=[
-                *(Heading("", "", latex_name(label)) for label in self.labels),
-                *(_latex_heading(metric) for metric in self.columns),
-                *(Heading("", "", latex_name(text)) for text in self.texts),
-            ],
+            spare=grouped((self.columns[place - first].name, place) for *_, place in sorted(spare)),
+            groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
+            latex=[*names, *map(_latex_heading, self.columns), *texts],
         )
         return table.with_leading_zeros() if zeros else table
+
+    def _has_value(self, key: str) -> bool:
+        return not all(math.isnan(row.summary.get(key, math.nan)) for row in self.rows)
 
     def exact(self) -> TextTable:
         """Give the values with all digits; ends of intervals have columns where some row has them."""
@@ -124,8 +127,9 @@ class Table:
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
         rows = []
         for labels, summary, intervals, texts, _ in self.rows:
-            ends = [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
-            rows.append([*labels, *(exact(summary.get(key, math.nan)) for key in keys), *map(exact, ends), *texts])
+            values = [summary.get(key, math.nan) for key in keys]
+            values += [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
+            rows.append([*labels, *map(exact, values), *texts])
         titles = [f"{key}_{end}" for key in drawn for end in ENDS]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
@@ -138,15 +142,20 @@ def _latex_heading(metric: Metric) -> Heading:
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """How results are listed."""
+    """How results are listed.
+
+    There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
+    have a column. The `sets` name the data set of each result, a group of columns; without them there is a single one.
+    The worst images come first by the metric `sort`. For readers are `digits`, and `zeros` before the point.
+    """
 
     rows: RowKind = "method"
-    intervals: Sequence[Intervals] = ()  # one per result, or none
-    keys: Sequence[str] | None = None  # the metrics, in this order; None for all that have a column
-    sets: Sequence[str] = ()  # the data set of each result, a group of columns; empty for a single set
-    group_by: str = ""  # what puts images into groups, if rows are groups; by default as each run named it
-    sort: str | None = None  # the metric of single images by which the worst come first
-    digits: int = DIGITS  # for readers, as `zeros`: whether numbers have their leading zeros
+    intervals: Sequence[Intervals] = ()
+    keys: Sequence[str] | None = None
+    sets: Sequence[str] = ()
+    group_by: str = ""
+    sort: str | None = None
+    digits: int = DIGITS
     zeros: bool = False
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
@@ -170,24 +179,24 @@ class Part(NamedTuple):
     def signatures(self) -> list[str]:
         """The signatures of results and of their intervals, each once."""
         drawn = [f"|{one.signature}" for one in self.intervals] or [""] * len(self.results)
-        return list(dict.fromkeys(one.signature + end for one, end in zip(self.results, drawn, strict=True)))
+        both = zip(self.results, drawn, strict=True)
+        return list(dict.fromkeys(one.signature + end for one, end in both))
 
 
 def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
     """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one."""
-    alone = every or how.rows == "class"
-    groups = [[*range(len(results))]] if alone else [places for _, places in sorted(by_protocol(results).items())]
+    if every or how.rows == "class":
+        groups = [[*range(len(results))]]
+    else:
+        groups = [places for _, places in sorted(by_protocol(results).items())]
     tables = []
     for places in groups:
         sets = [how.sets[place] for place in places] if how.sets else [""] * len(places)
         names = dict(zip(places, names_of([results[place] for place in places], sets), strict=True))
-        tables.append(
-            {
-                name: _part(results, some, names, how, every=every)
-                for name, some in grouped(zip(sets, places, strict=True)).items()
-            }
-        )
-    return [parts for parts in tables if any(part.table.columns for part in parts.values())] or tables
+        of_sets = grouped(zip(sets, places, strict=True)).items()
+        tables.append({name: _part(results, some, names, how, every=every) for name, some in of_sets})
+    shown = [parts for parts in tables if any(part.table.columns for part in parts.values())]
+    return shown or tables
 
 
 def _part(
@@ -198,16 +207,18 @@ def _part(
         places = [places[k] for k in headline_order([results[place] for place in places])]
     some, named = [results[place] for place in places], [names[place] for place in places]
     drawn = [how.intervals[place] for place in places if how.intervals]
+    keys = how.keys
     if how.rows == "image":
-        table = image_table(some, keys=how.keys, sort=how.sort)
+        table = image_table(some, keys=keys, sort=how.sort)
     elif how.rows == "threshold":
-        table = threshold_table(some, digits=how.digits, keys=how.keys, every=every)
+        table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows == "class":
-        table = class_table(class_results(some, intervals=drawn), keys=how.keys, every=every)
+        table = class_table(class_results(some, intervals=drawn), keys=keys, every=every)
     elif how.rows == "group":
-        table = group_table(group_results(some, how.group_by, intervals=drawn), some, keys=how.keys, every=every)
+        groups = group_results(some, how.group_by, intervals=drawn)
+        table = group_table(groups, some, keys=keys, every=every)
     else:
-        table = method_table(some, intervals=drawn, keys=how.keys, every=every, names=named)
+        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
     return Part(some, named, drawn, table)
 
 
@@ -240,23 +251,15 @@ def method_table(
             "partial": partial_text(result.partial) if result.partial else "",
         }
 
-    rows = [
-        Row(
-            (names[k],),
-            result.summary,
-            intervals[k] if intervals else {},
-            tuple(texts(result)[one] for one in titles),
-            k,
-        )
-        for k, result in enumerate(results)
-    ]
+    rows = []
+    for k, result in enumerate(results):
+        drawn, said = intervals[k] if intervals else {}, texts(result)
+        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k))
     shown = _method_columns(results, keys, every=every)
-    notes = (
-        *optimistic_notes(shown),
-        *(remark.text for remark in remarks(results, intervals, keys=keys, names=names) if remark.kind != "run"),
-    )
+    found = remarks(results, intervals, keys=keys, names=names)
+    notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
     competing = [[place for place in places if results[place].competes] for places in sets]
-    return Table(("method",), shown, rows, tuple(titles), competing, notes=notes)
+    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
 
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
@@ -272,14 +275,13 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
 
 def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
     """Choose the metrics of a table of methods."""
-    known = {metric.key: metric for result in results for metric in result.rules.metrics() if metric.key}
+    known = {one.key: one for result in results for one in result.rules.metrics() if one.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
         return columns(results[0].rules.metrics())
-    return tuple(
-        known.get(key) or Metric(key=key) for key in dict.fromkeys(key for one in results for key in one.summary)
-    )
+    measured = dict.fromkeys(key for result in results for key in result.summary)
+    return tuple(known.get(key) or Metric(key=key) for key in measured)
 
 
 def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, ...]:
@@ -301,17 +303,14 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None,
         rows.sort(key=lambda row: worst_first(known[sort], row.summary))
     keys = [metric.key for metric in chosen]
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
-    noted = grouped(
-        dict.fromkeys(
-            (f"{text}: {of_all(count, len(results[place].counts), 'image')}", names[place])
-            for (text, place), count in undefined.items()
-        )
-    )
-    notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in noted.items()]
-    published = [result.method for result in results if result.published]
-    notes += (
-        [f"{', '.join(published)}: published without images, so metrics of images are unknown"] if published else []
-    )
+    noted = []
+    for (text, place), count in undefined.items():
+        images = of_all(count, len(results[place].counts), "image")
+        noted.append((f"{text}: {images}", names[place]))
+    said = grouped(dict.fromkeys(noted))
+    notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in said.items()]
+    if published := ", ".join(result.method for result in results if result.published):
+        notes.append(f"{published}: published without images, so metrics of images are unknown")
     return Table(("method", "image"), chosen, rows, notes=tuple(notes))
 
 
@@ -407,11 +406,10 @@ def group_table(
     table = class_table(groups, keys=keys, every=every, of="group")
     of_notes = grouped(dict.fromkeys((note, one.method) for one in groups for note in one.notes))
     notes = [f"{few_names(methods, len(results))}: {note}" for note, methods in of_notes.items()]
-    failed = [
-        f"{method}: {of_all(len(one.failed), len(one.failed) + len(one.counts), 'image')} failed; the first: {first}"
-        for method, one in zip(names_of(results), results, strict=True)
-        if (first := next(iter(one.failed.values()), ""))
-    ]
+    failed = []
+    for method, one in zip(names_of(results), results, strict=True):
+        images = of_all(len(one.failed), len(one.failed) + len(one.counts), "image")
+        failed += [f"{method}: {images} failed; the first: {why}" for why in [*one.failed.values()][:1]]
     return replace(table, notes=(*notes, *table.notes, *failed))
 
 
@@ -423,8 +421,8 @@ def class_table(
     of: Literal["class", "group"] = "class",
 ) -> Table:
     """Give one row per class and method, the methods of a class one below the other; with `every` as `method_table`."""
-    names = dict.fromkeys(one.name for one in classes)
-    groups = [list(classes)] if every else [[one for one in classes if one.name == name] for name in names]
+    by_name = grouped((one.name, one) for one in classes)
+    groups = [list(classes)] if every else [*by_name.values()]
     rows: list[Row] = []
     sets: list[list[int]] = []
     for group in groups:
@@ -432,23 +430,14 @@ def class_table(
         table = method_table([one.result for one in group], intervals=drawn, keys=keys, every=every)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(one.name, one.method)) for one, row in zip(group, table.rows, strict=True)]
-    shown = [metric.key for metric in table.columns]
-    undefined = grouped(
-        dict.fromkeys(
-            ((one.method, one.result.summary.undefined[key]), one.name)
-            for one in classes
-            for key in shown
-            if key in one.result.summary.undefined
-        )
-    )
-    notes = [
-        *_notes_by_class(classes),
-        *(
-            f"{method}: undefined ({reason}) in {of if len(within) == 1 else _PLURAL[of]} {', '.join(within)}"
-            for (method, reason), within in undefined.items()
-        ),
-    ]
-    notes = [*optimistic_notes(table.columns), *notes]
+    undefined = []
+    for one, metric in itertools.product(classes, table.columns):
+        if reason := one.result.summary.undefined.get(metric.key):
+            undefined.append(((one.method, reason), one.name))
+    notes = [*optimistic_notes(table.columns), *_notes_by_class(classes)]
+    for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
+        where = of if len(within) == 1 else _PLURAL[of]
+        notes.append(f"{method}: undefined ({reason}) in {where} {', '.join(within)}")
     return replace(table, labels=(of, "method"), rows=rows, sets=sets, notes=tuple(notes))
 
 

@@ -94,6 +94,8 @@ class TestImages:
         assert {row[:2] for row in rows if row[2] == ""} == {("alone", "human"), ("blank", "human"), ("blank", "pred")}
         assert [row[2] for row in rows[-3:]] == ["", "", ""]
         assert f'title="undefined: {WHY}"' in page
+        dots = re.findall(r'<circle class="image"[^>]* data-image="(\w+)"', page)
+        assert sorted(dots) == ["alone", "apart", "apart", "same", "same"]
 
 
 class TestSets:
