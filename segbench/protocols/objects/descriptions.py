@@ -20,9 +20,9 @@ from segbench.core.sample import Maps
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import once
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
-from segbench.loaders.reading import LABEL_MAPS, LabelMaps
 from segbench.loaders.source import LocalFile, is_url, read_bounded
 from segbench.protocols.class_names import RESERVED
+from segbench.protocols.objects.reading import INSTANCE_MAPS, InstanceMaps
 
 LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9
@@ -73,7 +73,7 @@ class _Json:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectMaps(LabelMaps):
+class ObjectMaps(InstanceMaps):
     """Label maps with a JSON beside them, pairs of maps of classes and instances, or plain label maps."""
 
     def truths(self, data: bytes, path: Source) -> Maps:
@@ -261,4 +261,4 @@ def _category(category: Mapping[str, Any]) -> tuple[int, tuple[str, bool]]:
     return label, (f"class {name}" if name.isdecimal() else name.strip(), bool(category["isthing"]))
 
 
-PANOPTIC_MAPS = ObjectMaps(**{**vars(LABEL_MAPS), "name": "panoptic maps", "without_negatives": "objects"})
+PANOPTIC_MAPS = ObjectMaps(**{**vars(INSTANCE_MAPS), "name": "panoptic maps"})

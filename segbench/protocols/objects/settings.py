@@ -19,12 +19,13 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import LABEL_MAPS, MASKS
+from segbench.loaders.reading import MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -102,7 +103,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     """
 
     name: ClassVar[str] = "objects"
-    reads: ClassVar[Reading] = replace(LABEL_MAPS, name="instances", without_negatives="objects")
+    reads: ClassVar[Reading] = INSTANCE_MAPS
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
         "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."

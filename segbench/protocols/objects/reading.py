@@ -1,0 +1,37 @@
+"""How instance label maps are read; light to import, as settings are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from segbench.core.errors import DataError
+from segbench.loaders.reading import LABEL_MAPS, LabelMaps
+
+if TYPE_CHECKING:
+    from segbench.loaders.pairing import Pairing
+
+_STARDIST = "https://github.com/stardist/stardist/releases/download/0.1.0/dsb2018.zip"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstanceMaps(LabelMaps):
+    """Label maps whose values are objects."""
+
+    def completed(self, pairing: Pairing) -> Pairing:
+        """Refuse a file for each object, as Kaggle's Data Science Bowl has them."""
+        files = pairing.missing or pairing.extra
+        if pairing.files or not files or not all(fnmatchcase(name, "*/masks/*") for name in files):
+            return pairing
+        place = pairing.inputs.ground_truth if pairing.missing else pairing.inputs.prediction
+        what = f"holds a file for each object, such as {files[0]}, expected a label map for each image"
+        hint = f"number the objects of an image in one map; of the Data Science Bowl StarDist has done so: {_STARDIST}"
+        return replace(pairing, problem=DataError(str(place), what, hint), missing=(), extra=())
+
+
+def _as_instances(maps: Any) -> InstanceMaps:  # noqa: ANN401  `LabelMaps`
+    return InstanceMaps(**{**vars(maps), "name": "instances", "without_negatives": "objects"})
+
+
+INSTANCE_MAPS = _as_instances(LABEL_MAPS)
