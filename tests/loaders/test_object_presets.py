@@ -101,6 +101,7 @@ def test_a_preset_of_objects_fits_its_layout(name, tmp_path):
 def test_a_file_for_each_nucleus_is_refused_with_a_pointer(tmp_path):
     for number in range(2):
         write(tmp_path / f"stage1_train/image0/masks/nucleus{number}.png", np.uint8(number + 1 == CELLS) * 255)
+    write(tmp_path / "stage1_train/image0/images/image0.png", CELLS)  # the photograph
     write(tmp_path / "pred/image0.png", CELLS)
     ended = CliRunner().invoke(app, ["run", "dsb2018", str(tmp_path / "stage1_train"), str(tmp_path / "pred")])
     assert "holds a file for each object, such as image0/masks/nucleus0" in str(ended.exception)

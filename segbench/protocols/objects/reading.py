@@ -21,8 +21,8 @@ class InstanceMaps(LabelMaps):
 
     def completed(self, pairing: Pairing) -> Pairing:
         """Refuse a file for each object, as Kaggle's Data Science Bowl has them."""
-        files = pairing.missing or pairing.extra
-        if pairing.files or not files or not all(fnmatchcase(name, "*/masks/*") for name in files):
+        files = [name for name in pairing.missing or pairing.extra if fnmatchcase(name, "*/masks/*")]
+        if pairing.files or not files:
             return pairing
         place = pairing.inputs.ground_truth if pairing.missing else pairing.inputs.prediction
         what = f"holds a file for each object, such as {files[0]}, expected a label map for each image"
