@@ -84,7 +84,7 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
     title: str | None = option("Set the heading of the page.", rare=True)
     panels: int | None = option(
         "Draw this many images: those of the gallery, then the worst.",
-        shown="as many as keep the page below 25 MB",
+        shown="as many as keep the page below 6 MB",
         least=0,
         rare=True,
     )

@@ -63,8 +63,8 @@ from segbench.statistics.measured import as_draws, as_level
 if TYPE_CHECKING:
     from jinja2 import Template
 
-PICTURES = 17_000_000
-"""Characters that pictures may take, of all protocols together, so that a page stays below 25 MB."""
+PICTURES = 5_600_000
+"""Characters that pictures may take, of all protocols together, so that a page stays below 6 MB."""
 
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
@@ -109,7 +109,7 @@ def export_report(
         Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
         How many images get pictures: those of the gallery, then the worst; 0 for none. By default as many as keep the
-        page below 25 MB, and as large as that allows.
+        page below 6 MB, and as large as that allows.
     paths : bool
         Whether the page shows where files lie; by default it says ``GT`` and ``PRED``, for blind review.
     executor : concurrent.futures.Executor, optional
