@@ -59,6 +59,9 @@ def test_progress_is_told():
         ({"a": PAPERS["first"][:1]}, "image 'a' is given as tuple, expected"),
         ({"a": (np.zeros((2, 3)), np.zeros((3, 2)))}, r"image 'a': labels have shape \(2, 3\), scores \(3, 2\)"),
         ({1.5: PAPERS["first"]}, "1.5 is not the name"),
+        {"images": "a"},
+        {"allow_missing": True},
+        {"fresh": True},
     ],
 )
 def test_what_is_no_images(images, message):
