@@ -59,9 +59,6 @@ def test_progress_is_told():
         ({"a": PAPERS["first"][:1]}, "image 'a' is given as tuple, expected"),
         ({"a": (np.zeros((2, 3)), np.zeros((3, 2)))}, r"image 'a': labels have shape \(2, 3\), scores \(3, 2\)"),
         ({1.5: PAPERS["first"]}, "1.5 is not the name"),
-        {"images": "a"},
-        {"allow_missing": True},
-        {"fresh": True},
     ],
 )
 def test_what_is_no_images(images, message):
@@ -80,6 +77,9 @@ def test_what_is_no_images(images, message):
         {"results": "r.segbench"},
         {"pairs": "list.csv"},
         {"executor": ThreadPoolExecutor(1)},
+        {"images": "a"},
+        {"allow_missing": True},
+        {"fresh": True},
     ],
     ids=lambda beside: next(iter(beside)),
 )
