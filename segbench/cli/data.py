@@ -32,6 +32,13 @@ def _take_over(context: click.Context, _: click.Parameter, name: str | None) -> 
     return name
 
 
+def _presets(_: click.Context) -> Mapping[str, Preset]:
+    """Give the presets that ship, to complete their names."""
+    from segbench.loaders.presets import presets
+
+    return presets()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Data:
     """The images of a run, as given on the command line."""
@@ -55,6 +62,7 @@ class Data:
         "line take precedence.",
         metavar="NAME",
         callback=_take_over,
+        complete=_presets,
     )
     gt_pattern: str = option(
         "Describe the names of ground-truth files: * is the image's name, # an annotator; '*_manual1', '*.#'.",

@@ -32,6 +32,7 @@ class _Shown:
 
     panel = "Options"
     rare = False
+    complete: Callable[[click.Context], Collection[str]] | None = None
     value = ""
     """What is typed behind the flag."""
     limits = ""
@@ -45,7 +46,11 @@ class _Shown:
         return "; ".join(filter(None, words))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete choices, and names of files for all else."""
+        """Complete what `complete` gives, behind the last comma; choices, and names of files for all else."""
+        if self.complete is not None:
+            start, comma, rest = incomplete.rpartition(",")
+            known = self.complete(ctx)
+            return [CompletionItem(f"{start}{comma}{word}") for word in known if word.startswith(rest)]
         return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]  # type: ignore[misc]
 
 
@@ -160,7 +165,7 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
         flags = (about.get("flag") or flag_of(each)).split()
         parameter = Option([name, *flags], is_flag=kind is bool or None, multiple=... in several, **settings)
     parameter.help, parameter.panel = about["help"], about.get("panel") or panel
-    parameter.rare = about.get("rare", False)
+    parameter.rare, parameter.complete = about.get("rare", False), about.get("complete")
     parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
     parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
     plain = each.default not in (MISSING, None, (), "") and kind is not bool

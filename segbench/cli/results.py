@@ -15,6 +15,7 @@ from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.options import argument
 from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
 from segbench.cli.selection import (
+    KEYS,
     Grouped,
     OneClass,
     OneFile,
@@ -25,6 +26,7 @@ from segbench.cli.selection import (
     comparable,
     results_of_classes,
     results_of_sets,
+    words_of_results,
 )
 from segbench.core.errors import ArgumentError
 from segbench.core.names import first_names
@@ -50,7 +52,10 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
     per_class: bool = option("Print one row per class and method.", False)
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
-        "Show these metrics in this order: ods_f,auc_pr.", metavar="KEYS", shown="all that have a column"
+        "Show these metrics in this order: ods_f,auc_pr.",
+        metavar="KEYS",
+        shown="all that have a column",
+        complete=KEYS,
     )
     sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
@@ -121,11 +126,16 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         "Answer by each of these metrics: ods_f,auc_pr.",
         metavar="KEYS",
         shown="the metric that ranks methods; csv, json: all",
+        complete=KEYS,
     )
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
     )
-    against: str | None = option("Print only the differences to this method.", metavar="METHOD")
+    against: str | None = option(
+        "Print only the differences to this method.",
+        metavar="METHOD",
+        complete=words_of_results(lambda result: [result.method]),
+    )
     fail_if_worse: float | None = option(
         "Exit with 3 if a method is worse than that of --against by more than this, with 4 if that is undecided: 0.01.",
         metavar="MARGIN",

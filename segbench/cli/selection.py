@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.options import argument
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.numbers import verb
 from segbench.core.options import option
 
@@ -37,12 +38,35 @@ class OneFile(Only):
     results: Path = argument("RESULTS", "Results file, as written by segbench pixels GT PRED -o results.segbench.")
 
 
+def words_of_results(words: Callable[[Result], Collection[str]]) -> Callable[[click.Context], list[str]]:
+    """Give what completes an option: words of the results in the files that were typed before it."""
+
+    def complete(context: click.Context) -> list[str]:
+        from segbench.aggregator.assembling import load_runs
+
+        found: dict[str, None] = {}
+        for place in context.args:  # what Click could not place, as an option without a value stands at the end
+            with suppress(SegbenchError, OSError):
+                results, _ = load_runs(Path(place.rpartition("=")[2]), partial=True)
+                found |= dict.fromkeys(word for result in results for word in words(result))
+        return [*found]
+
+    return complete
+
+
+KEYS = words_of_results(lambda result: result.summary)
+"""What completes the keys of metrics."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class OneClass:
     """The class that a verb takes of runs with classes."""
 
     class_name: str | None = option(
-        "Select one class of runs with --classes, measured against all others.", flag="--class", metavar="NAME"
+        "Select one class of runs with --classes, measured against all others.",
+        flag="--class",
+        metavar="NAME",
+        complete=words_of_results(lambda result: result.classes),
     )
 
 

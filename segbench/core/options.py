@@ -17,9 +17,10 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
 
     Others: `flag`, such as "-o --output", where it is not the name of the field; `metavar`; `panel` of the help;
     `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
-    `rare` for those that only --help-all shows. `read` makes its value of text, and those of the fields `also`; `write`
-    makes text of all of them. Runs that differ in fields `of_predictions` may be compared: these change only what is
-    predicted.
+    `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
+
+    `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
+    in fields `of_predictions` may be compared: these change only what is predicted.
     """
     return field(default=default, metadata={"help": help, **others})
 

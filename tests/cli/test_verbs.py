@@ -9,6 +9,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import imageio.v3 as iio
+import numpy as np
 import pytest
 from cases import write_papers
 
@@ -188,6 +190,17 @@ class TestCompletion:
 
     def test_of_a_choice(self):
         assert completed("segbench pixels --progress l")[0] == ["lines"]
+
+    def test_of_a_preset(self):
+        assert completed("segbench pixels --preset driv")[0] == ["drive"]
+
+    def test_of_metrics_knows_those_of_the_file(self, segbench, tmp_path):
+        for place in ("gt", "pred"):
+            (tmp_path / place).mkdir()
+            iio.imwrite(tmp_path / place / "a.png", np.eye(8, dtype=np.uint8) * 255)
+        file = tmp_path / "r.segbench"
+        assert segbench("labels", tmp_path / "gt", tmp_path / "pred", "--positive", "255", "-o", file).code == 0
+        assert completed(f"segbench show {file} --metrics dice,spec")[0] == ["dice,specificity"]
 
     def test_of_all_else_is_that_of_the_shell(self):
         assert completed("segbench pixels gt")[0] == ["file,gt"]
