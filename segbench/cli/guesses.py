@@ -57,6 +57,7 @@ _OPTIONS = {
     "--scale minmax": "--normalize --normalise --norm --minmax",
     "--fresh": "--overwrite --force --restart --no-cache --recompute --rerun",
     "--progress lines": "--verbose --quiet --silent --log --no-progress",
+    "--images FOLDER": "--photos --photographs --pictures --image-dir",
     "--images LIST": "--split --subset --list --ids --filter --only-images",
     "--positive 255": "--foreground --fg --positive-label --pos-label --pos",
     "--group-by folder": "--group --groupby --by --per-folder --per-category --category",
@@ -188,7 +189,7 @@ def _metric_meant(typed: str, spelled: Mapping[str, str]) -> str:
         return f"{typed} is measured by segbench {' and segbench '.join(dict.fromkeys(verbs))}"
     near = difflib.get_close_matches(word, spelled, 1)
     if near:
-        return f"{spelled[near[0]]} is spelled like {typed}"
+        return f"for {typed}, perhaps {spelled[near[0]]} is meant"
     return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"
 
 

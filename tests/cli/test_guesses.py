@@ -48,6 +48,7 @@ OPTIONS = {
     "show --measures ods_f": "--metrics KEYS",
     "compare --baseline ours": "--against METHOD",
     "plot --type roc": "--kind roc",
+    "report --photos folder": "--images FOLDER",
     "pixels --gt-patern x": "--gt-pattern",
     "pixels --kind roc": "segbench plot",
 }
