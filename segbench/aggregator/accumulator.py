@@ -59,8 +59,9 @@ class Accumulator:
         Name of the method in tables and plots.
     repeated : {"refuse", "add", "once"}
         What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
-        image (tiles), so that counts are added; or the same image again, which counts once. The last is for samplers
-        that fill up the last batch (PyTorch's ``DistributedSampler``); its counts must be the same both times.
+        image (tiles), so that counts of pixels, classes or labels are added; or the same image again, which counts
+        once. The last is for samplers that fill up the last batch (PyTorch's ``DistributedSampler``); its counts must
+        be the same both times.
     count_on : {"auto", "device", "host"}
         Where PyTorch tensors are counted: ``"auto"`` counts them on their device unless that is the CPU (or Apple's
         ``mps``, which lacks float64), ``"device"`` by PyTorch's operations on the CPU, too, ``"host"`` always copies
@@ -112,6 +113,10 @@ class Accumulator:
             raise ArgumentError(files.why_not_arrays)
         if repeated not in ("refuse", "add", "once"):
             raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
+        if repeated == "add" and not protocol.counts.of_tiles:
+            raise ArgumentError(
+                f"repeated='add': tiles do not add up in the {protocol.name} protocol; give whole images"
+            )
         if count_on not in ("auto", "device", "host"):
             raise ArgumentError(f"count_on is {count_on!r}, expected 'auto', 'device' or 'host'")
         if results is not None and repeated != "refuse":
@@ -345,6 +350,10 @@ class Accumulator:
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         return Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
 
+    @property
+    def _tiles(self) -> str:
+        return "repeated='add' for tiles of one image, " if self.protocol.counts.of_tiles else ""
+
     def _joined(self, name: str, held: Packed | None, fresh: Packed) -> Packed:
         """Give the counts of an image with those that came under its name before."""
         if held is None:
@@ -352,7 +361,7 @@ class Accumulator:
         if self.repeated == "refuse":
             raise ArgumentError(
                 f"{name!r} was counted before; call reset() before the next epoch, or say what a repeated name means: "
-                "repeated='add' for tiles of one image, repeated='once' for a sampler that repeats images"
+                f"{self._tiles}repeated='once' for a sampler that repeats images"
             )
         if self.repeated == "once":
             if held != fresh:

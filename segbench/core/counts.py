@@ -20,6 +20,8 @@ class Counts(Brief, ABC):
 
     kind: ClassVar[str]
     """The name of the type in results files."""
+    of_tiles: ClassVar[bool] = False
+    """Whether the counts of the tiles of an image add up to those of the image, as no pixel depends on others."""
 
     @classmethod
     @abstractmethod

@@ -69,6 +69,7 @@ class ScoreCounts(Counts):
     """
 
     kind: ClassVar[str] = "scores"
+    of_tiles: ClassVar[bool] = True
 
     scores: FloatArray
     positives: IntArray

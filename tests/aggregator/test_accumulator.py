@@ -317,6 +317,14 @@ class TestRepeatedNames:
         same(accumulator.compute(), whole)
 
 
+@pytest.mark.parametrize(
+    "protocol", ["boundaries", "regions", "saliency", "contours", "anomalies", "objects", "centerlines"]
+)
+def test_tiles_are_refused_where_pixels_depend_on_others(protocol):
+    with pytest.raises(ArgumentError, match=f"tiles do not add up in the {protocol} protocol; give whole images"):
+        Accumulator(protocol, repeated="add")
+
+
 class TestWhatIsRefused:
     @pytest.mark.parametrize(
         ("labels", "scores", "match"),

@@ -71,7 +71,7 @@ def test_results_read_before_the_file_changed_say_so(tmp_path):
 
 def test_names_that_repeat_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="leave out repeated='add'"):
-        Accumulator(Anomalies(), results=tmp_path / "r", repeated="add")
+        Accumulator(results=tmp_path / "r", repeated="add")
 
 
 def test_pixels_need_names(tmp_path):

@@ -46,6 +46,7 @@ class LabelCounts(AddedByField):
     """
 
     kind: ClassVar[str] = "labels"
+    of_tiles: ClassVar[bool] = True
     same: ClassVar[tuple[str, ...]] = ("classes",)
 
     classes: str

@@ -37,6 +37,7 @@ class ClassCounts(Counts):
     """
 
     kind: ClassVar[str] = "classes"
+    of_tiles: ClassVar[bool] = True
 
     names: tuple[str, ...]
     counts: tuple[ScoreCounts, ...]
