@@ -21,7 +21,7 @@ from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Line, Series, Space
 from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, fitted, guide_width, new_axes, open_frame
 from segbench.drawing.legends import place_legend
-from segbench.drawing.palette import GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
+from segbench.drawing.palette import FAINT, GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,9 @@ _AT_THE_FRAME, _STROKE = 0.005, 0.05
 _DOT_MARGIN = 0.03
 _EVERY, _STAGGERED = 0.2, 5
 """Markers of a line are apart by this share of the diagonal, and those of so many methods begin elsewhere."""
+_NUMBER = {"markerfacecolor": "black", "markeredgewidth": 0, "linewidth": 0.8}
+_COLUMN, _MOST_COLOURED, _COLOURED = 4.5, 8, 5
+"""In a picture of fewer inches, of more than eight methods the best five have colours, and the others have numbers."""
 _UNIT = (0.0, 1.0)
 _NOTHING = np.empty(0)
 
@@ -178,12 +181,15 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
             _draw_guide(ax, guide)
         if chart.guides:
             ax.set(aspect="equal", xticks=np.linspace(0, 1, 6), yticks=np.linspace(0, 1, 6))
-    several = len(methods) > 1
     for place, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
+        marker = {} if len(methods) == 1 else _marker(style.marker, place)
+        look = style
+        if place >= _COLOURED and len(methods) > _MOST_COLOURED and _is_narrow(ax):
+            number_of = str(place + 1)
+            look = LineStyle(FAINT, "-")
+            marker = _marker(rf"$\mathbf{{{number_of}}}$", place, size=0.9 * len(number_of) + 0.3) | _NUMBER
         for k, mark in enumerate(marks):
-            _draw_mark(
-                ax, mark, style, "" if k else label, _EVERY * (place % _STAGGERED) / _STAGGERED if several else None
-            )
+            _draw_mark(ax, mark, look, "" if k else label, marker)
     for guide in chart.levels:
         _draw_guide(ax, guide)
     if chart.areas:
@@ -192,8 +198,19 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
     return ax
 
 
-def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, first: float | None) -> None:
-    """Draw a mark; a line of several has markers from `first` on, by which it is known in grey print."""
+def _marker(shape: str, place: int, size: float = 0.7) -> dict[str, Any]:
+    """Give the markers of one line of several, by which it is known in grey print."""
+    first = _EVERY * (place % _STAGGERED) / _STAGGERED
+    return {"marker": shape, "markevery": (first, _EVERY), "markersize": size * dot_size()}
+
+
+def _is_narrow(ax: Axes) -> bool:
+    figure: Any = ax.get_figure(root=True)
+    return bool(figure.get_figwidth() < _COLUMN)
+
+
+def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mapping[str, Any]) -> None:
+    """Draw a mark; a line that is not thin has markers."""
     colour = style.colour
     if isinstance(mark, Area):
         ax.fill_between(*mark, color=colour, alpha=0.15, linewidth=0, zorder=2)
@@ -202,9 +219,7 @@ def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, first: float 
         dots = ax.plot(mark.x, mark.y, "o", color=colour, markersize=size, label=label or None, zorder=layer)
         draw_to_the_frame(ax, *dots, margin=_DOT_MARGIN)
     else:
-        look: dict[str, Any] = {"linewidth": guide_width()} if mark.thin else {"linestyle": style.dashes}
-        if first is not None and not mark.thin:
-            look |= {"marker": style.marker, "markevery": (first, _EVERY), "markersize": 0.7 * dot_size()}
+        look: dict[str, Any] = {"linewidth": guide_width()} if mark.thin else {"linestyle": style.dashes, **marker}
         lines = ax.plot(mark.x, mark.y, color=colour, label=label or None, zorder=CURVE_LAYER, **look)
         draw_to_the_frame(ax, *lines)
 

@@ -19,6 +19,7 @@ DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X", "*")
 _DASH_NAMES = ("", "dash", "dashdot", "dot-line", "longdash")
 GUIDE = "#7a7a7a"
+FAINT = "#a8a8a8"
 HUMAN = "#5c5c5c"
 ISO_F = "#b9d7b4"
 ISO_F_TEXT = "#5f8f57"

@@ -167,6 +167,13 @@ class TestStyle:
         assert len({line.get_marker() for line in lines} - {"None"}) == len(results)
         assert next(line.get_marker() for line in plot_pr(results[:1], ax=plt.figure().gca()).lines) == "None"
 
+    @pytest.mark.parametrize(("width", "numbers"), [(3.5, ["6", "7", "8", "9", "10", "11", "12"]), (6.4, [])])
+    def test_of_twelve_methods_in_a_column_the_best_five_have_colours(self, results, width, numbers):
+        twelve = [replace(results[k % 2], method=f"method {k}") for k in range(12)]
+        lines = plot_pr(twelve, ax=plt.figure(figsize=(width, 3.5)).gca()).lines
+        shapes = [str(line.get_marker()) for line in lines if line.get_label().startswith("[")]
+        assert [re.search(r"\d+", shape)[0] for shape in shapes if "mathbf" in shape] == numbers
+
     def test_human_annotators_are_neutral_and_take_no_colour_from_others(self):
         detector, human = boundary_results()
         assert [style.colour for style in styles_of([human, detector])] == [HUMAN, line_style(0).colour]
