@@ -1,0 +1,48 @@
+"""No text of a plot lies on another, or beyond the picture: in one column of a paper, with twelve methods."""
+
+import itertools
+
+import matplotlib as mpl
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from pictures import noisy_results
+
+from segbench.drawing.axes import centre, new_axes
+from segbench.report.plots.kinds import kind_of
+
+KINDS = ("pr", "roc", "f", "images", "ranks", "significance", "reliability")
+COLUMN = {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}  # as save_plot sets it
+
+
+@pytest.fixture(scope="module")
+def results():
+    return noisy_results(12)
+
+
+def texts(figure):
+    """Give the places of what is written, in pixels."""
+    renderer = figure.canvas.get_renderer()
+    found = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    return [(text.get_text(), text.get_window_extent(renderer)) for text in found]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_overlaps(results, kind):
+    with mpl.rc_context(COLUMN):
+        figure = Figure(figsize=(3.5, 3), dpi=200, layout="constrained")
+        FigureCanvasAgg(figure)
+        of_kind = kind_of(kind)
+        resampling = {"replicates": 100, "seed": 0} if of_kind.compares else {}
+        centre(of_kind.draw(results, ax=new_axes(figure, may_grow=False), **resampling))
+        figure.canvas.draw()
+        written = [(text, place) for text, place in texts(figure) if place.width > 1]
+    on_another = [
+        (text, other)
+        for (text, one), (other, two) in itertools.combinations(written, 2)
+        if min(one.x1, two.x1) - max(one.x0, two.x0) > 1 and min(one.y1, two.y1) - max(one.y0, two.y0) > 1
+    ]
+    assert not on_another
+    width, height = figure.get_size_inches() * figure.dpi
+    assert [text for text, at in written if min(at.x0, at.y0) < -1 or at.x1 > width + 1 or at.y1 > height + 1] == []
