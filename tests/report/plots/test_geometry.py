@@ -3,22 +3,27 @@
 import itertools
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from pictures import noisy_results
 
+from segbench import evaluate
 from segbench.drawing.axes import centre, new_axes
 from segbench.report.plots.kinds import kind_of
 
-KINDS = ("pr", "roc", "f", "images", "ranks", "significance", "reliability")
+KINDS = ("pr", "roc", "f", "images", "comparison", "ranks", "significance", "reliability")
 COLUMN = {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}  # as save_plot sets it
 
 
 @pytest.fixture(scope="module")
 def results():
-    return noisy_results(12)
+    random = np.random.default_rng(0)
+    truths = random.random((12, 16, 16)) < 0.3
+    noise = random.random(truths.shape)
+    soft = {f"method {k:02}": np.clip(0.05 * k * truths + 0.6 * noise, 0, 1) for k in range(12)}
+    return [evaluate(zip(truths, maps, strict=True), method=name) for name, maps in soft.items()]
 
 
 def texts(figure):
@@ -44,5 +49,7 @@ def test_nothing_overlaps(results, kind):
         if min(one.x1, two.x1) - max(one.x0, two.x0) > 1 and min(one.y1, two.y1) - max(one.y0, two.y0) > 1
     ]
     assert not on_another
-    width, height = figure.get_size_inches() * figure.dpi
-    assert [text for text, at in written if min(at.x0, at.y0) < -1 or at.x1 > width + 1 or at.y1 > height + 1] == []
+    drawn, size = figure.get_tightbbox(), figure.get_size_inches()
+    assert min(drawn.x0, drawn.y0) > -0.02
+    assert drawn.x1 < size[0] + 0.02
+    assert drawn.y1 < size[1] + 0.02
