@@ -153,6 +153,7 @@ async function show(threshold = null) {
   open.main = picture("", method.classes ? "Errors" : "True, false, missed", "");
   const main = open.main.parentElement;
   main.className = "main";
+  main.tabIndex = 0; // for the arrow keys, which move what is zoomed
   if (photo) {
     const frame = document.createElement("div");
     frame.className = "frame";
@@ -248,14 +249,20 @@ find("#image-best").addEventListener("click", () => { slider.value = bestOfImage
 find("#previous").addEventListener("click", () => step(-1));
 find("#next").addEventListener("click", () => step(1));
 find("#close").addEventListener("click", () => dialog.close());
+find("#zoom").addEventListener("click", ({ currentTarget }) => {
+  const zoomed = find("#pictures").classList.toggle("zoomed");
+  currentTarget.setAttribute("aria-pressed", zoomed);
+  const main = find("#pictures .main");
+  if (zoomed && main) main.scrollTo(main.scrollWidth / 3, main.scrollHeight / 3);
+});
 dialog.addEventListener("keydown", (event) => {
   const by = { ArrowLeft: [-1], ArrowRight: [1], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-  if (!by || event.target.matches("input, select")) return;
+  if (!by || event.target.matches("input, select") || event.target.closest(".zoomed .main")) return;
   event.preventDefault();
   step(...by);
 });
 let touched = null;
-dialog.addEventListener("touchstart", (event) => { touched = event.target.matches("input, select") ? null : event.touches[0]; }, { passive: true });
+dialog.addEventListener("touchstart", (event) => { touched = event.target.matches("input, select") || event.target.closest(".zoomed .main") ? null : event.touches[0]; }, { passive: true });
 dialog.addEventListener("touchend", (event) => {
   const { clientX, clientY } = event.changedTouches[0];
   if (!touched || Math.abs(clientX - touched.clientX) < 60 || Math.abs(clientY - touched.clientY) > 40) return;

@@ -171,6 +171,8 @@ class TestPage:
         browser.run("document.querySelector('.thumb').click()")
         browser.until(TestPictures.PAINTED)
         assert browser.run("const d = document.querySelector('#panel'); return d.scrollWidth <= d.clientWidth")
+        top = "return document.querySelector('#pictures .main').getBoundingClientRect().top"
+        assert browser.run(top) < 100
         assert browser.complaints() == []
         browser.open(page)
 
@@ -344,6 +346,15 @@ class TestPictures:
         reader.run("document.querySelector('.view-truth input').click()")
         assert reader.run("return [open.main.width, open.main.height]") == [31, 20]
         reader.run("document.querySelector('.view-errors input').click()")
+
+    def test_zoom_shows_a_part_of_the_picture(self, reader):
+        self._open(reader, "im05", "one")
+        hidden = "const main = document.querySelector('#pictures .main'); return main.scrollWidth - main.clientWidth"
+        assert reader.run(hidden) == 0
+        reader.run("document.querySelector('#zoom').click()")
+        assert reader.run(hidden) > 500
+        reader.run("document.querySelector('#zoom').click()")
+        assert reader.run(hidden) == 0
 
     def test_a_link_names_image_method_and_threshold(self, reader, results):
         cut = next(r for r in results if r.method == "two").pooled.scores[3]
