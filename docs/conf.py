@@ -57,6 +57,26 @@ def setup(app: Sphinx) -> None:
     app.connect("source-read", _add_commands)
     app.add_transform(DarkPictures)
     app.add_transform(ShortCode)
+    app.connect("build-finished", _name_landmarks)
+
+
+_NAMED = {
+    'role="heading"': 'role="heading" aria-level="2"',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
+    '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
+    '<div id="search-results">': '<h1>Search</h1><div id="search-results">',
+}
+"""What the theme leaves out for readers who hear a page, and what they need."""
+
+
+def _name_landmarks(app: Sphinx, problem: Exception | None) -> None:
+    """Name the parts of each page that was written."""
+    if problem is None:
+        for page in Path(app.outdir).rglob("*.html"):
+            text = page.read_text("utf-8")
+            for lacking, named in _NAMED.items():
+                text = text.replace(lacking, named)
+            page.write_text(text, "utf-8")
 
 
 class DarkPictures(SphinxTransform):
