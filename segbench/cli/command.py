@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from segbench.cli.guesses import command_meant, option_meant
 from segbench.cli.options import Argument, Option
 
 _A_VALUE = re.compile(r"false|no|off|0|(true|yes|on|[\d.,]+)", re.IGNORECASE)  # the group turns a flag on
@@ -70,7 +69,10 @@ class Command(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.NoSuchOption as error:
-            name, own = error.option_name, {flag for each in self.params for flag in each.opts}
+            from segbench.cli.guesses import option_meant
+
+            name = error.option_name
+            own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
             if meant := option_meant(name, own):
                 raise click.UsageError(f"No such option: {name}; {meant}", error.ctx) from None
             every = {} if parent is None else commands_of(parent.find_root())
@@ -185,6 +187,8 @@ class Group(Command, click.Group):
         name, *others = args
         found = self._find(name)
         if found is None and not name.startswith("-") and not ctx.resilient_parsing:
+            from segbench.cli.guesses import command_meant
+
             ctx.fail(f"No such command {name!r}. {command_meant(name, self.listed())}")
         return (name, found, others) if found else super().resolve_command(ctx, args)
 

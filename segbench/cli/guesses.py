@@ -5,10 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric
 from segbench.core.names import first_names
+
+if TYPE_CHECKING:
+    from segbench.core.metric import Metric
 
 _LISTED = 40
 
@@ -41,20 +44,21 @@ _BENCHMARKS = "evaluate evaluation eval score benchmark bench measure count test
 _OPTIONS = {
     "--intervals 95": "--ci --confidence --confidence-interval --interval --bootstrap --level --std",
     "--classes 0-18": "--num-classes --n-classes --num-class --nclass --nclasses --nc --labels --class-names",
-    "--void 255": "--ignore-index --ignore-label --ignore --ignore-value --ignored --background",
+    "--void 255": "--ignore-index --ignore-label --ignore --ignore-value --ignored",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
     "--thresholds 99": "--threshold --thresh --num-thresholds --nthresh --n-thresholds --bins",
     "--iou 0.5,0.75": "--iou-threshold --iou-thresholds --iou-thresh --threshold",
     "--jobs 4": "--workers --num-workers --n-workers --n-jobs --njobs --threads --processes --cores --parallel",
     "--output FILE": "--out --outfile --out-file --output-file --save --save-to --result --results --out-dir --dest",
     "--field FOLDER": "--mask --masks --roi --fov --mask-dir --valid",
-    "--resize-predictions bilinear": "--resize --rescale --interpolate --size",
+    "--resize-predictions nearest": "--resize --rescale --interpolate --size",
     "--max-dist 0.0075": "--tolerance --tol --distance --maxdist --max-distance --radius",
     "--nsd 2": "--tolerance --tol --tau --surface-dice",
     "--format csv": "--csv --json --latex --tex --markdown --md --fmt --output-format",
     "--metrics KEYS": "--metric --measure --measures --columns --keys",
     "--scale sigmoid": "--sigmoid --logits --activation --from-logits",
-    "--scale minmax": "--normalize --normalise --norm --minmax",
+    "--scale 255": "--normalize --normalise --norm",
+    "--scale minmax": "--minmax",
     "--fresh": "--overwrite --force --restart --no-cache --recompute --rerun",
     "--progress lines": "--verbose --quiet --silent --log --no-progress",
     "--images FOLDER": "--photos --photographs --pictures --image-dir",
@@ -75,13 +79,16 @@ _PLACES = (
 )
 
 _METRICS = {
-    "ods_f": "ods maxf fmax f1max bestf fmeasure",
+    "ods_f image_f": "maxf fmax f1max bestf fmeasure",
+    "ods_f": "ods",
     "f_max": "maxf fmax maxfbeta maxfmeasure",
     "ois_f": "ois",
-    "average_precision": "ap averageprecision pixelap",
+    "average_precision": "pixelap",
+    "average_precision image_average_precision": "ap averageprecision",
     "area_pr": "ap averageprecision",
     "auc_pr": "aucpr auprc prauc",
-    "auc_roc": "auc auroc rocauc aucroc pixelauroc",
+    "auc_roc": "pixelauroc",
+    "auc_roc image_auc_roc": "auc auroc rocauc aucroc",
     "fpr_at_95_tpr": "fpr95 fprat95",
     "image_auc_roc": "imageauroc iauroc imageauc",
     "iou": "iou jaccard jaccardindex intersectionoverunion",
@@ -98,26 +105,26 @@ _METRICS = {
     "mae": "mae meanabsoluteerror",
     "hd95": "hd95 hausdorff95 95hd hausdorffdistance95",
     "hd": "hd hausdorff hausdorffdistance",
-    "assd": "assd asd averagesurfacedistance",
-    "nsd_2": "nsd surfacedice normalizedsurfacedice",
+    "assd": "assd averagesymmetricsurfacedistance",
     "boundary_iou": "biou boundaryiou",
     "j_and_f": "jf jandf",
     "pq": "pq panopticquality",
     "aji": "aji aggregatedjaccardindex",
     "lesion_f1": "lesionf1 lesionwisef1",
     "cldice": "cldice centerlinedice",
-    "betti0_error": "betti betti0 bettierror",
+    "betti0_error": "betti0",
+    "betti1_error": "betti1",
     "aupro": "aupro pro aupro30",
     "aupimo": "aupimo pimo",
     "covering_ods": "covering segmentationcovering sc",
-    "pri_ods": "pri randindex ri",
+    "pri_ods": "pri probabilisticrandindex",
     "voi_ods": "voi vi variationofinformation",
     "ber": "ber balancederrorrate",
     "mcc": "mcc matthews",
     "kappa": "kappa cohenkappa",
 }  # fmt: skip
 _MEASURED = {
-    "contours": "hd95 hd assd masd nsd_2 boundary_iou j_and_f",
+    "contours": "hd95 hd assd masd nsd boundary_iou j_and_f",
     "labels": "miou iou dice pixel_accuracy mean_accuracy fw_iou kappa mcc ber mean_dice",
     "pixels": "auc_pr average_precision auc_roc fpr_at_95_tpr ods_f ois_f",
     "saliency": "s_measure e_mean e_max f_max weighted_f mae mean_iou mean_dice",
@@ -141,8 +148,8 @@ def command_meant(typed: str, known: Collection[str]) -> str:
     return f"Did you mean segbench {found}?" if found else "segbench --help lists the commands."
 
 
-def option_meant(typed: str, known: Collection[str]) -> str:
-    """Say which of the known options was meant by one that there is not; empty if nobody knows."""
+def option_meant(typed: str, known: Mapping[str, str]) -> str:
+    """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
     word = typed.lower().replace("_", "-")
     if word in _PLACES.split():
         return "ground truth and predictions are given without options: GT PRED, or GT name=PRED name2=PRED2"
@@ -151,7 +158,11 @@ def option_meant(typed: str, known: Collection[str]) -> str:
     if word in ("--resume", "--continue"):
         return "the same command with the same -o continues"
     meant = [option for option, words in _OPTIONS.items() if word in words.split()]
-    return next((f"write {option}" for option in meant if option.split()[0] in known), "")
+    for option in meant:
+        flag, _, value = option.partition(" ")
+        if flag in known and (not value.isupper() or value == known[flag]):
+            return f"write {option}"
+    return ""
 
 
 def titles_of(metric: Metric) -> tuple[str, ...]:
@@ -160,36 +171,38 @@ def titles_of(metric: Metric) -> tuple[str, ...]:
 
 
 def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collection[str]]) -> list[str]:
-    """Give the keys of metrics that were typed as keys, titles of tables or names of papers.
+    """Give the keys of metrics that were typed as keys, titles of tables or names of papers, where these mean one.
 
     `known` has the titles of each key that a table can have; what fits none is an error that says where it is measured.
     """
-    spelled = {_plain(key): key for key in known}
+    meant: dict[str, dict[str, None]] = {}
     for key, titles in known.items():
-        for title in filter(None, map(_plain, titles)):
-            spelled.setdefault(title, key)
-    for keys, words in _METRICS.items():
-        for key in (key for key in keys.split() if key in known):
-            for word in words.split():
-                spelled.setdefault(word, key)
-    unknown = [name for name in typed if _plain(name) not in spelled]
+        papers = [word for keys, words in _METRICS.items() if key in keys.split() for word in words.split()]
+        for word in (*map(_plain, titles), *papers):
+            meant.setdefault(word, {})[key] = None
+    meant |= {_plain(key): {key: None} for key in known}
+    unknown = [name for name in typed if len(meant.get(_plain(name), ())) != 1]
     if unknown:
-        advice = "; ".join(dict.fromkeys(_metric_meant(name, spelled) for name in unknown))
+        advice = "; ".join(dict.fromkeys(_metric_meant(name, meant) for name in unknown))
         held = f"this table has {first_names([*known], _LISTED)}"
         raise ArgumentError(f"{option} {', '.join(unknown)}: {advice}; {held}")
-    return list(dict.fromkeys(spelled[_plain(name)] for name in typed))
+    return list(dict.fromkeys(key for name in typed for key in meant[_plain(name)]))
 
 
-def _metric_meant(typed: str, spelled: Mapping[str, str]) -> str:
-    """Say where a metric is measured, or which one is spelled like it."""
+def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
+    """Say which metrics of a table a word may mean, or where it is measured."""
     word = _plain(typed)
+    parts = [name for name in meant if word in name] if len(word) > 2 else []
+    several = meant.get(word) or dict.fromkeys(key for name in parts for key in meant[name])
+    if several:
+        return f"{typed} may be {first_names([*several], _LISTED)}"
     keys = [key for keys, words in _METRICS.items() for key in keys.split() if word in words.split()]
     verbs = [verb for verb, of in _MEASURED.items() for key in of.split() if key in keys or _plain(key) == word]
     if verbs:
         return f"{typed} is measured by segbench {' and segbench '.join(dict.fromkeys(verbs))}"
-    near = difflib.get_close_matches(word, spelled, 1)
+    near = difflib.get_close_matches(word, meant, 1)
     if near:
-        return f"for {typed}, perhaps {spelled[near[0]]} is meant"
+        return f"for {typed}, perhaps {' or '.join(meant[near[0]])} is meant"
     return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"
 
 

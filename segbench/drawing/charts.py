@@ -33,8 +33,10 @@ _DOT_MARGIN = 0.03
 _EVERY, _STAGGERED = 0.2, 5
 """Markers of a line are apart by this share of the diagonal, and those of so many methods begin elsewhere."""
 _NUMBER = {"markerfacecolor": "black", "markeredgewidth": 0, "linewidth": 0.8}
-_COLUMN, _MOST_COLOURED, _COLOURED = 4.5, 8, 5
-"""In a picture of fewer inches, of more than eight methods the best five have colours, and the others have numbers."""
+COLUMN = 4.5
+"""Pictures that are less wide, in inches, are for one column of a paper."""
+_MOST_COLOURED, _COLOURED = 8, 5
+"""Of more methods in a column, these have colours, the best ones, and the others have numbers."""
 _UNIT = (0.0, 1.0)
 _NOTHING = np.empty(0)
 
@@ -206,7 +208,7 @@ def _marker(shape: str, place: int, size: float = 0.7) -> dict[str, Any]:
 
 def _is_narrow(ax: Axes) -> bool:
     figure: Any = ax.get_figure(root=True)
-    return bool(figure.get_figwidth() < _COLUMN)
+    return bool(figure.get_figwidth() < COLUMN)
 
 
 def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mapping[str, Any]) -> None:

@@ -4,7 +4,8 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 
-from segbench import evaluate
+from segbench import ArgumentError, evaluate
+from segbench.cli.guesses import metric_keys_of
 
 GT_PRED = "GT PRED"
 
@@ -102,6 +103,26 @@ def test_metrics_of_other_commands_are_named_with_these(segbench, results, typed
 def test_names_of_papers_are_understood(segbench, results, typed, key):
     of_name, of_key = (segbench("show", results, "--metrics", each, "--format", "csv") for each in (typed, key))
     assert of_name == of_key
+
+
+@pytest.mark.parametrize(
+    ("known", "typed", "may_be"),
+    [
+        ({"auc_roc": ["P-AUROC"], "image_auc_roc": ["I-AUROC"]}, "AUROC", "auc_roc, image_auc_roc"),
+        ({"e_max": ["max"], "f_max": ["max"]}, "max", "e_max, f_max"),
+        ({"nsd_1": ["NSD@1"], "nsd_2": ["NSD@2"]}, "NSD", "nsd_1, nsd_2"),
+        ({"miou": ["mIoU"], "mean_dice": ["mDice"]}, "IoU", "miou"),
+        ({"assd": ["ASSD"], "hd": ["HD"]}, "ASD", "assd"),
+    ],
+)
+def test_a_name_that_may_be_another_metric_is_not_taken(known, typed, may_be):
+    with pytest.raises(ArgumentError, match=rf"{typed}.*{may_be}.*; this table has"):
+        metric_keys_of("--metrics", [typed], known)
+
+
+@pytest.mark.parametrize("typed", ["pixels --photos folder", "labels --background 0"])
+def test_no_option_is_named_that_does_something_else(segbench, typed):
+    assert "; write" not in segbench(*typed.split()).err
 
 
 def test_the_help_shows_the_usual_options_alone(segbench):

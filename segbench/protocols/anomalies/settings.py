@@ -26,7 +26,7 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import ANY_DEFECTS, as_defects, defects_of, read_defects
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_option, rule_text
 from segbench.protocols.pixels.settings import QUANTIZE, VOID
 from segbench.protocols.states import State
 
@@ -111,13 +111,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         "GT PRED --image-scores scores.csv",
     )
 
-    positive: Positive = option(
-        "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.",
-        ">0",
-        metavar="VALUES",
-        read=str,
-        panel="Ground truth",
-    )
+    positive: Positive = rule_option("Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", ">0")
     void: tuple[float, ...] = option(default=(), **VOID, shown="none")
     quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
     image_score: Literal["max", "top1"] = option(

@@ -13,6 +13,7 @@ from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.drawing.axes import centre, new_axes
+from segbench.drawing.charts import COLUMN
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind
 
@@ -29,7 +30,7 @@ FORMATS = tuple(_WRITTEN)
 _DPI = 200
 _FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
-    (4.5, {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}),
+    (COLUMN, {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}),
     (10, {}),
     (math.inf, {"font.size": 18, "lines.linewidth": 3, "lines.markersize": 11, "axes.linewidth": 1.4}),
 )
