@@ -15,6 +15,8 @@ import segbench
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+    from segbench.cli.command import Command
+
 project = "segbench"
 project_copyright = "the developers of segbench"
 version = release = segbench.__version__
@@ -53,7 +55,7 @@ html_css_files = ["site.css"]
 
 
 def setup(app: Sphinx) -> None:
-    """Add the tables of options, and the dark variants of pictures."""
+    """Add the pages of commands, and the dark variants of pictures."""
     app.connect("source-read", _add_commands)
     app.add_transform(DarkPictures)
     app.add_transform(ShortCode)
@@ -110,39 +112,45 @@ class ShortCode(SphinxTransform):
 
 
 def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
-    if page == "command_line":
-        source[0] += "\n" + "\n".join(commands())
-
-
-def commands() -> Iterator[str]:
-    """Give each command in Markdown: its help, a table for each group of options, and examples."""
+    """Add what a command's help says to its page, and the list of commands to their index."""
     import click
 
     from segbench.cli.command import commands_of
     from segbench.cli.commands import app
 
+    folder, _, name = page.rpartition("/")
+    if folder != "commands":
+        return
     context = click.Context(app, info_name="segbench")
-    first: dict[str, str] = {}
-    for name, made in commands_of(context).items():
-        yield f"## segbench {name}\n\n{_escaped(made.help)}\n"
-        panels = made.rows(click.Context(made, info_name=name), everything=True) if made.params else {}
-        for panel, shown in panels.items():
-            rows = {
-                typed.replace("|", "\\|"): _escaped(f"{meaning} ({remark})" if remark else meaning)
-                for typed, meaning, remark in shown
-                if not typed.endswith("--help")
-            }
-            shared = [typed for typed, meaning in rows.items() if first.get(typed) == meaning]
-            shared = shared if len(shared) > 2 else []
-            lines = [f"| {_words(typed)} | {meaning} |" for typed, meaning in rows.items() if typed not in shared]
-            if shared:
-                listed = ", ".join(f"`{typed.split()[0].rstrip(',')}`" for typed in shared)
-                lines.append(f"| as for [segbench pixels](#segbench-pixels) | {listed} |")
-            if lines:
-                yield f"| {panel} | |\n|---|---|\n" + "\n".join(lines) + "\n"
-            first |= rows if name == "pixels" else {}
-        if made.examples:
-            yield "```sh\n" + "\n".join(made.examples) + "\n```\n"
+    if name == "index":
+        source[0] += "".join(_list_of(app.rows(context, everything=True)))
+    else:
+        title, _, text = source[0].partition("\n")
+        made = commands_of(context)[name]
+        source[0] = f"{title}\n\n{_escaped(made.help or '')}\n{text}" + "".join(_options(made))
+
+
+def _list_of(panels: dict[str, list[tuple[str, str, str]]]) -> Iterator[str]:
+    """Give a table for each group of commands, with links to their pages."""
+    for panel, rows in panels.items():
+        if panel != "Options":
+            lines = (f"| [{name}]({name}.md) | {_escaped(meaning)} |\n" for name, meaning, _ in rows)
+            yield f"\n## {panel}\n\n| command | |\n|---|---|\n" + "".join(lines)
+    hidden = "\n".join(name for panel, rows in panels.items() if panel != "Options" for name, *_ in rows)
+    yield f"\n```{{toctree}}\n:hidden:\n\n{hidden}\n```\n"
+
+
+def _options(made: Command) -> Iterator[str]:
+    """Give a table for each group of a command's options, and its examples."""
+    import click
+
+    for panel, rows in made.rows(click.Context(made, info_name=made.name), everything=True).items():
+        yield f"\n## {panel}\n\n| typed | meaning |\n|---|---|\n"
+        for typed, meaning, remark in rows:
+            told = _escaped(f"{meaning} ({remark})" if remark else meaning)
+            yield f"| {_words(typed.replace('|', chr(92) + '|'))} | {told} |\n"
+    if made.examples:
+        yield "\n## Examples\n\n```sh\n" + "\n".join(made.examples) + "\n```\n"
 
 
 def _words(typed: str) -> str:

@@ -18,9 +18,9 @@ from segbench.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PICTURE = re.compile(r"(?:!\[[^]]+\]\(|:img-top: )images/([^)\s]+)")
+PICTURE = re.compile(r"(?:!\[[^]]+\]\((?:\.\./)?|:img-top: )images/([^)\s]+)")
 RENEW = "SEGBENCH_NEW_PAGES"
-PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
+PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
 ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
 
 
@@ -33,7 +33,7 @@ def test_every_public_name_is_in_the_reference():
 
 def test_every_picture_is_drawn_by_the_script_and_shown():
     drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "data" / "docs_pictures.py"))["PICTURES"]}
-    shown = {name for page in (ROOT / "docs").glob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
+    shown = {name for page in (ROOT / "docs").rglob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
     files = {path.name for path in (ROOT / "docs" / "images").iterdir()}
     elsewhere = {name for name in files if name.startswith("benchmark-")}  # by bench_peers.py
     assert {name.replace("-dark.png", ".png") for name in files} == drawn | elsewhere == shown
@@ -46,7 +46,7 @@ def test_every_picture_that_ships_may_be_shared(picture):
     assert re.search("public domain|CC0|no known copyright restrictions", row)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capfd):
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")
     (tmp_path / "segbench").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m segbench "$@"\n')
