@@ -20,6 +20,7 @@ from unittest.mock import patch
 import imageio.v3 as iio
 import matplotlib as mpl
 import numpy as np
+from drawings import DRAWINGS
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -412,8 +413,9 @@ def card(width: float = 3.2, height: float = 1.6) -> tuple[Figure, Axes]:
     return figure, figure.subplots()
 
 
-def card_training() -> Figure:
-    """Train a logistic regression of colour on five photographs, and draw what each epoch scores on four others."""
+@cache
+def training() -> list[segbench.Summary]:
+    """Train a logistic regression of colour on five photographs, and score each epoch on four others."""
     names = sorted(path.stem for path in (DEMO / "objects" / "ground_truth").iterdir())
     pixels, truth = {}, {}
     for name in names:
@@ -434,9 +436,14 @@ def card_training() -> Figure:
         scores.append(validation.compute().summary)
         errors = 1 / (1 + np.exp(-((x - mean) / spread @ weights + bias))) - y
         weights, bias = weights - 0.5 * errors @ ((x - mean) / spread) / len(y), bias - 0.5 * errors.mean()
-    figure, ax = card()
+    return scores
+
+
+def epochs(width: float = 3.2, height: float = 1.6) -> Figure:
+    """Draw what each epoch scores."""
+    figure, ax = card(width, height)
     for key in ("ods_f", "auc_roc"):
-        ax.plot([summary[key] for summary in scores], ".-", label=key)
+        ax.plot([summary[key] for summary in training()], ".-", label=key)
     ax.set_xlabel("epoch", fontsize=9)
     ax.tick_params(labelsize=8)
     ax.legend(fontsize=9)
@@ -514,10 +521,12 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "card-labels": card_labels,
     "card-regions": card_regions,
     "card-saliency": card_saliency,
-    "card-training": card_training,
+    "card-training": epochs,
+    "training": partial(epochs, 6, 2.6),
     "card-paper": card_paper,
     "report": report,
     "card-cluster": card_cluster,
+    **DRAWINGS,
     **{f"plot-{kind}": partial(gallery, kind) for kind in GALLERY},
 }
 
