@@ -46,7 +46,7 @@ def annotators() -> Figure:
     axes[0].invert_yaxis()
     axes[0].set_aspect("equal")
     shares = {"any": positives > 0, "majority": positives > 1, "all": positives > 2, "each": positives / 3}
-    for ax, (rule, share) in zip(axes[1:], shares.items(), strict=True):
+    for ax, share in zip(axes[1:], shares.values(), strict=True):
         ax.imshow(share, cmap="Blues", vmin=0, vmax=1.2)
     for ax, title in zip(axes, ("three annotators", *shares), strict=True):
         ax.set_title(title, fontsize=10)
