@@ -22,7 +22,7 @@ project_copyright = "the developers of segbench"
 version = release = segbench.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
@@ -38,6 +38,7 @@ nitpick_ignore_regex = [
     ("py:obj", r"(segbench\.\w+|concurrent|skimage)\..*"),  # inner modules and other libraries
 ]
 
+nb_execution_mode = "off"  # tests/test_notebooks.py executes them, and compares what is stored
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"  # the parameters' own text says types, with shapes
@@ -63,6 +64,9 @@ def setup(app: Sphinx) -> None:
 
 
 _NAMED = {
+    # Long lines and wide tables are scrolled, with keys too.
+    "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     'role="heading"': 'role="heading" aria-level="2"',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
