@@ -79,6 +79,7 @@ def overflowing(driver):
             && (/auto|scroll|hidden|clip/.test(getComputedStyle(one).overflowX) || boxed(one.parentElement));
         return [...document.body.querySelectorAll('*')].filter((one) => {
             const { right, width } = one.getBoundingClientRect();
-            return one.checkVisibility() && width && right > innerWidth + 1 && getComputedStyle(one).position !== 'fixed' && !boxed(one);
+            const shown = one.checkVisibility() && width && getComputedStyle(one).position !== 'fixed';
+            return shown && right > innerWidth + 1 && !boxed(one);
         }).map((one) => one.outerHTML.slice(0, 120))"""
     )
