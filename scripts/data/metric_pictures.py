@@ -7,13 +7,12 @@ Each is drawn a second time for dark pages, as NAME-dark.png, if that makes a di
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, partial
 
 import imageio.v3 as iio
 import matplotlib as mpl
 import numpy as np
-from docs_pictures import DEMO, ROOT, Drawing, edges, main, objects, photograph
+from docs_pictures import DEMO, ROOT, Drawing, edges, main, objects
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
@@ -382,7 +381,8 @@ def distances() -> Figure:
     outline(ax, truth, COLOURS[5])
     outline(ax, predicted, FALSE_POSITIVE)
     ax.plot(*ends.T, color=text_colour(), linewidth=3)
-    ax.text(*(ends.mean(axis=0) + (0.12, -0.18)), "HD", fontweight="bold", fontsize=12)
+    x, y = ends.mean(axis=0)
+    ax.text(x + 0.12, y - 0.18, "HD", fontweight="bold", fontsize=12)
     ax.text(0, 0, "ground truth", **MIDDLE)
     ax.text(-2.75, 1.3, "prediction", **MIDDLE)
     blank(ax)
@@ -394,7 +394,9 @@ def nsd() -> Figure:
     truth, predicted = contours()
     figure, (ax,) = row(1, 6, 3.2)
     for points, other, far in ((truth, predicted, MISS), (predicted, truth, FALSE_POSITIVE)):
-        dense = np.stack([np.interp(np.arange(0, 72, 0.1), np.arange(73), np.append(part, part[0])) for part in points.T])
+        dense = np.stack(
+            [np.interp(np.arange(0, 72, 0.1), np.arange(73), np.append(part, part[0])) for part in points.T]
+        )
         near = cdist(dense.T, other).min(axis=1) <= 0.22
         ax.scatter(*dense, s=7, color=np.where(near, MATCHED, far))
     ax.add_patch(Circle((-2.2, -1.1), 0.22, fill=False, edgecolor=text_colour()))
@@ -453,7 +455,11 @@ def topology() -> Figure:
 def object_matching() -> Figure:
     """Draw matched, false and missed objects."""
     figure, (ax,) = row(1, 6.4, 2.6)
-    matched = (((1.2, 1.3), (1.35, 1.25), 1.5, 1.4), ((3.6, 0.9), (3.5, 1), 1.3, 1.5), ((5.6, 1.5), (5.75, 1.4), 1.6, 1.7))
+    matched = (
+        ((1.2, 1.3), (1.35, 1.25), 1.5, 1.4),
+        ((3.6, 0.9), (3.5, 1), 1.3, 1.5),
+        ((5.6, 1.5), (5.75, 1.4), 1.6, 1.7),
+    )
     for true, predicted, first, second in matched:
         ax.add_patch(Ellipse(true, first, 1.4, facecolor=MATCHED, alpha=0.35))
         ax.add_patch(Ellipse(predicted, second, 1.4, fill=False, edgecolor=MATCHED, linewidth=2.2))
@@ -521,7 +527,12 @@ def pimo() -> Figure:
         ax.semilogx(rates, 1 / (1 + np.exp(-(np.log10(rates) - middle) / width)), color=COLOURS[place])
     ax.axvspan(1e-5, 1e-4, color=GUIDE, alpha=0.25)
     ax.text(10**-4.5, 1.03, "AUPIMO", ha="center", va="bottom", fontsize=10)
-    ax.set(xlabel="shared false positive rate of normal images", ylabel="recall of an image", ylim=(0, 1), xlim=(1e-6, 1e-2))
+    ax.set(
+        xlabel="shared false positive rate of normal images",
+        ylabel="recall of an image",
+        ylim=(0, 1),
+        xlim=(1e-6, 1e-2),
+    )
     return figure
 
 
