@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.transforms import SphinxTransform
 
 import segbench
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator as HTMLTranslator
 
     from segbench.cli.command import Command
 
@@ -49,6 +51,7 @@ copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
+html_math_renderer = "mathml"  # by the browser itself, so that pages need no network
 html_title = f"segbench {release}"
 html_copy_source = False
 html_static_path = ["_static"]
@@ -56,8 +59,9 @@ html_css_files = ["site.css"]
 
 
 def setup(app: Sphinx) -> None:
-    """Add the pages of commands, and the dark variants of pictures."""
+    """Add the pages of commands, formulas, and the dark variants of pictures."""
     app.connect("source-read", _add_commands)
+    app.add_html_math_renderer("mathml", (_write_formula, _nothing), (_write_formula, _nothing))
     app.add_transform(DarkPictures)
     app.add_transform(ShortCode)
     app.connect("build-finished", _name_landmarks)
@@ -85,6 +89,18 @@ def _name_landmarks(app: Sphinx, problem: Exception | None) -> None:
             page.write_text(text, "utf-8")
 
 
+def _write_formula(page: HTMLTranslator, formula: nodes.Element) -> None:
+    """Write a formula in MathML, converted by docutils."""
+    block = isinstance(formula, nodes.math_block)
+    mathml = tex2mathml(formula.astext(), as_block=block)
+    page.body.append(f'<div class="formula">{mathml}</div>' if block else mathml)
+    raise nodes.SkipNode
+
+
+def _nothing(_: HTMLTranslator, __: nodes.Element) -> None:
+    """Write nothing after a formula."""
+
+
 class DarkPictures(SphinxTransform):
     """Show NAME-dark.png instead of NAME.png on dark pages, where there is one."""
 
@@ -92,10 +108,11 @@ class DarkPictures(SphinxTransform):
 
     def apply(self, **_: Any) -> None:  # noqa: ANN401  as Sphinx declares it
         """Put the dark picture beside each light one; Furo shows one of them."""
+        folder = Path(self.env.doc2path(self.env.docname)).parent
         for light in list(self.document.findall(nodes.image)):
             path = Path(light["uri"])
             other = path.with_stem(f"{path.stem}-dark")
-            if (Path(__file__).parent / other).exists():
+            if (folder / other).exists():
                 dark = light.deepcopy()
                 dark["uri"] = str(other)
                 light["classes"].append("only-light")

@@ -18,7 +18,7 @@ from segbench.cli.main import main
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
-PICTURE = re.compile(r"(?:!\[[^]]+\]\((?:\.\./)?|:img-top: )images/([^)\s]+)")
+PICTURE = re.compile(r"(?:!\[[^]]+\]\(|:img-top: )([^)\s]+)")
 RENEW = "SEGBENCH_NEW_PAGES"
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
 ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
@@ -33,8 +33,13 @@ def test_every_public_name_is_in_the_reference():
 
 def test_every_picture_is_drawn_by_the_script_and_shown():
     drawn = {f"{name}.png" for name in runpy.run_path(str(ROOT / "scripts" / "data" / "docs_pictures.py"))["PICTURES"]}
-    shown = {name for page in (ROOT / "docs").rglob("*.md") for name in PICTURE.findall(page.read_text("utf-8"))}
-    files = {path.name for path in (ROOT / "docs" / "images").iterdir()}
+    folder = ROOT / "docs" / "images"
+    pages = list((ROOT / "docs").rglob("*.md"))
+    paths = [
+        page.parent.joinpath(name).resolve() for page in pages for name in PICTURE.findall(page.read_text("utf-8"))
+    ]
+    shown = {path.name for path in paths if path.parent == folder}
+    files = {path.name for path in folder.iterdir()}
     elsewhere = {name for name in files if name.startswith("benchmark-")}  # by bench_peers.py
     assert {name.replace("-dark.png", ".png") for name in files} == drawn | elsewhere == shown
 

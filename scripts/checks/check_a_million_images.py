@@ -2,16 +2,17 @@
 
     python scripts/checks/check_a_million_images.py [--images 1000000] [--parts 10] [--jobs 2] [--dask] [--folder DIR]
 
-Every image is another one of 64x64 pixels and 8 bits, made by a seed. Each part is a tar file of ground truth and one per
-method. The first part is stopped by Ctrl-C and continued. For each step, the processor time of the command and its
-workers, the seconds that passed, and the largest memory of the command itself are printed. With --dask, the parts are
-counted by two workers of a scheduler on this machine.
+Every image is another one of 64x64 pixels and 8 bits, made by a seed. Each part is a tar file of ground truth and one
+of each method. The first part is stopped by Ctrl-C and continued. For each step, the processor time of the command and
+its workers, the seconds that passed, and the largest memory of the command itself are printed. With --dask, the parts
+are counted by two workers of a scheduler on this machine.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import os
 import resource
 import shutil
@@ -22,7 +23,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -41,24 +42,24 @@ def write_part(folder: Path, part: int, images: range) -> None:
     """Write a tar file of ground truth and one of each method: discs, and how far inside each method takes a pixel."""
     rng = np.random.default_rng(part)
     rows, columns = np.mgrid[:SIZE, :SIZE]
-    archives = {name: tarfile.open(folder / name / f"{part:02}.tar", "w") for name in ("gt", *METHODS)}
-    for number in images:
-        y, x = rng.uniform(16, 48, 2)
-        radius = rng.uniform(6, 16)
-        distance = radius - np.hypot(rows - y, columns - x)
-        maps = {"gt": 255 * (distance > 0)}
-        for method, blur in METHODS.items():
-            shift = rng.normal(0, 2 * blur)
-            maps[method] = np.rint(255 / (1 + np.exp(-(distance + shift) / (3 * blur))))
-        for name, archive in archives.items():
-            file = io.BytesIO()
-            Image.fromarray(maps[name].astype(np.uint8)).save(file, "png", compress_level=1)
-            member = tarfile.TarInfo(f"{number:07}.png")
-            member.size = file.tell()
-            file.seek(0)
-            archive.addfile(member, file)
-    for archive in archives.values():
-        archive.close()
+    with ExitStack() as stack:
+        archives = {
+            name: stack.enter_context(tarfile.open(folder / name / f"{part:02}.tar", "w")) for name in ("gt", *METHODS)
+        }
+        for number in images:
+            y, x = rng.uniform(16, 48, 2)
+            distance = rng.uniform(6, 16) - np.hypot(rows - y, columns - x)
+            maps = {"gt": 255 * (distance > 0)}
+            for method, blur in METHODS.items():
+                shift = rng.normal(0, 2 * blur)
+                maps[method] = np.rint(255 / (1 + np.exp(-(distance + shift) / (3 * blur))))
+            for name, archive in archives.items():
+                file = io.BytesIO()
+                Image.fromarray(maps[name].astype(np.uint8)).save(file, "png", compress_level=1)
+                member = tarfile.TarInfo(f"{number:07}.png")
+                member.size = file.tell()
+                file.seek(0)
+                archive.addfile(member, file)
 
 
 def run(what: str, *arguments: str, stop_after: float | None = None) -> str:
@@ -128,7 +129,7 @@ def main() -> None:
         for name in ("gt", *METHODS):
             (root / name).mkdir()
         edges = np.linspace(0, options.images, options.parts + 1).astype(int)
-        for part, (start, end) in enumerate(zip(edges, edges[1:], strict=False)):
+        for part, (start, end) in enumerate(itertools.pairwise(edges)):
             write_part(root, part, range(start, end))
         print(f"{options.images} images in {options.parts} parts, {os.cpu_count()} cores", flush=True)
         if options.dask:

@@ -12,7 +12,7 @@ import argparse
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
@@ -531,40 +531,46 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
 }
 
 
-def main() -> None:
-    """Draw what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)} [default: all]")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images")
+Drawing = Callable[[], Figure | Callable[[Path], None]]
+
+
+def main(
+    pictures: Mapping[str, Drawing] = PICTURES, folder: Path = ROOT / "docs" / "images", about: str | None = __doc__
+) -> None:
+    """Draw what is asked for, of these pictures into this folder."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(pictures)} [default: all]")
+    parser.add_argument("-o", "--output", type=Path, default=folder)
     options = parser.parse_args()
-    if unknown := set(options.names) - set(PICTURES):
-        parser.error(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(PICTURES)}")
+    if unknown := set(options.names) - set(pictures):
+        parser.error(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(pictures)}")
     mpl.use("agg")
     options.output.mkdir(parents=True, exist_ok=True)
-    for name in options.names or PICTURES:
+    for name in options.names or pictures:
         light, dark = (options.output / f"{name}{ending}.png" for ending in ("", "-dark"))
-        write(name, light)
+        colours = None if name == "front-page" else 128  # which has photographs beside curves
+        write(pictures[name], light, colours)
         # Lines of equal F as a dark page needs them.
         guides = patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a")
         with mpl.rc_context(DARK), guides:
-            write(name, dark)
+            write(pictures[name], dark, colours)
         if light.read_bytes() == dark.read_bytes():
             dark.unlink()
         print(light)
 
 
-def write(name: str, path: Path) -> None:
-    """Draw a picture into a file, in few colours so that it is small, unless it has photographs beside curves."""
+def write(draw: Drawing, path: Path, colours: int | None) -> None:
+    """Draw a picture into a file, in few colours so that it is small."""
     from PIL import Image
 
-    drawn = PICTURES[name]()
+    drawn = draw()
     if isinstance(drawn, Figure):
         drawn.draw_without_rendering()  # a layout settles step by step
         drawn.savefig(path, dpi=120)
     else:
         drawn(path)
     picture = Image.open(path).convert("RGB")
-    (picture if name == "front-page" else picture.quantize(128)).save(path, optimize=True)
+    (picture.quantize(colours) if colours else picture).save(path, optimize=True)
 
 
 if __name__ == "__main__":
