@@ -93,7 +93,7 @@ def _write_formula(page: HTMLTranslator, formula: nodes.Element) -> None:
     """Write a formula in MathML, converted by docutils."""
     block = isinstance(formula, nodes.math_block)
     mathml = tex2mathml(formula.astext(), as_block=block)
-    page.body.append(f'<div class="formula">{mathml}</div>' if block else mathml)
+    page.body.append(f'<div class="formula" tabindex="0">{mathml}</div>' if block else mathml)
     raise nodes.SkipNode
 
 
