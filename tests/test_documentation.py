@@ -44,13 +44,6 @@ def test_every_picture_is_drawn_by_the_script_and_shown():
     assert {name.replace("-dark.png", ".png") for name in files} == drawn | elsewhere == shown
 
 
-@pytest.mark.parametrize("picture", sorted(path.stem for path in (ROOT / "datasets/demo/images").iterdir()))
-def test_every_picture_that_ships_may_be_shared(picture):
-    rows = (ROOT / "datasets" / "README.md").read_text("utf-8").splitlines()
-    (row,) = (row for row in rows if row.startswith(f"| {picture} |"))
-    assert re.search("public domain|CC0|no known copyright restrictions", row)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capfd):
     (tmp_path / "datasets").symlink_to(ROOT / "datasets")

@@ -50,12 +50,21 @@ def refuse_others(path: Path) -> None:
 
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
-    """Refuse to write over files that are read."""
-    existing = [target for target in targets if os.path.lexists(target)]
-    read = {os.path.realpath(source) for source in sources if isinstance(source, LocalFile)} if existing else set()
-    for target in existing:
-        if os.path.realpath(target) in read:
+    """Refuse to write over files that are read, also by another path or where upper and lower case are one."""
+    existing = [(target, known) for target in targets if (known := identity_of(target))]
+    read = {identity_of(source) for source in sources if isinstance(source, LocalFile)} if existing else set()
+    for target, known in existing:
+        if known in read:
             raise ArgumentError(f"{shown(target)} is one of the files to read; write to another folder")
+
+
+def identity_of(path: str | Path) -> tuple[int, int] | None:
+    """Say which file a path leads to, however it is spelt; None if there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116  a str for each of many thousands
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _write(path: Path, data: bytes) -> None:

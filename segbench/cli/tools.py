@@ -34,7 +34,7 @@ class Nms(Shown):
     invert: bool = option("Treat low values as boundary, for black edges on white.", False)
 
     def __call__(self) -> None:
-        from segbench.aggregator.writing import refuse_inputs, write_file
+        from segbench.aggregator.writing import identity_of, refuse_inputs, write_file
         from segbench.loaders.listing import list_place
         from segbench.loaders.source import is_url, masked
 
@@ -47,6 +47,7 @@ class Nms(Shown):
         notes = dict.fromkeys(listing.notes)
         targets = [self.out_dir / f"{entry.stem}.png" for entry in listing.entries]
         refuse_inputs(targets, (entry.source for entry in listing.entries))
+        written: set[tuple[int, int] | None] = set()
         with progress_of("nms", self.progress) as tally:
             for done, (entry, target) in enumerate(zip(listing.entries, targets, strict=True), start=1):
                 try:
@@ -54,7 +55,12 @@ class Nms(Shown):
                 except DataError as error:
                     failures.append(str(DataError(str(entry.source), error.what, error.hint)))
                 else:
-                    write_file(target, png, hint="give another folder", make_folder=True)
+                    if identity_of(target) in written:
+                        what = f"would overwrite {target}, which was written for another name"
+                        failures.append(str(DataError(str(entry.source), what, "rename one")))
+                    else:
+                        write_file(target, png, hint="give another folder", make_folder=True)
+                        written.add(identity_of(target))
                     notes |= dict.fromkeys(said)
                 tally(done, len(listing.entries))
         for note in notes:

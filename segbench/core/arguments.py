@@ -83,9 +83,11 @@ def as_quantize(value: Any, name: str) -> Quantize | None:  # noqa: ANN401  as a
 
 def _plain(value: object) -> int | float | None:
     """Give a number of Python or NumPy as Python's; None for anything else, an infinity and NaN."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Integral):
         return int(value)
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, Real):
         number = float(value)
         return number if math.isfinite(number) else None
     return None

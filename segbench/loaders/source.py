@@ -198,7 +198,8 @@ def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str
     if not is_stream(path):
         refuse_endless(path)
     with open(place, "rb", opener=_open_at_once) as file:
-        os.set_blocking(file.fileno(), True)
+        if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            os.set_blocking(file.fileno(), True)
         data = file.read(most + 1)
     if len(data) > most:
         raise DataError(shown(place), f"has more than {most} bytes, expected {expected}", hint)

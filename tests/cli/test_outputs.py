@@ -139,17 +139,27 @@ def test_the_results_file_that_is_read_is_not_overwritten(here, segbench):
     assert segbench("show", "z.html").code == 0
 
 
-@pytest.mark.parametrize("linked", [False, True])
-def test_pictures_do_not_overwrite_what_was_counted(here, segbench, linked):
+@pytest.mark.parametrize("spelt", ["the same", "through a link", "in other letters"])
+def test_pictures_do_not_overwrite_what_was_counted(here, segbench, spelt):
     before = contents(here / "pred")
-    output = "."
-    if linked:
+    output = "." if spelt == "the same" else "out"
+    if spelt == "through a link":
         (here / "out" / "pred").symlink_to(here / "pred")
-        output = "out"
+    if spelt == "in other letters":  # one file by two paths, as PRED/first.png is where upper and lower case are one
+        (here / "out" / "pred").mkdir()
+        (here / "out" / "pred" / "first.png").hardlink_to(here / "pred" / "first.png")
     answer = segbench("overlay", "r.segbench", "-o", output, "--only", "protocol:pixels")
     assert answer.code == 2
     assert "first.png is one of the files to read" in answer.err
     assert contents(here / "pred") == before
+
+
+def test_suppressed_maps_of_names_that_are_one_file_do_not_overwrite_each_other(here, segbench):
+    (here / "pred" / "Second.png").write_bytes((here / "pred" / "first.png").read_bytes())
+    (here / "out" / "first.png").symlink_to("Second.png")  # as a.png and A.png are where upper and lower case are one
+    answer = segbench("nms", "pred", "out")
+    assert answer.code == 1
+    assert "pred/first.png: would overwrite out/first.png, which was written for another name; rename one" in answer.err
 
 
 def test_suppressed_maps_do_not_overwrite_the_maps(here, segbench):

@@ -213,7 +213,7 @@ def test_a_header_that_claims_gigabytes_is_not_believed(tmp_path):
     info = tarfile.TarInfo("x")
     info.type, info.size = tarfile.XHDTYPE, 2**33
     (tmp_path / "a.tar").write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
-    with pytest.raises(DataError, match="a header of 8589934"):
+    with pytest.raises(DataError, match="a header of impossible length"):
         list_archive(str(tmp_path / "a.tar"))
 
 

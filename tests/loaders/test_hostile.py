@@ -148,7 +148,7 @@ class TestTar:
         info.type, info.size = tarfile.XHDTYPE, len(body)
         path = tmp_path / "a.tar"
         path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + body + bytes(-len(body) % 512 + 1024))
-        with pytest.raises(DataError, match="a header of 1049088 bytes"):
+        with pytest.raises(DataError, match="a header of impossible length"):
             list_archive(str(path))
 
 

@@ -111,9 +111,9 @@ def distinct_by_class(
     at_most = count_runs(negated_first) + count_runs(negated_second) - 2
     in_first, in_second = np.empty(at_most, counted), np.empty(at_most, counted)
     distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
-    del negated, negated_second
+    del negated, negated_first, negated_second
     for array in (values, in_first, in_second):
-        array.resize(distinct, refcheck=False)  # in place; a slice would keep the rest in memory
+        array.resize(distinct, refcheck=False)  # a slice would keep the rest in memory; NumPy 2.5 copies one by one
     return values, in_first, in_second
 
 
