@@ -9,7 +9,7 @@ from cases import write_folder
 VERBS = {
     "pixels": ("soft", ()),
     "labels": ("hard", ()),
-    "boundaries": ("soft", ("--label-maps", "--thresholds", "5")),
+    "boundaries": ("edges", ("--label-maps", "--thresholds", "5")),
     "regions": ("hard", ()),
     "contours": ("soft", ("--at", "0.5")),
     "centerlines": ("soft", ("--at", "0.5")),
@@ -35,6 +35,11 @@ def folders(tmp_path_factory):
             for name, distance in inside.items()
         }
         write_folder(root / "soft" / method, soft)
+        edges = {
+            name: np.uint8(np.rint(255 * np.exp(-((distance + rng.normal(0, shift)) ** 2) / 2)))
+            for name, distance in inside.items()
+        }
+        write_folder(root / "edges" / method, edges)
         write_folder(root / "hard" / method, {name: np.uint8(255 * (values > 127)) for name, values in soft.items()})
     return root
 
