@@ -1,8 +1,8 @@
-"""PNG, JPEG, BMP, GIF, WebP and Netpbm (PBM, PGM, PPM, grey PFM) through Pillow, without what Pillow would change.
+"""PNG, JPEG, BMP, GIF, WebP and Netpbm (PBM, PGM, PPM) through Pillow, without what Pillow would change.
 
-Differences from ``numpy.asarray(PIL.Image.open(...))``: colour PNGs of 16 bits keep all 16 (Pillow gives 8), palettes
-and transparency are resolved, several frames are refused. EXIF orientation is not applied, and a note says so. Levels
-of a Netpbm file that declares another maximum than 255 or 65535 are kept (Pillow spreads them).
+Differences from ``numpy.asarray(PIL.Image.open(...))``: palettes and transparency are resolved; several frames, colour
+PNGs of 16 bits (Pillow gives 8), and Netpbm files of other maxima than 255 or 65535 (Pillow spreads them) are refused.
+EXIF orientation is not applied, and a note says so.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -25,14 +26,15 @@ if TYPE_CHECKING:
     from PIL import Image
     from PIL.ImageFile import ImageFile
 
-_KINDS = {
-    "PNG": ((".png", ".apng"), b"\x89PNG\r\n\x1a\n"),
-    "JPEG": ((".jpg", ".jpeg", ".jpe", ".jfif"), b"\xff\xd8\xff"),
-    "BMP": ((".bmp", ".dib"), b"BM"),
-    "GIF": ((".gif",), b"GIF8"),
-    "WEBP": ((".webp",), b"RIFF"),
+_KINDS: Mapping[str, tuple[str, tuple[str, ...], tuple[bytes, ...]]] = {
+    "PNG": ("PNG", (".png", ".apng"), (b"\x89PNG\r\n\x1a\n",)),
+    "JPEG": ("JPEG", (".jpg", ".jpeg", ".jpe", ".jfif"), (b"\xff\xd8\xff",)),
+    "BMP": ("BMP", (".bmp", ".dib"), (b"BM",)),
+    "GIF": ("GIF", (".gif",), (b"GIF8",)),
+    "WEBP": ("WebP", (".webp",), (b"RIFF",)),
+    "PPM": ("Netpbm", (".pbm", ".pgm", ".ppm", ".pnm"), (b"P1", b"P2", b"P3", b"P4", b"P5", b"P6")),
 }
-PILLOW_NAMES = {extension: form for form, (extensions, _) in _KINDS.items() for extension in extensions}
+PILLOW_NAMES = {extension: form for form, (_, extensions, _) in _KINDS.items() for extension in extensions}
 """Pillow's name of the format of each extension."""
 
 _LAST = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
@@ -62,10 +64,10 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     frames = getattr(image, "n_frames", 1)
     if frames != 1:
         raise DataError(path, f"{frames} frames, expected one image", "save one file per image")
-    exif = _check_png(data, path) if form == "PNG" else False
-    notes = _notes_on_frame(image)
+    if form == "PNG":
+        _check_png(data, path)
     decoded = _pixels(image, data, form, path, role)
-    return decoded._replace(notes=(*decoded.notes, *notes, *notes_on_orientation(_orientation(image, whole=exif))))
+    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(_orientation(image, whole=True))))
 
 
 def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
@@ -73,22 +75,14 @@ def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
     from PIL import Image
 
     image = Image.open(file, formats=(form,))
-    dtype = "bool" if image.mode == "1" else "uint16" if ";16" in f"{image.mode} {image.tile}" else "uint8"
+    dtype = {"1": "bool", "I": "uint16"}.get(image.mode, "uint16" if ";16" in f"{image.mode} {image.tile}" else "uint8")
     orientation = _orientation(image)
     file.seek(max(0, file.seek(0, io.SEEK_END) - _PADDING))
     return Header(image.size[::-1], dtype, odd=_LAST.get(form, b"") not in file.read(), orientation=orientation)
 
 
-def _notes_on_frame(image: ImageFile) -> tuple[str, ...]:
-    """Say that the frame of a GIF, not decoded as yet, is smaller than its screen."""
-    if image.format != "GIF" or not image.tile or image.tile[0].extents in (None, (0, 0, *image.size)):
-        return ()
-    filled = f"colour {image.info.get('transparency', 0)} of its palette"
-    return (f"GIF frame smaller than its screen: pixels outside the frame are read as {filled}",)
-
-
 def _orientation(image: Image.Image, *, whole: bool = False) -> int:
-    """Give the orientation of an image; of a PNG, what follows the pixels counts only if they are decoded (`whole`)."""
+    """Give the orientation of an image; what follows the pixels of a PNG counts only if they are decoded (`whole`)."""
     from PIL import Image as Images
 
     with suppress(Exception):  # damaged metadata do not make pixels invalid
@@ -102,11 +96,12 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     if mode == "P":
         return _palette(image, role, path)
     if form == "PNG" and data[24] == 16 and mode in MULTICHANNEL:
-        pixels = _sixteen_bits(data, colour_type=data[25])
-    elif mode == "1":
+        raise DataError(path, "colour or transparency in 16 bits", "save it in grey, or with 8 bits")
+    if mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
-    elif mode in MULTICHANNEL or mode == "L" or mode.startswith("I;16"):
-        pixels = np.asarray(image)
+    elif mode in MULTICHANNEL or mode in ("L", "I") or mode.startswith("I;16"):
+        _require_full_range(image, path)
+        pixels = np.asarray(image).astype(np.uint16) if mode == "I" else np.asarray(image)
     else:
         raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
     spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
@@ -120,22 +115,27 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     return Decoded(pixels, notes)
 
 
-def _check_png(data: bytes, path: str) -> bool:
-    """Refuse a PNG with a damaged or missing chunk of pixels, and return whether it has EXIF data.
+def _require_full_range(image: ImageFile, path: str) -> None:
+    """Refuse a Netpbm file of another maximum, whose levels Pillow would spread or, in colour, cut to 8 bits."""
+    arguments: Any = image.tile[0].args if image.format == "PPM" else ""
+    if isinstance(arguments, tuple) and arguments not in (("L", 255), ("L", 65535), ("RGB", 255)):
+        raise DataError(path, f"declares the maximum {arguments[1]}, expected 255, or 65535 in grey", "save it as PNG")
+
+
+def _check_png(data: bytes, path: str) -> None:
+    """Refuse a PNG with a damaged or missing chunk of pixels.
 
     Pillow checks every other chunk; for these it relies on the checksum of the stream, which it may not reach.
     """
     view = memoryview(data)
-    position, kind, exif = 8, b"", False
+    position, kind = 8, b""
     while kind != b"IEND" and position + 12 <= len(data):
         (length,) = struct.unpack_from(">I", data, position)
         kind = data[position + 4 : position + 8]
         stop = position + 8 + length
-        exif |= kind == b"eXIf"
         if kind == b"IDAT" and zlib.crc32(view[position + 4 : stop]).to_bytes(4, "big") != data[stop : stop + 4]:
             raise DataError(path, f"damaged or truncated PNG (at byte {position})", "write the file again")
         position = stop + 4
-    return exif
 
 
 def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
@@ -153,31 +153,6 @@ def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
     if count:
         raise DataError(path, f"{count} of {indices.size} pixels have a transparent palette colour", OPAQUE_HINT)
     return decoded
-
-
-def _sixteen_bits(data: bytes, colour_type: int) -> NDArray[np.uint16]:
-    """Decode a 16-bit PNG with several channels, of which Pillow would keep the upper eight bits only.
-
-    Pillow's decoder runs twice, unpacking the upper bytes ("16B") and, by the raw mode for the other byte order,
-    the lower bytes ("16L"). Grey with alpha has no such pair but the layout of 8-bit RGBA, and is read as that.
-    """
-    if colour_type == 4:
-        raw = decoded_as(data, "PNG", args="RGBA")
-        return np.ascontiguousarray(raw).view(">u2").astype(np.uint16, order="C")
-    mode = "RGBA" if colour_type == 6 else "RGB"
-    pixels = decoded_as(data, "PNG", args=f"{mode};16B").astype(np.uint16)
-    pixels <<= 8
-    pixels |= decoded_as(data, "PNG", args=f"{mode};16L")
-    return pixels
-
-
-def decoded_as(data: bytes, form: str, **tile: Any) -> NDArray[Any]:  # noqa: ANN401  fields of Pillow's
-    """Decode with a raw mode, a codec or a maximum of our choice."""
-    from PIL import Image
-
-    image = Image.open(io.BytesIO(data), formats=(form,))
-    image.tile = [each._replace(**tile) for each in image.tile]
-    return np.asarray(image)
 
 
 def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
@@ -199,83 +174,7 @@ def notes_on_orientation(value: int) -> tuple[str, ...]:
     return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
 
 
-_FULL = (255, 65535)
-
-
-def _decode_netpbm(data: bytes, path: str, role: Role) -> Decoded:
-    """Decode a Netpbm file."""
-    image = open_image(io.BytesIO(data), "PPM", path)
-    _require_length(data, image, path)
-    if image.mode == "1":
-        return Decoded(np.asarray(image).view(np.uint8) != 0)
-    if image.mode == "F":
-        return Decoded(np.asarray(image))
-    maximum = _maximum(image)
-    pixels = _levels(data, image, path)
-    notes: tuple[str, ...] = ()
-    if maximum not in _FULL:
-        if int(pixels.max()) > maximum:
-            raise DataError(path, f"level {pixels.max()} above the declared maximum {maximum}", "write the file again")
-        notes = (f"declares the maximum {maximum}; levels are used as stored",)
-    decoded = one_channel(np.atleast_3d(pixels), path, role)
-    return Decoded(decoded.array, notes + decoded.notes)
-
-
-def _require_length(data: bytes, image: ImageFile, path: str) -> None:
-    """Refuse a file that is cut short, before memory is taken for its pixels, or that holds further images."""
-    plain = image.tile[0].codec_name == "ppm_plain"
-    bits = {"1": 1, "L": 8, "I": 16, "F": 32, "RGB": 48 if _maximum(image) > 255 else 24}[image.mode]
-    expected = image.width * image.height if plain else -(-image.width * bits // 8) * image.height
-    body = memoryview(data)[image.tile[0].offset :]
-    if len(body) < expected:
-        raise DataError(path, f"truncated: {len(body)} bytes of pixels, expected {expected}", "write the file again")
-    if not plain and bytes(body[expected:]).strip():
-        raise DataError(path, f"{len(body) - expected} bytes after the image", "save one image per file")
-
-
-def _levels(data: bytes, image: ImageFile, path: str) -> NDArray[Any]:
-    """Decode levels as they are stored."""
-    wide = _maximum(image) > 255
-    if wide and image.mode == "RGB":
-        raise DataError(path, "16-bit colour", "save it as PNG")
-    if image.tile[0].codec_name == "ppm_plain":
-        pixels = decoded_as(data, "PPM", codec_name="ppm_plain", args=(image.mode, _FULL[wide]))
-    else:
-        pixels = decoded_as(data, "PPM", codec_name="raw", args="I;16B" if wide else image.mode)
-    return pixels.astype(np.uint16, copy=False) if wide else pixels
-
-
-def _netpbm_header(file: BinaryIO, _role: Role) -> Header:
-    """Give what Pillow knows of a file before it decodes it."""
-    image = open_image(file, "PPM", "")
-    dtype = {"1": "bool", "F": "float32"}.get(image.mode, "uint16" if _maximum(image) > 255 else "uint8")
-    return Header(image.size[::-1], dtype)
-
-
-def _maximum(image: ImageFile) -> int:
-    """Give the highest level that a file declares, 1 where it declares none."""
-    if image.mode in ("1", "F"):
-        return 1
-    arguments: Any = image.tile[0].args
-    return int(arguments[1]) if isinstance(arguments, tuple) else _FULL[image.mode == "I"]
-
-
-FORMATS = (
-    *(
-        Format(
-            "WebP" if form == "WEBP" else form,
-            extensions,
-            (magic,),
-            partial(_decode, form=form),
-            partial(_header, form=form),
-        )
-        for form, (extensions, magic) in _KINDS.items()
-    ),
-    Format(
-        "Netpbm",
-        (".pbm", ".pgm", ".ppm", ".pnm", ".pfm"),
-        (b"P1", b"P2", b"P3", b"P4", b"P5", b"P6", b"Pf"),
-        _decode_netpbm,
-        _netpbm_header,
-    ),
+FORMATS = tuple(
+    Format(name, extensions, magic, partial(_decode, form=form), partial(_header, form=form))
+    for form, (name, extensions, magic) in _KINDS.items()
 )

@@ -31,7 +31,6 @@ ENCODED = {
     ".pgm": lambda array: b"P5\n%d %d\n255\n" % array.shape[::-1] + array.tobytes(),
     ".ppm": lambda array: b"P6\n%d %d\n255\n" % array.shape[::-1] + np.dstack([array] * 3).tobytes(),
     ".pbm": lambda array: b"P4\n%d %d\n" % array.shape[::-1] + np.packbits(array < 128, axis=1).tobytes(),
-    ".pfm": lambda array: b"Pf\n%d %d\n-1\n" % array.shape[::-1] + (array[::-1] / np.float32(255)).tobytes(),
 }
 """Formats that hold an 8-bit map of any size."""
 

@@ -74,13 +74,6 @@ def test_pixels_are_read_as_stored_with_a_note(name, value, tmp_path):
     assert header.orientation == (value if 2 <= value <= 8 and name != "last.png" else 1)
 
 
-def test_colour_of_16_bits():
-    stored = STORED.astype(np.uint16) * 257
-    decoded = decode(with_exif_last(png_of(np.dstack([stored] * 3)), 6), Path("a.png"), role="prediction")
-    np.testing.assert_array_equal(decoded.array, stored)
-    assert decoded.notes == (NOTE,)
-
-
 def test_damaged_exif_data_refuse_no_image():
     whole = by_pillow("JPEG", 6)
     start = whole.index(b"Exif\0\0") + 6
