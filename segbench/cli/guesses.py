@@ -7,8 +7,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from segbench.cli.options import required
 from segbench.core.errors import ArgumentError
 from segbench.core.names import first_names
+from segbench.protocols.registry import protocols_of, verbs
 
 if TYPE_CHECKING:
     from segbench.core.metric import Metric
@@ -123,24 +125,14 @@ _METRICS = {
     "mcc": "mcc matthews",
     "kappa": "kappa cohenkappa",
 }  # fmt: skip
-_MEASURED = {
-    "contours": "hd95 hd assd masd nsd boundary_iou j_and_f",
-    "labels": "miou iou dice pixel_accuracy mean_accuracy fw_iou kappa mcc ber mean_dice",
-    "pixels": "auc_pr average_precision auc_roc fpr_at_95_tpr ods_f ois_f",
-    "saliency": "s_measure e_mean e_max f_max weighted_f mae mean_iou mean_dice",
-    "objects": "pq sq rq aji aji_plus lesion_f1 f1_50 threat_score_50",
-    "centerlines": "cldice betti0_error betti1_error euler_error",
-    "anomalies": "aupro aupro_05 aupimo image_auc_roc",
-    "regions": "covering_ods pri_ods voi_ods",
-    "boundaries": "area_pr r50 crispness",
-}
+_WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "boundaries"}
 
 
 def command_meant(typed: str, known: Collection[str]) -> str:
     """Say which command was meant by a word that is none."""
     word = typed.lower().replace("_", "-")
     if word in _BENCHMARKS.split():
-        listed = ", ".join(name for name in _MEASURED if name in known)
+        listed = ", ".join(name for name in verbs() if name in known)
         return f"Choose what is measured: {listed}; segbench check GT PRED says which one the files look made for."
     found = next((command for command, words in _COMMANDS.items() if word in words.split()), "")
     near = difflib.get_close_matches(word, known, 1)
@@ -197,9 +189,11 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
     if several:
         return f"{typed} may be {first_names([*several], _LISTED)}"
     keys = [key for keys, words in _METRICS.items() for key in keys.split() if word in words.split()]
-    verbs = [verb for verb, of in _MEASURED.items() for key in of.split() if key in keys or _plain(key) == word]
-    if verbs:
-        return f"{typed} is measured by segbench {' and segbench '.join(dict.fromkeys(verbs))}"
+    kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
+    known = [(metric.key, verb) for verb, kind in kinds for metric in kind().metrics()]
+    known += _WITH_AN_OPTION.items()
+    if found := dict.fromkeys(verb for key, verb in known if key in keys or (key and _plain(key) == word)):
+        return f"{typed} is measured by segbench {' and segbench '.join(found)}"
     near = difflib.get_close_matches(word, meant, 1)
     if near:
         return f"for {typed}, perhaps {' or '.join(meant[near[0]])} is meant"

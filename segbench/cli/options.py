@@ -112,26 +112,26 @@ def protocol_group(protocols: Sequence[type[Protocol]]) -> Group:
             new.required = False
             known = parameters.setdefault(name, new)
             if new.default_text not in ("", known.default_text):
-                known.default_text += f"; {new.default_text} with {' '.join(_required(kind).values())}"
+                known.default_text += f"; {new.default_text} with {' '.join(required(kind).values())}"
     return Group([*parameters.values()], lambda typed: chosen_protocol(protocols, typed))
 
 
 def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any]) -> Protocol:
     """Make the protocol of a verb from the options given; an option that only a variant has chooses the variant."""
     flags = {name: flag_of(each) for kind in protocols for name, each in options_of(kind).items()}
-    chosen = next((kind for kind in protocols[1:] if _required(kind).keys() & typed.keys()), protocols[0])
+    chosen = next((kind for kind in protocols[1:] if required(kind).keys() & typed.keys()), protocols[0])
     foreign = ", ".join(flags[name] for name in typed if name not in options_of(chosen))
     if foreign and chosen is not protocols[0]:
-        by = ", ".join(_required(chosen).values())
+        by = ", ".join(required(chosen).values())
         raise ArgumentError(f"{foreign} cannot be combined with {by}; leave one of them out")
     if foreign:
-        needed = " or ".join(flag for kind in protocols[1:] for flag in _required(kind).values())
+        needed = " or ".join(flag for kind in protocols[1:] for flag in required(kind).values())
         raise ArgumentError(f"{foreign} can only be used with {needed}; add it")
     protocol: Protocol = made(chosen, typed)
     return protocol
 
 
-def _required(kind: type) -> dict[str, str]:
+def required(kind: type) -> dict[str, str]:
     """Give the flags of options without default, by which a variant of a protocol is chosen."""
     return {name: flag_of(each) for name, each in options_of(kind).items() if each.default is MISSING}
 
