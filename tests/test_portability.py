@@ -28,7 +28,10 @@ TEXTS = {
         "anomalies {}/gt {}/pred --defects {}/defects_config.json",
     ),
     "bsds/eval_bdry.txt": ("0.5 0.6 0.7 0.646154 0.6 0.7 0.646154 0.5\n", "import {}/bsds -o {}/imported.segbench"),
-    "bsds/eval_bdry_thr.txt": ("0.25 0.9 0.4 0.553846\n0.5 0.6 0.7 0.646154\n", "import {}/bsds -o {}/imported.segbench"),
+    "bsds/eval_bdry_thr.txt": (
+        "0.25 0.9 0.4 0.553846\n0.5 0.6 0.7 0.646154\n",
+        "import {}/bsds -o {}/imported.segbench",
+    ),
 }
 
 
