@@ -8,19 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.transforms import SphinxTransform
 
 import segbench
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.writers.html5 import HTML5Translator as HTMLTranslator
+
+    from segbench.cli.command import Command
 
 project = "segbench"
 project_copyright = "the developers of segbench"
 version = release = segbench.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
@@ -36,6 +40,7 @@ nitpick_ignore_regex = [
     ("py:obj", r"(segbench\.\w+|concurrent|skimage)\..*"),  # inner modules and other libraries
 ]
 
+nb_execution_mode = "off"  # tests/test_notebooks.py executes them, and compares what is stored
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 autodoc_typehints = "none"  # the parameters' own text says types, with shapes
@@ -46,6 +51,7 @@ copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
+html_math_renderer = "mathml"  # by the browser itself, so that pages need no network
 html_title = f"segbench {release}"
 html_copy_source = False
 html_static_path = ["_static"]
@@ -53,14 +59,18 @@ html_css_files = ["site.css"]
 
 
 def setup(app: Sphinx) -> None:
-    """Add the tables of options, and the dark variants of pictures."""
+    """Add the pages of commands, formulas, and the dark variants of pictures."""
     app.connect("source-read", _add_commands)
+    app.add_html_math_renderer("mathml", (_write_formula, _nothing), (_write_formula, _nothing))
     app.add_transform(DarkPictures)
     app.add_transform(ShortCode)
     app.connect("build-finished", _name_landmarks)
 
 
 _NAMED = {
+    # Long lines and wide tables are scrolled, with keys too.
+    "<pre>": '<pre tabindex="0">',
+    '<div class="table-wrapper': '<div tabindex="0" class="table-wrapper',
     'role="heading"': 'role="heading" aria-level="2"',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
@@ -79,6 +89,18 @@ def _name_landmarks(app: Sphinx, problem: Exception | None) -> None:
             page.write_text(text, "utf-8")
 
 
+def _write_formula(page: HTMLTranslator, formula: nodes.Element) -> None:
+    """Write a formula in MathML, converted by docutils."""
+    block = isinstance(formula, nodes.math_block)
+    mathml = tex2mathml(formula.astext(), as_block=block)
+    page.body.append(f'<div class="formula" tabindex="0">{mathml}</div>' if block else mathml)
+    raise nodes.SkipNode
+
+
+def _nothing(_: HTMLTranslator, __: nodes.Element) -> None:
+    """Write nothing after a formula."""
+
+
 class DarkPictures(SphinxTransform):
     """Show NAME-dark.png instead of NAME.png on dark pages, where there is one."""
 
@@ -86,10 +108,11 @@ class DarkPictures(SphinxTransform):
 
     def apply(self, **_: Any) -> None:  # noqa: ANN401  as Sphinx declares it
         """Put the dark picture beside each light one; Furo shows one of them."""
+        folder = Path(self.env.doc2path(self.env.docname)).parent
         for light in list(self.document.findall(nodes.image)):
             path = Path(light["uri"])
             other = path.with_stem(f"{path.stem}-dark")
-            if (Path(__file__).parent / other).exists():
+            if (folder / other).exists():
                 dark = light.deepcopy()
                 dark["uri"] = str(other)
                 light["classes"].append("only-light")
@@ -110,39 +133,45 @@ class ShortCode(SphinxTransform):
 
 
 def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
-    if page == "command_line":
-        source[0] += "\n" + "\n".join(commands())
-
-
-def commands() -> Iterator[str]:
-    """Give each command in Markdown: its help, a table for each group of options, and examples."""
+    """Add what a command's help says to its page, and the list of commands to their index."""
     import click
 
     from segbench.cli.command import commands_of
     from segbench.cli.commands import app
 
+    folder, _, name = page.rpartition("/")
+    if folder != "commands":
+        return
     context = click.Context(app, info_name="segbench")
-    first: dict[str, str] = {}
-    for name, made in commands_of(context).items():
-        yield f"## segbench {name}\n\n{_escaped(made.help)}\n"
-        panels = made.rows(click.Context(made, info_name=name), everything=True) if made.params else {}
-        for panel, shown in panels.items():
-            rows = {
-                typed.replace("|", "\\|"): _escaped(f"{meaning} ({remark})" if remark else meaning)
-                for typed, meaning, remark in shown
-                if not typed.endswith("--help")
-            }
-            shared = [typed for typed, meaning in rows.items() if first.get(typed) == meaning]
-            shared = shared if len(shared) > 2 else []
-            lines = [f"| {_words(typed)} | {meaning} |" for typed, meaning in rows.items() if typed not in shared]
-            if shared:
-                listed = ", ".join(f"`{typed.split()[0].rstrip(',')}`" for typed in shared)
-                lines.append(f"| as for [segbench pixels](#segbench-pixels) | {listed} |")
-            if lines:
-                yield f"| {panel} | |\n|---|---|\n" + "\n".join(lines) + "\n"
-            first |= rows if name == "pixels" else {}
-        if made.examples:
-            yield "```sh\n" + "\n".join(made.examples) + "\n```\n"
+    if name == "index":
+        source[0] += "".join(_list_of(app.rows(context, everything=True)))
+    else:
+        title, _, text = source[0].partition("\n")
+        made = commands_of(context)[name]
+        source[0] = f"{title}\n\n{_escaped(made.help or '')}\n{text}" + "".join(_options(made))
+
+
+def _list_of(panels: dict[str, list[tuple[str, str, str]]]) -> Iterator[str]:
+    """Give a table for each group of commands, with links to their pages."""
+    for panel, rows in panels.items():
+        if panel != "Options":
+            lines = (f"| [{name}]({name}.md) | {_escaped(meaning)} |\n" for name, meaning, _ in rows)
+            yield f"\n## {panel}\n\n| command | |\n|---|---|\n" + "".join(lines)
+    hidden = "\n".join(name for panel, rows in panels.items() if panel != "Options" for name, *_ in rows)
+    yield f"\n```{{toctree}}\n:hidden:\n\n{hidden}\n```\n"
+
+
+def _options(made: Command) -> Iterator[str]:
+    """Give a table for each group of a command's options, and its examples."""
+    import click
+
+    for panel, rows in made.rows(click.Context(made, info_name=made.name), everything=True).items():
+        yield f"\n## {panel}\n\n| typed | meaning |\n|---|---|\n"
+        for typed, meaning, remark in rows:
+            told = _escaped(f"{meaning} ({remark})" if remark else meaning)
+            yield f"| {_words(typed.replace('|', chr(92) + '|'))} | {told} |\n"
+    if made.examples:
+        yield "\n## Examples\n\n```sh\n" + "\n".join(made.examples) + "\n```\n"
 
 
 def _words(typed: str) -> str:

@@ -12,7 +12,7 @@ import argparse
 import subprocess
 import tempfile
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from unittest.mock import patch
@@ -20,6 +20,7 @@ from unittest.mock import patch
 import imageio.v3 as iio
 import matplotlib as mpl
 import numpy as np
+from drawings import DRAWINGS
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -412,8 +413,9 @@ def card(width: float = 3.2, height: float = 1.6) -> tuple[Figure, Axes]:
     return figure, figure.subplots()
 
 
-def card_training() -> Figure:
-    """Train a logistic regression of colour on five photographs, and draw what each epoch scores on four others."""
+@cache
+def training() -> list[segbench.Summary]:
+    """Train a logistic regression of colour on five photographs, and score each epoch on four others."""
     names = sorted(path.stem for path in (DEMO / "objects" / "ground_truth").iterdir())
     pixels, truth = {}, {}
     for name in names:
@@ -434,9 +436,14 @@ def card_training() -> Figure:
         scores.append(validation.compute().summary)
         errors = 1 / (1 + np.exp(-((x - mean) / spread @ weights + bias))) - y
         weights, bias = weights - 0.5 * errors @ ((x - mean) / spread) / len(y), bias - 0.5 * errors.mean()
-    figure, ax = card()
+    return scores
+
+
+def epochs(width: float = 3.2, height: float = 1.6) -> Figure:
+    """Draw what each epoch scores."""
+    figure, ax = card(width, height)
     for key in ("ods_f", "auc_roc"):
-        ax.plot([summary[key] for summary in scores], ".-", label=key)
+        ax.plot([summary[key] for summary in training()], ".-", label=key)
     ax.set_xlabel("epoch", fontsize=9)
     ax.tick_params(labelsize=8)
     ax.legend(fontsize=9)
@@ -514,48 +521,56 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
     "card-labels": card_labels,
     "card-regions": card_regions,
     "card-saliency": card_saliency,
-    "card-training": card_training,
+    "card-training": epochs,
+    "training": partial(epochs, 6, 2.6),
     "card-paper": card_paper,
     "report": report,
     "card-cluster": card_cluster,
+    **DRAWINGS,
     **{f"plot-{kind}": partial(gallery, kind) for kind in GALLERY},
 }
 
 
-def main() -> None:
-    """Draw what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PICTURES)} [default: all]")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images")
+Drawing = Callable[[], Figure | Callable[[Path], None]]
+
+
+def main(
+    pictures: Mapping[str, Drawing] = PICTURES, folder: Path = ROOT / "docs" / "images", about: str | None = __doc__
+) -> None:
+    """Draw what is asked for, of these pictures into this folder."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(pictures)} [default: all]")
+    parser.add_argument("-o", "--output", type=Path, default=folder)
     options = parser.parse_args()
-    if unknown := set(options.names) - set(PICTURES):
-        parser.error(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(PICTURES)}")
+    if unknown := set(options.names) - set(pictures):
+        parser.error(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(pictures)}")
     mpl.use("agg")
     options.output.mkdir(parents=True, exist_ok=True)
-    for name in options.names or PICTURES:
+    for name in options.names or pictures:
         light, dark = (options.output / f"{name}{ending}.png" for ending in ("", "-dark"))
-        write(name, light)
+        colours = None if name == "front-page" else 128  # which has photographs beside curves
+        write(pictures[name], light, colours)
         # Lines of equal F as a dark page needs them.
         guides = patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a")
         with mpl.rc_context(DARK), guides:
-            write(name, dark)
+            write(pictures[name], dark, colours)
         if light.read_bytes() == dark.read_bytes():
             dark.unlink()
         print(light)
 
 
-def write(name: str, path: Path) -> None:
-    """Draw a picture into a file, in few colours so that it is small, unless it has photographs beside curves."""
+def write(draw: Drawing, path: Path, colours: int | None) -> None:
+    """Draw a picture into a file, in few colours so that it is small."""
     from PIL import Image
 
-    drawn = PICTURES[name]()
+    drawn = draw()
     if isinstance(drawn, Figure):
         drawn.draw_without_rendering()  # a layout settles step by step
         drawn.savefig(path, dpi=120)
     else:
         drawn(path)
     picture = Image.open(path).convert("RGB")
-    (picture if name == "front-page" else picture.quantize(128)).save(path, optimize=True)
+    (picture.quantize(colours) if colours else picture).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -54,8 +54,8 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
         refuse_others(output)
         drawn = save_plot(loaded, output, kind=self.kind, **settings)
         if self.intervals is not None and drawn.level == "band":
-            resamples = f"{settings['replicates']} resamples of the images, point by point"
-            click.echo(f"bands: {self.intervals:g} % of {resamples}", err=True)
+            resamples = f"{settings['replicates']} resamples of the images"
+            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands from {resamples}", err=True)
         if self.intervals is not None or compares:
             for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
                 click.echo(note, err=True)

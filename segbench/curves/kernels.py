@@ -117,7 +117,7 @@ def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
 
 @_compiled
 def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Go on with the sum of `pr_area_exact` over more points, the first of which is the last of those before."""
+    """Continue the sum of `pr_area_exact` over more points, which begin with the last one summed."""
     total, lost = sums
     short = np.empty(min(_SEGMENTS_AT_ONCE, tp.size) + 1)
     for begin in range(0, tp.size - 1, _SEGMENTS_AT_ONCE):
@@ -168,7 +168,7 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
 
 @_compiled
 def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Go on with the sum of `precision_steps` over more points, the first of which is the last of those before."""
+    """Continue the sum of `precision_steps` over more points, which begin with the last one summed."""
     total, lost = sums
     for k in range(1, tp.size):
         now = float(tp[k])
@@ -214,7 +214,7 @@ def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], neede
 
 @_compiled
 def add_roc_area(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Go on with the sum of `roc_area` over more points, the first of which is the last of those before."""
+    """Continue the sum of `roc_area` over more points, which begin with the last one summed."""
     total, lost = sums
     for k in range(1, tp.size):
         gained = float(fp[k] - fp[k - 1])

@@ -1,8 +1,8 @@
-"""Several annotators of one image to labels that can be counted: any, all, majority, each.
+"""Combine the annotators of an image by a rule: any, all, majority or each.
 
 Conventions
 -----------
-An annotator for whom a pixel is void has no voice there; the rule is put to those who are left.
+Annotators are ignored where they marked the pixel void; the rule is applied to the others.
 
 any
     Positive where at least one annotator says so.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from segbench.core.sample import Sample
 
-ONE_ANNOTATOR = "only one annotator, so the image is left out"
+ONE_ANNOTATOR = "images with one annotator are left out"
 """The note on an image that cannot show how well annotators agree."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
@@ -61,7 +61,7 @@ def only_truth(sample: Sample, expected: str) -> NDArray[Any]:
 
 
 def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:
-    """Bring the labels of several annotators together: into one drawing, or under ``each`` not at all."""
+    """Combine the labels of several annotators into one map; ``each`` keeps them apart."""
     if len(annotators) == 1 or rule == "each":
         return list(annotators)
     import numpy as np

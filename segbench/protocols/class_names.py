@@ -10,7 +10,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 
 RESERVED = "|,=\n\r"
-"""What no name of a class may hold, for it parts names from each other."""
+"""Separators of class names, which no name may contain."""
 
 MOST_CLASSES = 4096
 _LARGEST_BYTES = 2**20

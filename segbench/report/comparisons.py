@@ -70,7 +70,7 @@ class Compared:
             own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
             own += [note for note in comparison.notes if note not in shared]
             found += [f"{_of_class(name)}{note}" for note in own]
-        tuned = "optimistic: thresholds of the hulls were tuned on these same images"
+        tuned = "optimistic: thresholds of the hulls were tuned on the test images"
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
         found += [*shared, *self._untested(keys)]
         found += [f"{key}: {tuned}" for key in optimistic if key in keys]

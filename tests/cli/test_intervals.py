@@ -96,7 +96,7 @@ class TestPlot:
     def test_bands_are_said_to_be_what_they_are(self, segbench, results, tmp_path):
         answer = segbench("plot", results, "-o", tmp_path / "pr.svg", "--intervals", "95", "--replicates", "50")
         assert answer.code == 0
-        assert "95 % of 50 resamples" in answer.err
+        assert "95 % bootstrap bands from 50 resamples" in answer.err
         assert (tmp_path / "pr.svg").stat().st_size > 0
 
     @pytest.mark.parametrize("kind", ["comparison", "significance"])

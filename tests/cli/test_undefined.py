@@ -19,7 +19,7 @@ from segbench import (
     load_results,
 )
 
-ALONE = "only one annotator, so the image is left out"
+ALONE = "images with one annotator are left out"
 WHY = "no boundaries of two annotators"
 EMPTY = "no boundary pixel in the ground truth or the prediction"
 COLUMNS = ["f", "precision", "recall", "threshold", "area_pr"]

@@ -1,4 +1,4 @@
-"""What comes in is checked here, once: masks, soft maps, thresholds, and that sizes agree."""
+"""Checks of inputs, made once: masks, soft maps, thresholds, and equal sizes."""
 
 from __future__ import annotations
 

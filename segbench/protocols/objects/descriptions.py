@@ -121,7 +121,7 @@ def _together(problems: Sequence[DataError]) -> DataError:
     if len(problems) == 1:
         return problems[0]
     each = listed([str(one).strip() for one in problems])
-    return DataError("JSON files", f"are not as they should be:{each}", _HINT)
+    return DataError("JSON files", f"have {len(problems)} problems:{each}", _HINT)
 
 
 def _described(data: bytes, path: Source) -> Maps | None:

@@ -39,7 +39,7 @@ from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15
 _ENDS = [BINS, 2 * BINS]
-"""Where the columns of rows part: gaps, pixels, and squared differences."""
+"""Where the columns of rows split: gaps, pixels, and squared differences."""
 
 METRICS = shares(
     Metric(

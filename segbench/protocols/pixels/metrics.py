@@ -62,7 +62,7 @@ METRICS = shares(
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(
         key="auc_pr_achievable", title="hull*", better="higher", optimistic=True, priority=1,
-        note="achievable AUC-PR, optimistic: thresholds were tuned on these same images",
+        note="AUC-PR of the ROC convex hull; optimistic, because it is tuned on the test images",
     ),
     Metric(key="average_precision", title="AP", better="higher", image_key="average_precision", priority=4),
     Metric(key="auc_roc", title="AUC-ROC", better="higher", image_key="auc_roc", compared=True, priority=5),

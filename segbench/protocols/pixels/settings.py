@@ -117,8 +117,9 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     annotators : {"any", "all", "majority", "each"}, optional
         How several ground truths of an image count together. ``"any"``: positive where at least one annotator says so;
         ``"all"``: where all do; ``"majority"``: where more than half do, a tie being negative; ``"each"``: every pixel
-        counts once an annotator, so counts are the sum of those against each annotator alone. An annotator for whom a
-        pixel is void has no voice there; a pixel void for all is left out. With one ground truth all four are the same.
+        counts once per annotator, so counts are the sum of those against each annotator alone. Annotators are ignored
+        where they marked the pixel void; a pixel that is void for all is left out. With one ground truth all four are
+        the same.
         None: an image with several is refused.
     at : tuple of float
         Scores at which precision, recall, F, IoU, specificity, accuracy and MCC are measured, too, pooled and as means

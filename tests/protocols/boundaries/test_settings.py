@@ -220,7 +220,7 @@ class TestAnnotators:
         result = evaluate(tmp_path / "gt", None, self.human, results=tmp_path / "r.segbench")
         assert all(math.isnan(figure) for figure in result.summary.values())
         assert set(result.summary.undefined.values()) == {"no boundaries of two annotators"}
-        assert "only one annotator, so the image is left out (2 of 2 images)" in result.notes
+        assert "images with one annotator are left out (2 of 2 images)" in result.notes
         intervals = result.intervals(replicates=20)
         assert intervals.undefined["ods_f"] == "no boundaries of two annotators"
         assert math.isnan(intervals["ods_f"][0])

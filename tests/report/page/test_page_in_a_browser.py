@@ -1,63 +1,19 @@
 """The page as a reader meets it, in headless Chromium."""
 
 import base64
-import os
-import shutil
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
+from browsers import BROWSER, chromium, overflowing, prefer, resize, violations
 from cases import write_folder
 from methods import write_methods
 from pages import HOSTILE, hostile_results, write_page
 
 from segbench import Labels, evaluate
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER), reason="no browser: needs chromium and chromedriver (Debian: chromium-driver)"
-    ),
-    # Selenium leaves sockets to its driver open for the collector.
-    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
-FLAGS = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--window-size=1280,900",
-]
+pytestmark = BROWSER
 DEMO = Path(__file__).resolve().parents[3] / "datasets/demo/labels"
-# Runs before the page's own scripts, which may load nothing and break no rule of the page's policy.
-WATCH = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective))"
-
-
-@contextmanager
-def _chromium(profile):
-    os.environ["SE_OFFLINE"] = "true"
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    try:
-        driver.set_script_timeout(20)
-        driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WATCH})
-        yield driver
-    finally:
-        driver.quit()
 
 
 class Reader:
@@ -67,8 +23,7 @@ class Reader:
         self.driver = driver
 
     def resize(self, width, height=900):
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        resize(self.driver, width, height)
 
     def open(self, path: Path, width=1280, height=900):
         self.resize(width, height)
@@ -108,7 +63,7 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    with _chromium(tmp_path_factory.mktemp("profile")) as driver:
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
         yield Reader(driver)
 
 
@@ -248,25 +203,19 @@ class TestPage:
 
 
 class TestAccessibility:
-    """axe-core finds nothing."""
-
-    @pytest.mark.parametrize(
-        ("width", "scheme", "panel"), [(1440, "light", False), (768, "dark", False), (390, "light", True)]
-    )
-    def test_axe_finds_nothing(self, reader, width, scheme, panel):
-        from axe_core_python.selenium import Axe
-
-        preferred = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-        reader.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", preferred)
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    @pytest.mark.parametrize(("width", "panel"), [(1440, False), (768, False), (390, False), (390, True)])
+    def test_axe_finds_nothing_and_no_element_overflows(self, reader, width, scheme, panel):
+        prefer(reader.driver, scheme)
         reader.resize(width)
         try:
             if panel:
                 reader.run("document.querySelector('.open').click()")
                 reader.until(TestPictures.PAINTED)
-            found = Axe().run(reader.driver, options={"resultTypes": ["violations"]})["violations"]
-            assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
+            assert violations(reader.driver) == []
+            assert overflowing(reader.driver) == []
         finally:
-            reader.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+            prefer(reader.driver, None)
             reader.resize(1280)
 
 

@@ -1,0 +1,78 @@
+"""The documentation as a reader meets it: every page in a browser, light and dark, from a phone to a desktop."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browsers import BROWSER, chromium, overflowing, prefer, resize, violations
+
+pytestmark = BROWSER
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = sorted(path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*") if path.suffix in (".md", ".ipynb"))
+GENERATED = [Path("search"), Path("api"), Path("generated/segbench.Result"), Path("generated/segbench.evaluate")]
+SIDEBAR = ".sidebar-drawer"  # the same on all pages
+OF_EACH_KIND = {
+    "index",
+    "getting_started",
+    "check",
+    "commands/pixels",
+    "notebooks/paper",
+    "search",
+    "generated/segbench.Result",
+}
+READ = [
+    pytest.param(page, id=str(page), marks=() if str(page) in OF_EACH_KIND else pytest.mark.slow)
+    for page in [*PAGES, *GENERATED]
+]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site in the folder that SEGBENCH_SITE names, or one that is built now."""
+    if folder := os.environ.get("SEGBENCH_SITE"):
+        return Path(folder)
+    for name in ("sphinx", "furo", "myst_nb"):
+        pytest.importorskip(name, reason="needs pip install '.[docs]'")
+    folder = tmp_path_factory.mktemp("site")
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", DOCS, folder], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.mark.parametrize("page", READ)
+def test_a_page_can_be_read_by_everyone(site, driver, page):
+    driver.get((site / f"{page}.html").as_uri())
+    for width in (390, 768, 1440):
+        resize(driver, width)
+        assert overflowing(driver) == []
+        if width != 768:
+            prefer(driver, "light" if width == 390 else "dark")
+            assert violations(driver, without=[] if page == Path("index") else [SIDEBAR]) == []
+
+
+def test_search_shows_excerpts(site, driver):
+    """Over HTTP, as `python -m http.server -d site` serves the pages; a browser lets no local file read others."""
+    import threading
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        driver.get(f"http://127.0.0.1:{server.server_port}/search.html?q=hausdorff")
+        excerpts = "return [...document.querySelectorAll('#search-results p.context')].map((one) => one.textContent)"
+        found = WebDriverWait(driver, 15).until(lambda _: driver.execute_script(excerpts))
+        server.shutdown()
+    assert any("hausdorff" in excerpt.lower() for excerpt in found)
