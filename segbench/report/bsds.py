@@ -15,7 +15,6 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 
-
 _LONGEST_NAME = 240
 """Bytes of a part of a path, of 255 that file systems take: the rest is for a number and an extension."""
 
