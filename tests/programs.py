@@ -1,4 +1,4 @@
-"""The program in a process of its own that starts at once: forked from the server that workers are forked from."""
+"""The program in a process of its own that starts at once where it can be forked from the server of workers."""
 
 import multiprocessing
 import os
@@ -11,8 +11,9 @@ from segbench.aggregator.pools import process_pool
 def start(out, *arguments, largest_file=None):
     """Run the program with these arguments; its streams become the files `out`.out and `out`.err."""
     with process_pool(1):  # starts the server
-        server = multiprocessing.get_context("forkserver")
-        process = server.Process(target=_run, args=(str(out), [*map(str, arguments)], largest_file))
+        forked = "forkserver" in multiprocessing.get_all_start_methods()
+        context = multiprocessing.get_context("forkserver" if forked else "spawn")
+        process = context.Process(target=_run, args=(str(out), [*map(str, arguments)], largest_file))
         process.start()
     return process
 

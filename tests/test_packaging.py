@@ -27,6 +27,7 @@ def on_the_index():
     [
         ("README.md", r"^  version = \{(.+)\},$"),
         ("CITATION.cff", r'^version: "(.+)"$'),
+        ("CHANGELOG.md", r"^## (\S+)"),
     ],
 )
 def test_the_version_is_the_same_wherever_it_stands(file, pattern):

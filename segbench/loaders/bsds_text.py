@@ -92,12 +92,18 @@ def _ten(value: float) -> str:
     return f"{value:10d}" if isinstance(value, int) else f"{value:10.6g}"
 
 
+_DEVICES = {"CON", "PRN", "AUX", "NUL", *(f"{kind}{number}" for kind in ("COM", "LPT") for number in range(1, 10))}
+
+
 def as_file_name(name: str) -> str:
     """Write a name so that it is one part of a path, whatever it holds: ``%`` and two digits for a byte, as in URLs.
 
-    Letters and digits of any script stay, and the marks ``-_+=,~@#()[]`` and inner blanks and dots.
+    Letters and digits of any script stay, and the marks ``-_+=,~@#()[]`` and inner blanks and dots; not so the first
+    letter of a name that Windows gives to a device.
     """
     kept = [c if c.isalnum() or c in "-_+=,~@#()[] ." else _escaped(c) for c in name]
+    if name.partition(".")[0].strip().upper() in _DEVICES:
+        kept[0] = _escaped(kept[0])
     for end in (0, -1):
         if kept and kept[end] in {" ", "."}:
             kept[end] = _escaped(kept[end])

@@ -149,7 +149,7 @@ def load_preset(name: str) -> Preset:
 
     try:
         data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _hint())
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise DataError(shown(path), f"cannot be read ({shown(error)}), expected a preset", "check the path") from error
     return _read(text, path.stem, str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -13,6 +14,9 @@ from segbench.core.capabilities import Official
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.loaders.bsds_text import COUNTS, as_file_name
+
+_LONGEST_NAME = 240
+"""Bytes of a part of a path, of 255 that file systems take: the rest is for a number and an extension."""
 
 
 def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str]) -> list[Path]:
@@ -82,12 +86,21 @@ def files_of(result: Result) -> dict[str, str]:
     return official.official_files(result.counts)
 
 
+def _short(name: str) -> str:
+    """Cut what no file system takes as one part of a path, and keep it apart from other names."""
+    encoded = name.encode(errors="surrogatepass")
+    if len(encoded) <= _LONGEST_NAME:
+        return name
+    start = encoded[: _LONGEST_NAME - 20].decode(errors="ignore").rstrip(" .")
+    return f"{start}~{hashlib.sha256(encoded).hexdigest()[:16]}"
+
+
 def file_names(names: Iterable[str]) -> list[str]:
     """Give each name a part of a path of its own, different also where upper and lower case are one."""
     taken: set[str] = set()
     given = []
     for name in names:
-        plain = as_file_name(name)
+        plain = _short(as_file_name(name))
         choices = itertools.chain([plain], (f"{plain}-{number}" for number in itertools.count(2)))
         given.append(next(one for one in choices if one.casefold() not in taken))
         taken.add(given[-1].casefold())

@@ -124,7 +124,7 @@ class TestLostWorkers:
             evaluate(*folders, Deadly(always=names), executor=pool)
 
     def test_a_pool_that_does_not_mend_itself_is_refused_after(self, folders, tmp_path):
-        context = multiprocessing.get_context("forkserver")
+        context = multiprocessing.get_context(multiprocessing.get_all_start_methods()[-1])
         protocol = Deadly(once="im05", mark=tmp_path / "mark")
         with (
             ProcessPoolExecutor(1, context) as pool,

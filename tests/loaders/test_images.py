@@ -392,7 +392,7 @@ def test_pixels_that_contradict_the_checksum_of_their_chunk_are_refused():
         (b"P2 1 1 255\n-4", "a.pgm", "negative"),
         (b"x", "a.xyz", r"extension '.xyz', expected one of .png"),
         (b"x", "noextension", "extension ''"),
-        (mat(a=GREY8, b=GREY16), "a.mat", r"2 of the variables \(a, b\) are maps, expected one"),
+        pytest.param(mat(a=GREY8, b=GREY16), "a.mat", r"2 of the variables \(a, b\) are maps, expected one", id="mat"),
     ],
 )
 def test_what_is_no_such_file_is_named(data, name, expected):

@@ -98,7 +98,16 @@ def test_memory_and_file_urls_are_folders(folders, memory):
 
 
 @pytest.mark.parametrize(
-    "pool", [lambda: process_pool(2), lambda: ProcessPoolExecutor(2, multiprocessing.get_context("fork"))]
+    "pool",
+    [
+        lambda: process_pool(2),
+        pytest.param(
+            lambda: ProcessPoolExecutor(2, multiprocessing.get_context("fork")),
+            marks=pytest.mark.skipif(
+                "fork" not in multiprocessing.get_all_start_methods(), reason="nothing can be forked here"
+            ),
+        ),
+    ],
 )
 def test_a_web_server_and_workers(folders, server, pool):
     alone = evaluate(f"{server}/gt", f"{server}/pred/")

@@ -63,7 +63,7 @@ def read_defects(place: Any) -> Defects:  # noqa: ANN401  checked here
 
 def _read(file: Path) -> tuple[Saturation, ...]:
     try:
-        rows = json.loads(file.read_text("utf-8"))
+        rows = json.loads(file.read_text("utf-8-sig"))
         found = tuple(
             Saturation(int(row["pixel_value"]), float(row["saturation_threshold"]), bool(row["relative_saturation"]))
             for row in rows

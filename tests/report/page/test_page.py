@@ -355,7 +355,7 @@ class TestCurves:
 
     def test_a_published_curve_has_no_images(self, tmp_path):
         rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
-        signature = "protocol:boundaries|images:unknown|data:none|segbench:1.0.0rc1"
+        signature = "protocol:boundaries|images:unknown|data:none|segbench:0.9.0"
         result = Result("printed", "boundaries", {}, signature, {}, published=PublishedCurve(rows))
         page = write_page(tmp_path, [result]).read_text()
         assert "Metrics of single images are not known" in page
