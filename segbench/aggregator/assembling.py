@@ -23,7 +23,7 @@ from segbench.core.arrays import as_floats
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
@@ -75,7 +75,7 @@ def _settled(counted: Mapping[str, Outcome], protocol: Protocol, run: Run, *, pa
     """Give those images that the whole set changes, with their new counts."""
     void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
-    left_out_by += [] if field is None else [given("field", field)]
+    left_out_by += [] if field is None else [format_setting("field", field)]
     facts = {name: outcome.facts for name, outcome in counted.items() if outcome.facts}
     decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
     packed = Column[bytes](counted, "counts")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 from segbench.core.summary import Summary
@@ -168,7 +168,7 @@ def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
 
 def count_afresh() -> str:
     """Give the remedy where packed counts are not what was packed."""
-    return f"the results file was changed or damaged: count again with {given('fresh', True)}"
+    return f"the results file was changed or damaged: count again with {format_setting('fresh', True)}"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any
 
 from segbench.core.capabilities import Reference
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
@@ -54,7 +54,7 @@ class Grouping:
         """Insist that there is such a group."""
         if group not in self.names:
             known = first_names(self.names, 20)
-            raise ArgumentError(f"{given('group', group)}: there is no such group; the groups are {known}")
+            raise ArgumentError(f"{format_setting('group', group)}: there is no such group; the groups are {known}")
         return group
 
 
@@ -71,7 +71,7 @@ def grouping(by: str | Mapping[str, str], names: Iterable[str]) -> Grouping:
     if not found:
         by_folder = f"no image lies in a sub-folder; {_EXPECTED}"
         hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
-        raise ArgumentError(f"{given('group_by', what)} gives no group: {hint}")
+        raise ArgumentError(f"{format_setting('group_by', what)} gives no group: {hint}")
     for name, group in found.items():
         if _RESERVED.fullmatch(group):
             raise ArgumentError(f"{name} is in a group called {group!r}, which names another row; rename this group")
@@ -102,7 +102,7 @@ def _column(by: str) -> dict[str, str]:
     """Read the group of each image from a column of a CSV file."""
     place, colon, column = by.rpartition(":")
     if not colon or not place:
-        raise ArgumentError(f"{given('group_by', by)} is not understood, {_EXPECTED}")
+        raise ArgumentError(f"{format_setting('group_by', by)} is not understood, {_EXPECTED}")
     return read_column(place, column)
 
 

@@ -16,7 +16,7 @@ from segbench.aggregator.records import Outcome, Run, version_of, with_version, 
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, of_all
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocol_of
@@ -127,7 +127,7 @@ def _named_runs(path: Path, leave_out: Collection[str]) -> list[tuple[str, Run, 
         unfinished = [(run.method, run, list[Outcome]()) for run in found if not run.complete]
         for method, *_ in unfinished:
             if method not in leave_out:
-                hint = f"repeat the run to complete it, or leave it out: {given('leave_out', [method])}"
+                hint = f"repeat the run to complete it, or leave it out: {format_setting('leave_out', [method])}"
                 raise DataError(str(path), f"the run of {method!r} is not complete", hint)
         runs = [run for run in found if run.complete]
         outcomes = [store.outcomes(run.key) for run in runs]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.groups import MeanOverGroups
 from segbench.core.capabilities import Parts, Pictured, Reference
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
@@ -38,7 +38,7 @@ def why_no_pictures(result: Result) -> str:
     run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if isinstance(result.rules, MeanOverGroups):
-        return f"is a mean over groups, of which each has its own pictures: {given('group', 'NAME')}"
+        return f"is a mean over groups, of which each has its own pictures: {format_setting('group', 'NAME')}"
     if result.protocol_json and result.inputs is not None:
         kind = json.loads(result.protocol_json)["class"]
         if kind != type(result.rules).__name__:
@@ -112,7 +112,7 @@ def best_cut(result: Result) -> float:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]
     if math.isnan(best):
-        raise DataError(result.method, "has no best threshold", f"name one: {given('threshold', 0.5)}")
+        raise DataError(result.method, "has no best threshold", f"name one: {format_setting('threshold', 0.5)}")
     return float(best)
 
 

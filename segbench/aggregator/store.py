@@ -25,7 +25,7 @@ from typing import Any, Self
 from segbench._version import __version__
 from segbench.aggregator.records import Outcome, Run, Stored, StoredPool, read_inputs, read_outcome, read_pool, read_run
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.loaders.decoded import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
@@ -407,7 +407,7 @@ class ResultsFile:
         name = setting(quote(f"{other}={shown(place)}"), f"method={other!r}")
         if run.inputs and run.inputs.pairs:
             name = f"prediction:{other} as the header of their column"
-        hint = f"give these another name, {name}, or replace the stored run: {given('fresh', True)}"
+        hint = f"give these another name, {name}, or replace the stored run: {format_setting('fresh', True)}"
         what = f"holds a run of {run.method!r} with other predictions, {shown(there)}"
         return DataError(str(self.path), what, hint)
 

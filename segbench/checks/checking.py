@@ -14,7 +14,7 @@ import numpy as np
 
 from segbench.checks.classes import class_findings, class_map_findings, probe_classes
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, in_order, look
+from segbench.checks.findings import Finding, Place, Report, as_warning, in_order
 from segbench.checks.label_maps import (
     REPLACED,
     label_map_findings,
@@ -97,7 +97,7 @@ def check(
     Returns
     -------
     Report
-        Its ``findings``, what stops first; ``report.stops`` is empty where everything can be counted.
+        Its ``findings``, errors first; ``report.errors`` is empty where everything can be counted.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def _check(
     if problem:
         images = len(pairing.files)
         return Report(
-            method=method, protocol=protocol.name, images=images, looked_into=0, refused=True, findings=(problem,)
+            method=method, protocol=protocol.name, images=images, inspected=0, refused=True, findings=(problem,)
         )
     scaled = repairs.scale is not None
     surveyed = survey_headers(pairing.files, read, protocol.reads, repairs)
@@ -172,7 +172,7 @@ def _check(
         method=method,
         protocol=protocol.name,
         images=len(pairing.files),
-        looked_into=len(probes),
+        inspected=len(probes),
         refused=any(finding.whole for finding in findings) or _none_left(findings, probes),
         findings=in_order(findings),
         notes=pairing.notes,
@@ -244,7 +244,7 @@ def _coloured(probes: Sequence[Probe]) -> list[Finding]:
     is_or_are = verb(len(places), "are")
     what = f"{many(len(places), 'file')} of those inspected {is_or_are} in colour, and {is_or_are} turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    return [look("colour", "prediction", what, fix, places)]
+    return [as_warning("colour", "prediction", what, fix, places)]
 
 
 _MOST_ODD = 1000

@@ -8,7 +8,7 @@ from math import isnan
 from statistics import median
 from typing import TypeAlias, cast
 
-from segbench.checks.findings import Finding, Place, failing, look
+from segbench.checks.findings import Finding, Place, as_warning, failing
 from segbench.checks.probes import (
     ClassStackError,
     Probe,
@@ -23,7 +23,7 @@ from segbench.checks.truths import listed
 from segbench.core.capabilities import ByClass
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
@@ -132,8 +132,11 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         what = "are neither a class nor void" if len(together) > 1 else "is neither a class nor void"
         message = f"{listed(together)} {what}, and counts as negative in every class, "
         message += f"in {many(len(places), 'ground truth')} of {len(seen)} inspected"
-        fix = f"{given('void', together[:_NAMED_ONE_BY_ONE])}, or name it in {setting('--classes', 'labels=...')}"
-        yield look(key, "ground truth", message, fix, places)
+        fix = (
+            f"{format_setting('void', together[:_NAMED_ONE_BY_ONE])}"
+            f", or name it in {setting('--classes', 'labels=...')}"
+        )
+        yield as_warning(key, "ground truth", message, fix, places)
 
 
 def _inverted(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
@@ -142,12 +145,12 @@ def _inverted(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
     wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
     if not wrong:
         return []
-    turn = f"{'leave out ' * expected.invert}{given('invert', True)}"
+    turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
     lowest, highest = min(middles[title] for title in wrong), max(middles[title] for title in wrong)
     order = "check which map belongs to which class, or invert only those maps"
     span = f"{lowest:.2f}" if len(wrong) == 1 else f"{lowest:.2f} to {highest:.2f}"
     return [
-        look(
+        as_warning(
             "inverted",
             "prediction",
             f"scores of {_named(wrong, by_class)} are higher on negatives than on positives "
@@ -165,7 +168,7 @@ def _constant(by_class: _ByClass) -> list[Finding]:
         return []
     places = (Place(score.file, f"all {score.highest:g}") for title in flat for score in drawn[title])
     what = f"maps of {_named(flat, by_class)} are constant in all inspected images that contain the class"
-    return [look("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
+    return [as_warning("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
 
 
 def _saturated(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
@@ -177,7 +180,7 @@ def _saturated(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
     places = (place for one in found.values() for place in one.places)
     fix = next(iter(found.values())).fix
     what += "more of these are negative: no threshold separates them"
-    return [look("saturated", "prediction", what, fix, dict.fromkeys(places))]
+    return [as_warning("saturated", "prediction", what, fix, dict.fromkeys(places))]
 
 
 def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:

@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from segbench.checks.findings import Finding, Place, look
+from segbench.checks.findings import Finding, Place, as_warning
 from segbench.core.errors import DataError
 from segbench.core.numbers import many, verb
 from segbench.loaders.decoded import Source, shown
@@ -35,7 +35,7 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     if groups:
         what = f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte"
         places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
-        found.append(look("duplicates", "prediction", what, "check that each belongs to its own image", places))
+        found.append(as_warning("duplicates", "prediction", what, "check that each belongs to its own image", places))
     return found
 
 
@@ -48,7 +48,7 @@ def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
 def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
     what = f"{many(len(same), 'prediction')} of {total} {verb(len(same), 'are')} the ground truth itself ({how})"
     places = (Place(shown(files.prediction)) for files in same)
-    return look("is-ground-truth", "prediction", what, "give the folder of predictions", places)
+    return as_warning("is-ground-truth", "prediction", what, "give the folder of predictions", places)
 
 
 def is_same_file(prediction: Source, truth: Source) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from segbench.core.errors import DataError, few
 from segbench.core.numbers import many
 
-Severity: TypeAlias = Literal["stops", "look"]
+Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
 
 NOTHING = "  nothing found"
@@ -34,7 +34,7 @@ class Finding:
     ----------
     key : str
         What it is, for scripts: ``"inverted"``; the list is in docs/check.md.
-    severity : {"stops", "look"}
+    severity : {"error", "warning"}
         Whether images cannot be counted like this, or metrics may not mean what they seem to.
     about : {"names", "ground truth", "prediction"}
         Where the problem is.
@@ -45,7 +45,7 @@ class Finding:
     places : tuple of Place
         Where: all that are known, in order.
     images : tuple of str
-        The images that cannot be counted because of it; empty for a look.
+        The images that cannot be counted because of it; empty for a warning.
     whole : bool
         Whether it stops the whole set, however few files show it.
     """
@@ -62,9 +62,9 @@ class Finding:
     @property
     def lines(self) -> tuple[str, list[str], str]:
         """The message, the first places, and what fixes it, as they are printed."""
-        indent = " " * 11
+        indent = " " * 13
         places = few([f"{indent}{place}" for place in self.places], indent)
-        return f"  {self.severity:<5}  {self.key}: {self.message}", places, f"           -> {self.fix}"
+        return f"  {self.severity:<7}  {self.key}: {self.message}", places, f"             -> {self.fix}"
 
     def __str__(self) -> str:
         """Print the finding as ``segbench check`` does."""
@@ -84,12 +84,12 @@ class Report:
         Name of the protocol.
     images : int
         How many images have a prediction and a ground truth.
-    looked_into : int
+    inspected : int
         How many of them were decoded; of the others names and headers were read.
     refused : bool
         Whether a run counts nothing: names do not pair, or not one of the images inspected can be counted.
     findings : tuple of Finding
-        What stops first.
+        Errors first.
     notes : tuple of str
         Files that were left out.
 
@@ -108,7 +108,7 @@ class Report:
     method: str
     protocol: str
     images: int
-    looked_into: int
+    inspected: int
     refused: bool = False
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class Report:
     @property
     def heading(self) -> str:
         """The method, and how many images were looked at."""
-        return f"{self.method}: {many(self.images, 'image')}, {self.looked_into} inspected"
+        return f"{self.method}: {many(self.images, 'image')}, {self.inspected} inspected"
 
     def __str__(self) -> str:
         """Print the report as ``segbench check`` does."""
@@ -125,22 +125,22 @@ class Report:
     __repr__ = __str__
 
     @property
-    def stops(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[Finding, ...]:
         """Findings because of which images cannot be counted."""
-        return tuple(finding for finding in self.findings if finding.severity == "stops")
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
-    def looks(self) -> tuple[Finding, ...]:
+    def warnings(self) -> tuple[Finding, ...]:
         """Findings that change no metric by themselves but need attention."""
-        return tuple(finding for finding in self.findings if finding.severity == "look")
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
 
 
-def look(key: str, about: About, message: str, fix: str, places: Iterable[Place]) -> Finding:
+def as_warning(key: str, about: About, message: str, fix: str, places: Iterable[Place]) -> Finding:
     """Make a finding that stops no image."""
-    return Finding(key=key, severity="look", about=about, message=message, fix=fix, places=tuple(places))
+    return Finding(key=key, severity="warning", about=about, message=message, fix=fix, places=tuple(places))
 
 
-def stops(
+def as_error(
     key: str,
     about: About,
     message: str,
@@ -151,17 +151,17 @@ def stops(
     whole: bool = False,
 ) -> Finding:
     """Make a finding that stops some images, or the whole set."""
-    found = look(key, about, message, fix, places)
-    return replace(found, severity="stops", images=tuple(dict.fromkeys(images)), whole=whole)
+    found = as_warning(key, about, message, fix, places)
+    return replace(found, severity="error", images=tuple(dict.fromkeys(images)), whole=whole)
 
 
 def failing(key: str, about: About, what: str, failures: Mapping[str, DataError], fix: str = "") -> Finding:
     """Make a finding that stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
     hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
     places = (Place(error.path, error.what) for error in failures.values())
-    return stops(key, about, what, "; ".join(list(hints)[:3]) or fix, places, images=failures)
+    return as_error(key, about, what, "; ".join(list(hints)[:3]) or fix, places, images=failures)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Sort findings: what stops first, else as found."""
-    return tuple(sorted(findings, key=lambda finding: finding.severity != "stops"))
+    """Sort findings: errors first, otherwise as found."""
+    return tuple(sorted(findings, key=lambda finding: finding.severity != "error"))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, failing, look, stops
+from segbench.checks.findings import Finding, Place, as_error, as_warning, failing
 from segbench.checks.probes import LabelProbe, Probe, UncountedError
 from segbench.checks.truths import listed
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Facts, Protocol
 from segbench.loaders.decoded import shown
@@ -74,15 +74,15 @@ def label_map_findings(
     void = [probe for probe in counted if not probe.counts.pixels]
     if void:
         what = f"{many(len(void), 'ground truth')} of {len(counted)} inspected {verb(len(void), 'are')} void everywhere"
-        fix = f"check {given('void')}, {given('gt_map')} and {given('field')}"
-        found.append(look("all-void", "ground truth", what, fix, (Place(probe.truth_file) for probe in void)))
+        fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
+        found.append(as_warning("all-void", "ground truth", what, fix, (Place(probe.truth_file) for probe in void)))
     if counted and counted_by:
         found += [*_one_sided(counted, counted_by), *_outside(counted, counted_by)]
     held = [probe for probe in counted if probe.counts.pixels]
     if held and all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
-        found.append(look("identical", "prediction", what, "check that these are predictions", places))
+        found.append(as_warning("identical", "prediction", what, "check that these are predictions", places))
     return found
 
 
@@ -93,7 +93,7 @@ def _one_sided(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterato
         counted_by.require_both_sides(facts, "what was inspected")
     except DataError as error:
         places = (Place(probe.truth_file, listed(probe.facts)) for probe in counted)
-        yield look("no-positives", "ground truth", error.what, error.hint, places)
+        yield as_warning("no-positives", "ground truth", error.what, error.hint, places)
 
 
 def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
@@ -104,15 +104,15 @@ def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[
     labels = listed(sorted({label for probe in outside for label in probe.outside}))
     what = f"{many(len(outside), 'prediction')} of {len(counted)} inspected {verb(len(outside), 'have')} labels that "
     what += f"are not classes ({labels}), "
-    fix = f"add labels to {given('classes')}, or remap them: {given('pred_map')}"
+    fix = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
     remap = counted_by.missing_pred_map({probe.image: probe.counts for probe in counted})
     if remap:
         what += "and label 0 is never predicted: labels seem to count from 1"
-        fix = given("pred_map", remap)
+        fix = format_setting("pred_map", remap)
     else:
         what += "and such pixels count as wrong"
     places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
-    yield look("outside-classes", "prediction", what, fix, places)
+    yield as_warning("outside-classes", "prediction", what, fix, places)
 
 
 REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
@@ -142,7 +142,7 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
     if counted:
         fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
     return [
-        stops(
+        as_error(
             "label-map",
             "prediction",
             what,
@@ -163,5 +163,5 @@ def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Fin
     fix = f"give label maps, ucm2 or segs; soft maps are for {protocols}"
     places = [Place(probe.file, f"{probe.labels} labels") for probe in soft]
     if of_soft_maps:
-        return [look("soft-map", "prediction", f"{what}they hold more than two values", of_soft_maps, places)]
-    return [look("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]
+        return [as_warning("soft-map", "prediction", f"{what}they hold more than two values", of_soft_maps, places)]
+    return [as_warning("soft-map", "prediction", f"{what}every grey level is read as a region", fix, places)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from segbench.checks.duplicates import is_same_file
-from segbench.checks.findings import Finding, Place, stops
+from segbench.checks.findings import Finding, Place, as_error
 from segbench.core.expected import Expected
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, of_all
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
@@ -32,7 +32,7 @@ def problem_finding(pairing: Pairing) -> Finding | None:
     places = tuple(Place(line.strip()) for line in listed if line)
     # Each method has faults of its own in a list, and their number would keep these from being one finding.
     what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")
-    return _stops("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
+    return _as_error("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
 
 
 def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
@@ -47,12 +47,15 @@ def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
     truth, predicted = (shown(masked(str(place))) for place in (inputs.ground_truth, inputs.prediction))
     where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
     what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
-    fix = f"give a ground truth without predictions, or a pattern that fits none: {given('gt_pattern', 'gt/#/*')}"
-    return _stops("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
+    fix = (
+        "give a ground truth without predictions, or a pattern that fits none: "
+        f"{format_setting('gt_pattern', 'gt/#/*')}"
+    )
+    return _as_error("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
 
 
-def _stops(key: str, message: str, fix: str, places: Iterable[Place]) -> Finding:
-    return stops(key, "names", message, fix, places, whole=True)
+def _as_error(key: str, message: str, fix: str, places: Iterable[Place]) -> Finding:
+    return as_error(key, "names", message, fix, places, whole=True)
 
 
 def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
@@ -62,11 +65,11 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     if pairing.unknown:
         fix = pairing_hint(Pairing(inputs, unknown=pairing.unknown))
         unknown = map(Place, pairing.unknown)
-        found.append(_stops("unknown-images", unmatched(pairing.unknown), fix, unknown))
+        found.append(_as_error("unknown-images", unmatched(pairing.unknown), fix, unknown))
     methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
     if methods:
         error = several_methods(inputs, methods)
-        return [*found, _stops("several-methods", error.what, error.hint, map(Place, methods))]
+        return [*found, _as_error("several-methods", error.what, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
         found.append(_annotators(pairing, pattern, expected))
     elif pairing.missing or pairing.extra:
@@ -75,7 +78,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
         masks = Pairing(inputs, without_field=pairing.without_field)
         folder = shown(masked(str(inputs.field)))
         what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
-        found.append(_stops("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field)))
+        found.append(_as_error("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field)))
     return found
 
 
@@ -93,11 +96,11 @@ def _unpaired(pairing: Pairing) -> Finding:
         for name in pairing.missing
     ]
     places += [Place(name, "no ground truth") for name in pairing.extra]
-    return _stops("unpaired", ", ".join(parts), pairing_hint(pairing), places)
+    return _as_error("unpaired", ", ".join(parts), pairing_hint(pairing), places)
 
 
 def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> Finding:
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
-    fixes = [given("gt_pattern", pattern), given("annotators", "majority")]
+    fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
     fix = setting(" ", ", ").join(fixes[: 1 + expected.one_annotator])
-    return _stops("annotator-names", what, fix, map(Place, pairing.missing))
+    return _as_error("annotator-names", what, fix, map(Place, pairing.missing))

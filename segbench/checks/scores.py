@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import isnan
 from statistics import median
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, as_error, as_warning
 from segbench.checks.probes import Probe, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.levels import ROUNDING, how_to_scale
 from segbench.core.numbers import many, verb
 
@@ -61,8 +61,8 @@ def _inverted(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_brig
     what = f"scores are higher on negatives than on positives (AUC-ROC {middle:.2f}, median of "
     message = f"{what}{many(len(ranked), 'image')}){ground}"
     places = (Place(score.file, f"AUC-ROC {score.auc:.2f}") for score in ranked if score.auc < 0.5)
-    fix = f"{'leave out ' * expected.invert}{given('invert', True)}"
-    return [look("inverted", "prediction", message, fix, places)]
+    fix = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
+    return [as_warning("inverted", "prediction", message, fix, places)]
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -74,7 +74,9 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
             full = 255 if dtype == "uint8" else 65535
             what = f"{dtype} predictions contain nothing above {highest:g}, so no score is above {highest:g} / {full}"
             places = (Place(score.file, f"up to {score.highest:g}") for score in group)
-            return [look("levels-unscaled", "prediction", what, given("scale", most, of="Repairs"), places)]
+            return [
+                as_warning("levels-unscaled", "prediction", what, format_setting("scale", most, of="Repairs"), places)
+            ]
     return []
 
 
@@ -100,8 +102,8 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: ExpectedScores)
             fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
     if expected.unit_range:
-        return [stops("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
-    return [look("range", "prediction", what, fix, places)]
+        return [as_error("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
+    return [as_warning("range", "prediction", what, fix, places)]
 
 
 def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
@@ -120,9 +122,9 @@ def _not_finite(scored: Sequence[tuple[Probe, ScoreProbe]], *, field: bool) -> l
         return []
     fix = "write finite scores"
     if field:
-        fix += f", or leave those pixels out with {given('field')}"
+        fix += f", or leave those pixels out with {format_setting('field')}"
     return [
-        stops(
+        as_error(
             "not-finite",
             "prediction",
             f"{many(len(bad), 'prediction')} of those inspected {verb(len(bad), 'contain')} NaN or infinite scores",
@@ -145,7 +147,7 @@ def _constant(scored: Sequence[tuple[Probe, ScoreProbe]]) -> list[Finding]:
     what = f"{many(len(flat), 'prediction')} of {len(scored)} inspected {verb(len(flat), 'are')} constant ({zero} all "
     what += "zero), although the "
     places = (Place(score.file, f"all {score.highest:g}") for score in flat)
-    return [look("constant", "prediction", f"{what}ground truth has positives", WRITTEN_WHOLE, places)]
+    return [as_warning("constant", "prediction", f"{what}ground truth has positives", WRITTEN_WHOLE, places)]
 
 
 def _values(scores: Sequence[ScoreProbe]) -> list[float]:
@@ -164,7 +166,7 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
         message = f"predictions contain only two values ({written}), so they are evaluated as masks"
         labels = setting("segbench labels GT PRED", "Labels()")
         fix = f"for IoU, Dice and MCC of masks use {labels}; for curves and areas {fix}"
-    return [look("few-levels", "prediction", message, fix, (Place(score.file) for score in scores))]
+    return [as_warning("few-levels", "prediction", message, fix, (Place(score.file) for score in scores))]
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -175,7 +177,7 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     what = f"{100 * (right + wrong) / pixels:.0f} % of the pixels have the highest possible score, and "
     what += f"{100 * wrong / (right + wrong):.0f} % of these are negative: no threshold separates them"
     fix = "save scores before they are clipped, as floats or divided by their maximum"
-    return [look("saturated", "prediction", what, fix, (Place(score.file) for score in scores if sum(score.top)))]
+    return [as_warning("saturated", "prediction", what, fix, (Place(score.file) for score in scores if sum(score.top)))]
 
 
 def _thick(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -184,6 +186,6 @@ def _thick(scores: Sequence[ScoreProbe]) -> list[Finding]:
         return []
     what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
     nms = setting("segbench nms IN_DIR OUT_DIR", "segbench.nms")
-    fix = f"{given('nms', (1, 5, 1.01))}, or {nms}, as is usual for network outputs"
+    fix = f"{format_setting('nms', (1, 5, 1.01))}, or {nms}, as is usual for network outputs"
     thick = (Place(score.file, f"{100 * score.blocks:.0f} %") for score in scores if score.blocks >= THICK)
-    return [look("not-suppressed", "prediction", what, fix, thick)]
+    return [as_warning("not-suppressed", "prediction", what, fix, thick)]

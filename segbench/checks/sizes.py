@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, failing, look, stops
+from segbench.checks.findings import Finding, Place, as_error, as_warning, failing
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -137,7 +137,7 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
     images = dict.fromkeys(misfit.image for misfit in group)
     plural, what = _SIZES[kind]
-    return stops(
+    return as_error(
         kind,
         "prediction" if "prediction" in roles else "ground truth",
         f"{files} {verb(len(group), plural)} {what} ({len(images)} of {many(total, 'image')})",
@@ -153,7 +153,7 @@ def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
         return []
     what = f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied"
     fix = "where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
-    return [look("orientation", "prediction", what, fix, turned)]
+    return [as_warning("orientation", "prediction", what, fix, turned)]
 
 
 def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
@@ -176,12 +176,12 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
         what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
         what += f"({scales})"
         fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
-        found.append(look("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
+        found.append(as_warning("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
     kinds = {"float" if name.startswith("float") else "levels" for name in by_type}
     if len(kinds) > 1:
         counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
         rarest = min(by_type.values(), key=len)
         what = f"some predictions are floats, used unchanged, and others are levels, which are divided ({counts})"
         places = (Place(shown(path)) for path in rarest)
-        found.append(look("mixed-types", "prediction", what, "save all predictions in one type", places))
+        found.append(as_warning("mixed-types", "prediction", what, "save all predictions in one type", places))
     return found

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from segbench.checks.findings import Finding, Place, look, stops
+from segbench.checks.findings import Finding, Place, as_error, as_warning
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.numbers import many, verb
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
@@ -67,25 +67,25 @@ def _values_finding(
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for _, truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        fix = given("positive", f">={half_of(examples[-1])}")
+        fix = format_setting("positive", f">={half_of(examples[-1])}")
     elif kind == "void":
         void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
         what = f"labels and the value {void:g}, which is not declared void"
         rest = [value for value in examples if value != void]
-        fix = given("positive", rest[-1]) if lines else given("void", (void,))
+        fix = format_setting("positive", rest[-1]) if lines else format_setting("void", (void,))
         if not lines and not expected.rule and len(rest) > 2:
-            fix += f" and {given('positive', rest[-1])}, or whichever labels are positive"
+            fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
         elif not lines and examples[-1] != void:
-            fix += f", or {given('positive', '>=128')}"
+            fix += f", or {format_setting('positive', '>=128')}"
     else:
         what = "several labels"
-        fix = f"{given('positive', examples[-1])}, or whichever labels are positive"
-        fix = f"{given('label_maps', True)} for their borders, or {fix}" if lines else fix
+        fix = f"{format_setting('positive', examples[-1])}, or whichever labels are positive"
+        fix = f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
     message = f"{many(len(group), 'ground truth')} of those inspected {verb(len(group), 'contain')} {what}"
     places = [Place(truth.file, listed(truth.values)) for _, truth in group]
     if expected.rule:
-        return look(kind, "ground truth", message, fix, places)
-    return stops(kind, "ground truth", message, fix, places, images=[probe.image for probe, _ in group])
+        return as_warning(kind, "ground truth", message, fix, places)
+    return as_error(kind, "ground truth", message, fix, places, images=[probe.image for probe, _ in group])
 
 
 def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
@@ -93,11 +93,11 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
     if not several or not expected.one_annotator:
         return []
     return [
-        stops(
+        as_error(
             "annotators",
             "ground truth",
             f"{many(len(several), 'image')} of {len(probes)} inspected {verb(len(several), 'have')} several annotators",
-            f"{given('annotators', 'majority')}, any, all or each; or {take_one()}",
+            f"{format_setting('annotators', 'majority')}, any, all or each; or {take_one()}",
             (Place(probe.image, many(len(probe.truths), "annotator")) for probe in several),
             images=[probe.image for probe in several],
             whole=len(several) == total,
@@ -116,22 +116,25 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
         rarest = min(pairs.values(), key=len)
         what = f"masks do not agree on their two values: {listed(together)} across the set"
         places = [Place(truth.file, listed(truth.values)) for truth in rarest]
-        fix = given("positive", f">={together[1]:g}")
-        return [stops("mixed-ground-truth", "ground truth", what, fix, places, whole=True)]
+        fix = format_setting("positive", f">={together[1]:g}")
+        return [as_error("mixed-ground-truth", "ground truth", what, fix, places, whole=True)]
     unsettled = by_set and len(together) == 1
     if not unsettled and any(truth.positive_share for truth in truths):
         return []
     whole = unsettled and len(probes) == total
-    fix = f"{given('positive')} with a value that occurs: {listed(together)}"
+    fix = f"{format_setting('positive')} with a value that occurs: {listed(together)}"
     if len(together) == 1:
         fix = BOTH_SIDES
         if any(truth.ignored for truth in truths):
-            fix = f"another {given('void')} or {given('field')}, or none: nothing but {together[0]:g} is left"
+            fix = (
+                "another "
+                f"{format_setting('void')} or {format_setting('field')}, or none: nothing but {together[0]:g} is left"
+            )
     what = f"no pixel is positive in the {many(len(probes), 'image')} inspected"
     places = [Place(truth.file, listed(truth.values)) for truth in truths]
     if whole:
-        return [stops("no-positives", "ground truth", what, fix, places, whole=True)]
-    return [look("no-positives", "ground truth", what, fix, places)]
+        return [as_error("no-positives", "ground truth", what, fix, places, whole=True)]
+    return [as_warning("no-positives", "ground truth", what, fix, places)]
 
 
 def _nan(probes: Sequence[Probe]) -> list[Finding]:
@@ -139,9 +142,9 @@ def _nan(probes: Sequence[Probe]) -> list[Finding]:
     if not bad:
         return []
     what = f"{many(len(bad), 'ground truth')} {verb(len(bad), 'contain')} NaN"
-    fix = f"give these pixels a value; if they do not count, one that is void: {given('void')}"
+    fix = f"give these pixels a value; if they do not count, one that is void: {format_setting('void')}"
     places = [Place(truth.file, f"{truth.nan} NaN") for _, truth in bad]
-    return [stops("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
+    return [as_error("nan-ground-truth", "ground truth", what, fix, places, images=[image for image, _ in bad])]
 
 
 def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
@@ -152,16 +155,16 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
         share = sorted(truth.positive_share for truth in white)[len(white) // 2]
         what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
         places = [Place(truth.file, f"{100 * truth.positive_share:.0f} %") for truth in white]
-        return [look("inverted-ground-truth", "ground truth", what, given("positive", 0), places)]
+        return [as_warning("inverted-ground-truth", "ground truth", what, format_setting("positive", 0), places)]
     if thinned and 2 * len(thick) > len(truths):
         what = (
             "ground-truth lines are wider than a pixel, or filled; all their pixels need a match, but predictions are "
             "thinned, so even a perfect one has a low recall"
         )
-        filled = f"{given('label_maps', True)} for the borders of filled areas"
-        fix = f"{given('thin_ground_truth', True)} for lines; {filled}"
+        filled = f"{format_setting('label_maps', True)} for the borders of filled areas"
+        fix = f"{format_setting('thin_ground_truth', True)} for lines; {filled}"
         places = [Place(truth.file, f"{100 * truth.thick:.0f} thick places per 100 pixels") for truth in thick]
-        return [look("thick-ground-truth", "ground truth", what, fix, places)]
+        return [as_warning("thick-ground-truth", "ground truth", what, fix, places)]
     return []
 
 

@@ -230,5 +230,5 @@ def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
         from rich.console import Console
 
         show_reports(reports, Console())
-    if any(report.stops for report in reports):
+    if any(report.errors for report in reports):
         raise click.exceptions.Exit(1)

@@ -31,7 +31,7 @@ def named(field: str) -> str:
     return setting(option_of(field), field)
 
 
-def given(field: str, value: object = ..., *, of: str = "") -> str:
+def format_setting(field: str, value: object = ..., *, of: str = "") -> str:
     """Write a setting with a value, perhaps `of` settings: ``repairs=Repairs(scale=255)``, or ``--scale 255``.
 
     Without a value it is ``field=...`` or ``--field``.

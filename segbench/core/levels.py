@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
@@ -34,9 +34,9 @@ def how_to_scale(lowest: float, highest: float) -> str:
     """Say which scale brings floats beyond [0, 1] into it: of 8-bit levels only where they reach half of it."""
     divided = setting("--scale N", "repairs=Repairs(scale=N)")
     if lowest < 0:
-        return f"{given('scale', 'sigmoid', of='Repairs')} for logits, or {divided} for others"
+        return f"{format_setting('scale', 'sigmoid', of='Repairs')} for logits, or {divided} for others"
     if 128 <= highest <= 255:
-        return given("scale", 255, of="Repairs")
+        return format_setting("scale", 255, of="Repairs")
     return f"{divided} with the highest score that there can be"
 
 

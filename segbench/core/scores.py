@@ -96,7 +96,7 @@ class ScoreCounts(Counts):
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
     @classmethod
-    def of_valid(cls, **values: Any) -> ScoreCounts:  # noqa: ANN401  of several types
+    def unchecked(cls, **values: Any) -> ScoreCounts:  # noqa: ANN401  of several types
         """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
         counts = object.__new__(cls)
         for field in fields(cls):
@@ -262,7 +262,7 @@ class ScoreCounts(Counts):
         """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         some = {name: value[start:stop] for name, value in values.items() if isinstance(value, np.ndarray)}
-        return ScoreCounts.of_valid(**{**values, **some, "ignored": self.ignored if start == 0 else 0})
+        return ScoreCounts.unchecked(**{**values, **some, "ignored": self.ignored if start == 0 else 0})
 
     @property
     def parts(self) -> Mapping[str, ScoreCounts]:
@@ -339,7 +339,7 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
         from segbench.core.sorting import added_up
 
         scores, positives, negatives = added_up(keys, *counts)
-        return ScoreCounts.of_valid(
+        return ScoreCounts.unchecked(
             scores=scores,
             positives=positives,
             negatives=negatives,

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.names import first_names
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs, natural
@@ -39,7 +39,9 @@ def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str]) 
     if lacking:
         what = f"has no folder for {first_names(lacking, _NAMED)}, and the ground truth has these categories"
         one = next(iter(set(truths) - set(lacking)), lacking[0])
-        raise DataError(shown(prediction), what, f"add the predictions, or take one category: {given('group', one)}")
+        raise DataError(
+            shown(prediction), what, f"add the predictions, or take one category: {format_setting('group', one)}"
+        )
     parts = []
     for name, truth in truths.items():
         if len(folders[name]) > 1:

@@ -16,7 +16,7 @@ from os import PathLike, fspath
 from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, named, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import read_text, source_of
@@ -101,7 +101,7 @@ class FileList(NamedTuple):
 
 def leave_out_missing() -> str:
     """Say how to leave out images without a prediction."""
-    return f"{given('allow_missing', True)} leaves out images without a prediction"
+    return f"{format_setting('allow_missing', True)} leaves out images without a prediction"
 
 
 def method_columns(place: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb
 from segbench.core.sample import Reading
@@ -101,11 +101,15 @@ class Inputs:
         if self.alone and not reads.alone:
             raise ArgumentError("no prediction is given; only Annotators(...) works without one")
         if reads.without_field and self.has_fields():
-            hint = f"leave out {given('field')}" if self.pairs is None else "take the column 'field' out of the list"
+            hint = (
+                f"leave out {format_setting('field')}"
+                if self.pairs is None
+                else "take the column 'field' out of the list"
+            )
             raise ArgumentError(f"{reads.without_field}: {hint}")
         if reads.without_negatives and self.negatives:
             hint = f"an image without ground truth has no {reads.without_negatives}"
-            raise ArgumentError(f"{given('negatives')} has no meaning for {reads.name}: {hint}")
+            raise ArgumentError(f"{format_setting('negatives')} has no meaning for {reads.name}: {hint}")
 
     @property
     def alone(self) -> bool:
@@ -210,16 +214,16 @@ class Pattern:
         """Check a pattern, a field of `Inputs`, and make it ready."""
         if text.count("*") != 1:
             raise ArgumentError(
-                f"{given(field, text)} has {text.count('*')} *, expected one, in place of the image's name"
+                f"{format_setting(field, text)} has {text.count('*')} *, expected one, in place of the image's name"
             )
         if text.count("#") > tagged:
             at_most = "at most one, in place of an annotator's or a scale's tag"
             expected = at_most if tagged else "none: there is one mask per image"
-            raise ArgumentError(f"{given(field, text)} has {text.count('#')} #, expected {expected}")
+            raise ArgumentError(f"{format_setting(field, text)} has {text.count('#')} #, expected {expected}")
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
-            raise ArgumentError(f"{given(field, text)} has no * before its extension, expected one")
+            raise ArgumentError(f"{format_setting(field, text)} has no * before its extension, expected one")
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)
         return cls(text, re.compile(regex, re.DOTALL), extension)
@@ -381,7 +385,7 @@ def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
         return DataError(place, what, f"{once}, as in {place}/{first}")
     what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {same}"
     own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
-    alone = setting(own, given("prediction", f"{place}/{same}"))
+    alone = setting(own, format_setting("prediction", f"{place}/{same}"))
     return DataError(
         place, what, f"give each sub-folder if these are methods, otherwise its predictions alone: {alone}"
     )
@@ -540,27 +544,30 @@ def pairing_hint(pairing: Pairing) -> str:
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
     if pattern := pattern_of_annotators(pairing):
-        return f"they look like several annotators of an image: {given('gt_pattern', pattern)}"
+        return f"they look like several annotators of an image: {format_setting('gt_pattern', pattern)}"
     without_partner = len(pairing.missing) + len(pairing.extra)
     nearly_all = len(pairing.files) >= _NEARLY_ALL * without_partner
     matching = None if nearly_all else matching_patterns(pairing.missing, pairing.extra)
     if matching:
         patterns = {name: p for name, p in zip(("gt", "pred"), matching, strict=True) if p != "*"}
-        return f"try {setting(' ', ', ').join(given(f'{name}_pattern', shown(p)) for name, p in patterns.items())}"
+        wanted = (format_setting(f"{name}_pattern", shown(p)) for name, p in patterns.items())
+        return f"try {setting(' ', ', ').join(wanted)}"
     if not pairing.missing and not pairing.extra:
-        return f"add the masks, or say which part of a mask's name is the image's: {given('field_pattern')}"
+        return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
     leave_out = [leave_out_missing()] if pairing.missing and pairing.files else []
     if pairing.extra and pairing.files:
-        leave_out.append(f"{given('images')} restricts the run to the images named, here those with a ground truth")
+        leave_out.append(
+            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
+        )
     folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
     if pairing.files and not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
-        normal = given("negatives", f"{shown(folders.pop())}/*")
+        normal = format_setting("negatives", f"{shown(folders.pop())}/*")
         leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
     if nearly_all:
         return "; ".join([*leave_out, "or add or remove files so that all names pair"])
     hint = (
         "add or remove files so that names pair, or say which part of a file's name is the image's: "
-        f"{given('gt_pattern')} and {given('pred_pattern')}"
+        f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}"
     )
     return "; ".join([hint, *leave_out])
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.sample import Form, Maps, Reading, Sample
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
@@ -167,7 +167,7 @@ class LabelMaps(OneMap):
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse a scale, and what would mix labels."""
         if repairs.scale is not None:
-            raise ArgumentError(f"label maps have no scale; leave out {given('scale')}")
+            raise ArgumentError(f"label maps have no scale; leave out {format_setting('scale')}")
         _refuse_for_labels(repairs)
 
 
@@ -223,7 +223,7 @@ def _decode(data: bytes, path: Source, role: Role) -> Decoded:
 
 def _beside(files: SampleFiles, what: str) -> DataError:
     """Say that a prediction has files beside it that have no meaning."""
-    hint = f"only label maps can have one file per scale; correct {given('pred_pattern')} or the list"
+    hint = f"only label maps can have one file per scale; correct {format_setting('pred_pattern')} or the list"
     return DataError(shown(files.prediction), what, hint)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.source import Listing, inner_name, listing_of, masked, split_extension, url_path
 
@@ -67,7 +67,9 @@ def list_url(url: str) -> Listing:
     except Exception as error:  # noqa: BLE001  each protocol has errors of its own
         raise DataError(name, f"cannot be listed ({_reason(error)})", "check the network and permissions") from None
     if not found:
-        hint = f"check the URL; a web server must show its folders, or give a list of the files: {given('pairs')}"
+        hint = (
+            f"check the URL; a web server must show its folders, or give a list of the files: {format_setting('pairs')}"
+        )
         raise DataError(name, "lists no file", hint)
     return listing_of(name, found, Counter())
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.levels import scores_of
 from segbench.core.sample import Form, Reading
 from segbench.loaders.decoded import size
@@ -70,7 +70,7 @@ class Repairs:
             as_resize(self.resize)
             if self.crop:
                 resize = setting("--resize-predictions", "resize=...")
-                raise ArgumentError(f"{resize} and {given('crop', True)} exclude each other; give one")
+                raise ArgumentError(f"{resize} and {format_setting('crop', True)} exclude each other; give one")
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
 
@@ -152,7 +152,7 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.form not in ("soft", "ucm2"):
-        raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {given('scale')}")
+        raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {format_setting('scale')}")
     if maps.form == "ucm2" and isinstance(scale, str):
         raise DataError(maps.predictions[0][0], f"a ucm2 is 0 between contours, and {scale} would change that")
     ((name, stored),) = maps.predictions
@@ -289,7 +289,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
         return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
     resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
     resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
-    crop = f"{given('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
+    crop = f"{format_setting('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
     if not nearly(shape, expected):
         options = resize
     elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,13 +44,13 @@ Labelled: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.bool_] | None]"
 def as_annotator_rule(text: str) -> AnnotatorRule:
     """Read a rule for several annotators."""
     if text not in get_args(AnnotatorRule):
-        raise ArgumentError(f"{given('annotators', text)} is not a rule; choose any, all, majority or each")
+        raise ArgumentError(f"{format_setting('annotators', text)} is not a rule; choose any, all, majority or each")
     return cast("AnnotatorRule", text)
 
 
 def take_one() -> str:
     """Give the remedy where an image has several ground truths, and only one can be counted."""
-    return f"take one of them by its name, such as {given('gt_pattern', '*_manual1')}, or one column of a list"
+    return f"take one of them by its name, such as {format_setting('gt_pattern', '*_manual1')}, or one column of a list"
 
 
 def only_truth(sample: Sample, expected: str) -> NDArray[Any]:

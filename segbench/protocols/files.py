@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
@@ -48,7 +48,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
     cut = sorted(name for name in others if name.rpartition("/")[0] in folders)
     if cut:
         what = f"{many(len(cut), 'image')} of sequences that are counted would be left out: {first_names(cut, LISTED)}"
-        fix = f"choose whole sequences, {given('images', 'name/*')}, with a prediction of every image"
+        fix = f"choose whole sequences, {format_setting('images', 'name/*')}, with a prediction of every image"
         place = shown(masked(pairing.inputs.prediction or pairing.inputs.pairs or ""))
         raise DataError(place, what, f"{fix}; {otherwise}")
     return pairing

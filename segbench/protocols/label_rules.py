@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, written
 from segbench.core.options import option
 
@@ -72,7 +72,7 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            raise ArgumentError(f"{given(name, text)} is not a rule; {_EXPECTED_RULE}")
+            raise ArgumentError(f"{format_setting(name, text)} is not a rule; {_EXPECTED_RULE}")
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -112,7 +112,9 @@ class LabelRule:
         if not values.size or (positive.any() and not positive.all()):
             return
         none = "negative" if positive.any() else "positive"
-        what = f"{given('positive', str(self))} leaves no {none} pixel in {where}, which holds {_listed(values)}"
+        what = (
+            f"{format_setting('positive', str(self))} leaves no {none} pixel in {where}, which holds {_listed(values)}"
+        )
         if values.size > 1:
             hint = suggested_positive(values.tolist())
         elif left_out_by:
@@ -215,8 +217,10 @@ def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: st
         hint = f"perhaps {left_out_by} left out every other value; give another, or none"
     else:
         (value,) = holders
-        hint = f"{BOTH_SIDES}; for a part of a set ({given('images')}) say which value is positive in the whole: "
-        hint += given("positive", value or 255)
+        hint = (
+            f"{BOTH_SIDES}; for a part of a set ({format_setting('images')}) say which value is positive in the whole: "
+        )
+        hint += format_setting("positive", value or 255)
     raise DataError(
         "ground truth",
         f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
@@ -236,9 +240,9 @@ def suggested_positive(values: Sequence[float]) -> str:
     half = _name_positive(f">={half_of(highest)}")
     if highest in VOIDS and len(others) > 1 and others[-1] < LABELS_BELOW:
         rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
-        return f"if {highest:g} is void, leave it out: {given('void', (highest,))}{rest}"
+        return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
     if len(values) == 3 and values[0] == 0 and highest in VOIDS:
-        return f"if {values[1]:g} is void, leave it out: {given('void', (values[1],))}; or {half}"
+        return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"
     if are_grey_levels(values) or any(value % 1 for value in values):
         return half
     return _name_positive(f"{highest:g}")
@@ -253,7 +257,7 @@ def perhaps_swapped(ground_truth: NDArray[Any], prediction: NDArray[Any]) -> str
 
 
 def _name_positive(rule: str) -> str:
-    return f"say which values are positive, for instance {given('positive', rule)}"
+    return f"say which values are positive, for instance {format_setting('positive', rule)}"
 
 
 def half_of(highest: float) -> str:

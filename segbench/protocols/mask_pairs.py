@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one, zero_or_one
@@ -94,7 +94,7 @@ def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_l
         raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    fix = f"cut a soft map at a score, {given('at', 0.5)}" if predicted else suggested_positive(held.tolist())
+    fix = f"cut a soft map at a score, {format_setting('at', 0.5)}" if predicted else suggested_positive(held.tolist())
     raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from segbench.core.arguments import as_real
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.options import read_void
 from segbench.protocols.label_rules import LabelRule, rule_text
 
@@ -55,5 +55,5 @@ def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected: 
     """Give what files may hold under these settings."""
     rule = None if settings.positive is None else LabelRule.parse(settings.positive)
     void = tuple(map(float, settings.void or ()))
-    cut = f"cut them at a score: {given('at', 0.5)}"
+    cut = f"cut them at a score: {format_setting('at', 0.5)}"
     return Expected(rule=rule, void=void, one_annotator=True, scores=scores, of_soft_maps=cut)

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.sample import Sample
 from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 
@@ -64,7 +64,7 @@ def instead_of_label_maps(classes: str, positive: str) -> str:
         f"evaluate label maps with {labels}; or save the scores before argmax, one soft map per class, and list the "
         f"classes: {setting(f'--classes {quote(classes)}', 'Classes(labels=...)')}; or turn one class of the "
         "predictions into masks of 0 and 255 and select the same class of the ground truth, for instance "
-        f"{given('positive', positive)}"
+        f"{format_setting('positive', positive)}"
     )
 
 

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.label_rules import VOIDS
 
@@ -71,7 +71,7 @@ def classes_of_maps(truth: NDArray[Any], maps: int, argument: Argument) -> str:
         return setting("--classes", f"{argument}=...")
     text = written_classes(labels, list(map(str, labels)))
     if argument == "classes":
-        return given("classes", text)
+        return format_setting("classes", text)
     python = f"labels={f'range({maps})' if labels == list(range(maps)) else labels}"
     void = setting(" --void none", ", void=()") * (255 in labels)
     return setting(f"--classes {quote(text)}", python) + void

@@ -15,7 +15,7 @@ from segbench.loaders.decoded import listed
 from segbench.report.terminal import say
 
 SCHEMA = 1
-_STYLES = {"stops": "red", "look": "yellow"}
+_STYLES = {"error": "red", "warning": "yellow"}
 
 
 def show_reports(reports: Sequence[Report], console: Console) -> None:
@@ -48,7 +48,7 @@ def refusal(reports: Sequence[Report]) -> str:
     same = grouped(
         ((found.key, "" if found.about == "ground truth" else found.message, found.fix), (report.method, found))
         for report in reports
-        for found in report.stops
+        for found in report.errors
     )
     parts = []
     for (key, _, fix), group in same.items():
@@ -63,8 +63,8 @@ def refusal(reports: Sequence[Report]) -> str:
 
 def _some_count(reports: Sequence[Report]) -> bool:
     """Whether some image of some method might be counted, and nothing stops a whole set."""
-    whole = any(finding.whole for report in reports for finding in report.stops)
-    lost = [{image for finding in report.stops for image in finding.images} for report in reports]
+    whole = any(finding.whole for report in reports for finding in report.errors)
+    lost = [{image for finding in report.errors for image in finding.images} for report in reports]
     return not whole and any(len(images) < report.images for images, report in zip(lost, reports, strict=True))
 
 
@@ -94,8 +94,8 @@ def _document(report: Report) -> dict[str, Any]:
         "method": report.method,
         "protocol": report.protocol,
         "images": report.images,
-        "looked_into": report.looked_into,
-        "stops": bool(report.stops),
+        "inspected": report.inspected,
+        "errors": bool(report.errors),
         "refused": report.refused,
         "findings": [
             {

@@ -18,7 +18,7 @@ from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
 from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, named, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
@@ -123,7 +123,7 @@ def export_overlays(
         full_protocol(result)
         if classes and not result.classes:
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
-            raise DataError(result.method, what, f"leave out {given('classes', True)}, or {choose_others()}")
+            raise DataError(result.method, what, f"leave out {format_setting('classes', True)}, or {choose_others()}")
         cut = best_cut(result) if threshold is None else threshold
         chosen, files = _chosen(result, names), files_of(result)
         for name, picture in zip(chosen, file_names(chosen), strict=True):

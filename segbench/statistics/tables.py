@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
@@ -51,7 +51,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
                 problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
                 remedies[
                     "predict the missing images, or count all methods into a new file with "
-                    f"{given('images', 'common.txt')}, a list of the images that all have, one name per line"
+                    f"{format_setting('images', 'common.txt')}, a list of the images that all have, one name per line"
                 ] = None
         for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]

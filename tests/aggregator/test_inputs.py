@@ -71,7 +71,7 @@ class TestNegatives:
         result = evaluate(*folders(), settings, negatives="good/*")
         assert result.counts["good/1"] == count_pixels(np.zeros((4, 4), bool), FIRST_SCORES)
         assert result.counts["bad/1"].total_positives == positives
-        assert not check(*folders(), settings, negatives="good/*").stops
+        assert not check(*folders(), settings, negatives="good/*").errors
 
     def test_a_prediction_of_nothing_is_right_there(self, folders):
         gt, pred = folders()
@@ -80,7 +80,7 @@ class TestNegatives:
 
     def test_they_have_no_value_that_masks_must_agree_with(self, folders):
         where = folders(FIRST_TRUTH + 1)
-        assert not check(*where, negatives="good/*").stops
+        assert not check(*where, negatives="good/*").errors
         result = evaluate(*where, negatives="good/*")
         assert (result.summary["positives"], result.summary["negatives"]) == (5, 11 + 16)
 

@@ -173,8 +173,8 @@ class TestOneThingWrong:
         assert finding["key"] == case.key
         assert case.mend in finding["flag"]
         assert finding["count"] == len(finding["files"]) > 0
-        stops = finding["severity"] == "stops"
-        assert (answer.code, report["stops"]) == (int(stops), stops)
+        stops = finding["severity"] == "error"
+        assert (answer.code, report["errors"]) == (int(stops), stops)
         assert stops == (case.run != GOES_ON)
 
     def test_run_refuses_or_gives_the_same_number(self, segbench, case, tmp_path):
@@ -211,7 +211,7 @@ class TestHint:
         assert (refused.code, refused.out) == (1, "")
         assert "--no-check" not in refused.err
 
-    def test_is_given_where_an_image_not_looked_into_may_count(self, segbench, tmp_path):
+    def test_is_given_where_an_image_not_inspected_may_count(self, segbench, tmp_path):
         names = tuple(f"im{k:02}" for k in range(34))
         folders = blobs(names=names)
         for name in names[:33]:
@@ -263,7 +263,7 @@ def test_folders_the_wrong_way_round(segbench, tmp_path):
     assert "exchanged: the folders look swapped" in refused.err.split("\n")[1]
     assert "JPEG" not in refused.err
     (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
-    assert [finding["key"] for finding in report["findings"] if finding["severity"] == "stops"] == [
+    assert [finding["key"] for finding in report["findings"] if finding["severity"] == "error"] == [
         "exchanged",
         "grey-ground-truth",
     ]

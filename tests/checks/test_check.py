@@ -79,7 +79,7 @@ class TestReport:
         where = folders(tmp_path, made)
         answer = segbench("check", *where)
         assert answer.code == 0
-        assert "look   inverted: scores are higher on negatives" in answer.out
+        assert "warning  inverted: scores are higher on negatives" in answer.out
         assert "-> --invert" in answer.out
         assert answer.out.count("AUC-ROC 0.0") == 1 + 10
         assert "and 2 more" in answer.out
@@ -113,8 +113,8 @@ class TestReport:
             "method": "pred",
             "protocol": "pixels",
             "images": 6,
-            "looked_into": 2,
-            "stops": False,
+            "inspected": 2,
+            "errors": False,
             "refused": False,
             "findings": [],
             "notes": [],
@@ -127,15 +127,15 @@ class TestReport:
         assert "constant" not in segbench("check", *where, "--sample", "2").out
         assert "n17.png: all 0" in segbench("check", *where, "--all").out
 
-    def test_archives_and_lists_of_pairs_are_looked_into(self, segbench, tmp_path):
+    def test_archives_and_lists_of_pairs_are_inspected(self, segbench, tmp_path):
         made = blobs()
         each("scores", np.invert)(made)
         truth, scores = folders(tmp_path, made)
         archive = shutil.make_archive(tmp_path / "packed", "zip", scores)
-        assert "look   inverted" in segbench("check", truth, archive).out
+        assert "warning  inverted" in segbench("check", truth, archive).out
         rows = "".join(f"{name},gt/{name}.png,pred/{name}.png\n" for name in NAMES)
         (tmp_path / "pairs.csv").write_text("name,ground_truth,prediction\n" + rows)
-        assert "look   inverted" in segbench("check", "--pairs", tmp_path / "pairs.csv").out
+        assert "warning  inverted" in segbench("check", "--pairs", tmp_path / "pairs.csv").out
 
 
 class TestExifOrientation:
@@ -160,7 +160,7 @@ class TestExifOrientation:
     def test_is_found_by_check(self, segbench, turned):
         answer = segbench("check", *turned)
         assert answer.code == 0
-        assert "look   orientation: " in answer.out
+        assert "warning  orientation: " in answer.out
         assert "EXIF orientation 6, 1 in" in answer.out
 
     def test_is_not_found_where_all_files_of_an_image_share_it(self, turned):

@@ -41,7 +41,7 @@ def found(segbench, tmp_path):
             for report in (as_stacks, as_maps)
         ]
         assert told[0] == told[1]
-        assert not as_stacks["stops"]
+        assert not as_stacks["errors"]
         return {finding["key"]: finding for finding in as_stacks["findings"]}
 
     return check

@@ -67,7 +67,7 @@ class TestPixels:
         assert code == 1
         assert found.keys() == {"label-map"}
         finding = found["label-map"]
-        assert finding["severity"] == "stops"
+        assert finding["severity"] == "error"
         assert finding["about"] == "prediction"
         assert finding["images"] == ["im0", "im1", "im2", "im3"]
         assert "4 of 4 predictions inspected are label maps" in finding["message"]
@@ -188,7 +188,7 @@ class TestClasses:
         checked = segbench("check", *folders, "--classes", "0-18")
         assert checked.code == 1
         assert f"pred/im0.png: {self.EXPECTED}" in checked.out
-        assert "stops  class-maps: 4 predictions of 4 inspected are not one soft map per class" in checked.out
+        assert "error    class-maps: 4 predictions of 4 inspected are not one soft map per class" in checked.out
         assert "cannot be read" not in checked.out
         assert "maps of the classes, in this order" not in checked.out
         run = segbench("pixels", *folders, "--classes", "0-18")

@@ -90,7 +90,7 @@ def test_images_of_one_pixel_and_of_one_row(segbench, tmp_path, extension):
     figures = run["summary"]
     assert figures["positives"] + figures["negatives"] == 2 * LONG + 1
     checked = segbench("check", tmp_path / "gt", tmp_path / "pred", "--positive", "1", "--format", "json")
-    assert not json.loads(checked.out)["reports"][0]["stops"]
+    assert not json.loads(checked.out)["reports"][0]["errors"]
 
 
 NAMES = [

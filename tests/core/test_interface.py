@@ -27,7 +27,7 @@ from cases import write_folder
 import segbench
 from segbench import Boundaries, Classes, Labels, Pixels, Regions, SegbenchError, check, evaluate
 from segbench.cli.commands import _VERBS
-from segbench.core.interface import carried, given, named, naming_options, setting
+from segbench.core.interface import carried, format_setting, named, naming_options, setting
 from segbench.protocols.registry import verbs
 
 PACKAGE = Path(segbench.__file__).parent
@@ -40,14 +40,18 @@ class TestWords:
         ("call", "argument", "option"),
         [
             (lambda: named("max_dist"), "max_dist", "--max-dist"),
-            (lambda: given("void"), "void=...", "--void"),
-            (lambda: given("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
-            (lambda: given("void", (255.0,)), "void=(255,)", "--void 255"),
-            (lambda: given("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
-            (lambda: given("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
-            (lambda: given("label_maps", True), "label_maps=True", "--label-maps"),
-            (lambda: given("stretch", False), "stretch=False", "--no-stretch"),
-            (lambda: given("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
+            (lambda: format_setting("void"), "void=...", "--void"),
+            (
+                lambda: format_setting("void", [np.float64(255), 0.5, np.inf]),
+                "void=(255, 0.5, inf)",
+                "--void 255,0.5,inf",
+            ),
+            (lambda: format_setting("void", (255.0,)), "void=(255,)", "--void 255"),
+            (lambda: format_setting("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
+            (lambda: format_setting("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
+            (lambda: format_setting("label_maps", True), "label_maps=True", "--label-maps"),
+            (lambda: format_setting("stretch", False), "stretch=False", "--no-stretch"),
+            (lambda: format_setting("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
         ],
     )
     def test_of_an_argument_and_its_option(self, call, argument, option):

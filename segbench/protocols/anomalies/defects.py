@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.sample import Sample
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def read_defects(place: Any) -> Defects:  # noqa: ANN401  checked here
     if path.is_dir() and (path / FILE).is_file():
         files = {"": path / FILE}
     if not files:
-        raise ArgumentError(f"{given('defects', str(path))} holds no {FILE}; {_EXPECTED}")
+        raise ArgumentError(f"{format_setting('defects', str(path))} holds no {FILE}; {_EXPECTED}")
     return tuple((category, _read(file)) for category, file in files.items())
 
 

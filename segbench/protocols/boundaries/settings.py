@@ -25,7 +25,7 @@ from segbench.core.capabilities import (
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
@@ -370,7 +370,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
             what = f"holds boundaries of {number} categories, and " + (
                 "none was selected" if self.category is None else f"{self.category} is none of them"
             )
-            raise DataError(name, what, f"choose one of 1 to {number}: {given('category', 1)}")
+            raise DataError(name, what, f"choose one of 1 to {number}: {format_setting('category', 1)}")
         drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0
         return drawn
 
@@ -388,8 +388,8 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
             raise DataError(
                 name,
                 f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map",
-                f"say which are boundary, for instance {given('positive', '>=128')}, or {given('label_maps', True)} "
-                "if these are labels",
+                f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
+                f"or {format_setting('label_maps', True)} if these are labels",
             )
         return boundary
 

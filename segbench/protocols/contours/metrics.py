@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
@@ -277,7 +277,7 @@ class SequenceTable(_Means):
         """Say why an estimate is nan."""
         del metric
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
-        fix = f"if the object has the value 255, give {given('positive', 255)}"
+        fix = f"if the object has the value 255, give {format_setting('positive', 255)}"
         fix = f"check what {named('positive')} names" if of_one else fix
         return f"no sequence has an object and a frame between its first and last; {fix}"
 

@@ -23,7 +23,7 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
@@ -172,7 +172,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         if self.at is not None:
             object.__setattr__(self, "reads", _SOFT_MAPS)
         if self.sequences and not self.all_frames:
-            otherwise = f"or count what is there as all frames, {given('all_frames', True)}"
+            otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             object.__setattr__(self, "reads", replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
@@ -192,8 +192,10 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             if getattr(self, name) in (None, False):
                 object.__setattr__(self, name, value)
             elif self.convention is not None and getattr(self, name) != value:
-                other = given(name, getattr(self, name))
-                raise ArgumentError(f"{given('convention', self.convention)} and {other} differ; leave one out")
+                other = format_setting(name, getattr(self, name))
+                raise ArgumentError(
+                    f"{format_setting('convention', self.convention)} and {other} differ; leave one out"
+                )
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
@@ -204,7 +206,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         of_labels = f"is for label maps; name their classes, {named('classes')}, or leave it out"
         of_masks = f"is not for label maps; leave it or {decides} out"
         one_mask = f"needs a single mask in each frame of sequences; give {named('positive')}, too"
-        of_sequences = f"is for sequences; add {given('sequences', True)}, or leave it out"
+        of_sequences = f"is for sequences; add {format_setting('sequences', True)}, or leave it out"
         no_effect = "has no effect on sequences, of which J and F are measured; leave it out"
         for refused, names, reason in (
             (not self._of_classes, ("names", "gt_map", "pred_map"), of_labels),
@@ -347,7 +349,9 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             number = objects.setdefault(sequence_of(name), most)
             if predicted > number:
                 what = f"the prediction holds object {predicted:g}, and the first frame of its sequence {number:g}"
-                fix = f"number objects as the ground truth does; for a single mask give {given('positive', 255)}"
+                fix = (
+                    f"number objects as the ground truth does; for a single mask give {format_setting('positive', 255)}"
+                )
                 raise DataError(name, what, fix)
         return {}
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
@@ -83,20 +83,21 @@ class ForeignLabelsError(DataError):
         what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
         what += "" if few else f", ... ({len(labels)} labels)"
         what += f" {'are' if several else 'is'} neither a class nor void"
-        out = given("void", sorted({*labels, *void}) if few else ...)
+        out = format_setting("void", sorted({*labels, *void}) if few else ...)
         leave_out = f"or leave such pixels out: {out}"
-        remap_one = given("gt_map", f"{labels[0]}=LABEL")
-        hint = f"add labels to {given('classes')}, remap them: {remap_one}, {leave_out}"
+        remap_one = format_setting("gt_map", f"{labels[0]}=LABEL")
+        hint = f"add labels to {format_setting('classes')}, remap them: {remap_one}, {leave_out}"
         if remap:
             what += ", and no pixel is 0" + ": labels seem to count from 1" * of_set
             run = remap.partition("=")[0]
             hint = "if no image has label 0, labels count from 1: " * (not of_set) + (
-                f"write {given('classes', run)}, or {given('gt_map', remap)}, with {given('pred_map', remap)} if "
-                f"predictions count from 1, too; {leave_out}"
+                f"write {format_setting('classes', run)}, or {format_setting('gt_map', remap)}, "
+                f"with {format_setting('pred_map', remap)} if predictions count from 1, too; {leave_out}"
             )
         elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
             alone = setting(f"--classes {most}", f"classes='{most}'")
-            hint = f"{alone} names label {most} alone; for {most} classes write {given('classes', f'0-{most - 1}')}"
+            every = format_setting("classes", f"0-{most - 1}")
+            hint = f"{alone} names label {most} alone; for {most} classes write {every}"
         super().__init__(path, what, hint)
         self.remap = remap
         self._given = path, tuple(labels), tuple(classes), tuple(void)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.levels import refuse_nan
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import only_truth, zero_or_one
@@ -118,7 +118,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     file = sample.predicted_file
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
-        raise DataError(file, what, f"correct {given('pred_pattern')}, or the columns of the list")
+        raise DataError(file, what, f"correct {format_setting('pred_pattern')}, or the columns of the list")
     truth = through_palette(sample.truth_file, only_truth(sample, "label map"), palette)
     predicted = sample.predictions[0]
     if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
@@ -206,7 +206,7 @@ def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool
     bound = rule.values[0]
     of_another = rule.comparison != "=" and (bound > 1 if shares else 0 < bound < 1 < highest)
     if of_another and highest > 0 and labels.min() >= 0:  # blank maps are of every scale, logits of none
-        what = f"holds values up to {highest:g}, and {given(name, str(rule))} is on another scale"
+        what = f"holds values up to {highest:g}, and {format_setting(name, str(rule))} is on another scale"
         raise DataError(predicted.file, what, _cut_predictions(labels))
     return rule.positive(labels)
 
@@ -234,7 +234,7 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
 def _cut_predictions(labels: NDArray[Any]) -> str:
     half = "0" if labels.min() < 0 else half_of(float(labels.max()))
     which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
-    return f"say which predicted values are positive: {given('predicted_positive', f'>={half}')}{which}"
+    return f"say which predicted values are positive: {format_setting('predicted_positive', f'>={half}')}{which}"
 
 
 def likely_classes(labels: NDArray[Any], most: int) -> str:
@@ -242,4 +242,4 @@ def likely_classes(labels: NDArray[Any], most: int) -> str:
     values = np.unique(labels[labels != 255])  # void
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
-    return given("classes", f"0-{values[-1]:.0f}") if whole else ""
+    return format_setting("classes", f"0-{values[-1]:.0f}") if whole else ""

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.metric import Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
@@ -344,7 +344,7 @@ class LabelTable(CountsTable[LabelCounts]):
             predicted = "pixel is" if outside == 1 else "pixels are"
             note = f"{outside} {predicted} predicted outside the classes and counted as wrong"
             remap = self.missing_pred_map
-            hint = f"label 0 is never predicted, so labels seem to count from 1: {given('pred_map', remap)}"
+            hint = f"label 0 is never predicted, so labels seem to count from 1: {format_setting('pred_map', remap)}"
             notes.append(f"{note}; {hint}" if remap else note)
         return tuple(notes)
 

@@ -23,7 +23,7 @@ from segbench.core.capabilities import (
 )
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given, setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option, read_void
 from segbench.core.protocol import Counted, Facts, Protocol
@@ -194,7 +194,9 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         for name in ("positive", "predicted_positive"):
             if getattr(self, name) is not None:
-                raise ArgumentError(f"{given(name)} has a meaning for masks only; leave it out, or {given('classes')}")
+                raise ArgumentError(
+                    f"{format_setting(name)} has a meaning for masks only; leave it out, or {format_setting('classes')}"
+                )
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):
             labels, read = classes_of(classes)
@@ -396,8 +398,12 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         maps = self._maps(sample).remapped()
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
         if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
-            what = f"is a stack of two maps, of which the higher one counts, beside {given('predicted_positive')}"
-            raise DataError(sample.predicted_file, what, f"leave out {given('predicted_positive')}, or save one map")
+            what = (
+                f"is a stack of two maps, of which the higher one counts, beside {format_setting('predicted_positive')}"
+            )
+            raise DataError(
+                sample.predicted_file, what, f"leave out {format_setting('predicted_positive')}, or save one map"
+            )
         return masks_in(
             maps,
             sample.field,

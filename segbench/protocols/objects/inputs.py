@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
@@ -38,7 +38,7 @@ def maps_of(sample: Sample, rules: Any) -> Maps:  # noqa: ANN401  `Objects`
         return _instances(sample, void)
     if rules.kind == COMPONENTS:
         above = None if rules.at is None else (math.nextafter(rules.at, math.inf),)
-        numbers = f"for numbers of objects give {given('kind', INSTANCES)}"
+        numbers = f"for numbers of objects give {format_setting('kind', INSTANCES)}"
         settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": numbers}
         mask, (found,) = masks_at(sample, above, void=void, **settings)
         sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
@@ -56,7 +56,7 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
-            raise DataError(file, what, f"take the connected components of masks: {given('kind', COMPONENTS)}")
+            raise DataError(file, what, f"take the connected components of masks: {format_setting('kind', COMPONENTS)}")
     hidden = left_out(sample, sample.ground_truths[0], void)
     if hidden is None:
         return maps
@@ -132,8 +132,8 @@ def _combined(sample: Sample) -> Maps:
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
         found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
         what = f"panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}"
-        two_files = f"{given('gt_pattern', '*_#')} for files of classes and instances"
-        fix = f"put the JSON beside its unpacked folder, or give {given('divisor', 1000)}, or {two_files}"
+        two_files = f"{format_setting('gt_pattern', '*_#')} for files of classes and instances"
+        fix = f"put the JSON beside its unpacked folder, or give {format_setting('divisor', 1000)}, or {two_files}"
         raise DataError(sample.truth_file, what, fix)
     files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
     if ("inst" in files[0]) == ("inst" in files[1]):
@@ -158,7 +158,9 @@ def _numbers(sample: Sample, maps: Sequence[NDArray[Any]]) -> Maps:
     found = []
     for file, values in zip(_files(sample), maps, strict=True):
         if in_colour(values):
-            fix = f"colours are ids with a JSON beside the folder: {given('kind', 'panoptic')}; or save numbers"
+            fix = (
+                f"colours are ids with a JSON beside the folder: {format_setting('kind', 'panoptic')}; or save numbers"
+            )
             raise DataError(file, "is in colour, expected a number for each object", fix)
         real = values.dtype.kind == "f"
         if (real and not np.array_equal(values, np.rint(values))) or values.min() < 0 or values.max() > _LARGEST:

@@ -13,7 +13,7 @@ from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Par
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
@@ -172,7 +172,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
             kinds = _ONLY_OF.get(each.name, (self.kind,))
             if self.kind not in kinds and getattr(self, each.name) != each.default:
                 what = f"{named(each.name)} is for {' and '.join(map(str, kinds))}, and these are {self.kind}"
-                raise ArgumentError(f"{what}; give {given('kind', kinds[0])}, or leave it out")
+                raise ArgumentError(f"{what}; give {format_setting('kind', kinds[0])}, or leave it out")
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
@@ -291,9 +291,10 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     def why_not_arrays(self) -> str:
         """Why images cannot come as arrays."""
         if self.at == "best":
-            return f"the best threshold is that of the whole set; give it: {given('at', 0.5)}"
+            return f"the best threshold is that of the whole set; give it: {format_setting('at', 0.5)}"
         if self.kind == PANOPTIC and self.divisor is None:
-            return f"arrays have no JSON; give maps of class times divisor plus instance, and {given('divisor', 1000)}"
+            divisor = format_setting("divisor", 1000)
+            return f"arrays have no JSON; give maps of class times divisor plus instance, and {divisor}"
         return ""
 
     def prepare(self, say: Callable[[str], None]) -> None:

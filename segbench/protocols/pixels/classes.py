@@ -25,7 +25,7 @@ from segbench.core.arguments import Quantize, as_whole, check_flags, listed
 from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
@@ -256,4 +256,4 @@ def _forms() -> str:
 
 
 def _folders() -> str:
-    return f"one folder per class, {given('pred_pattern', 'class_#/*')}"
+    return f"one folder per class, {format_setting('pred_pattern', 'class_#/*')}"

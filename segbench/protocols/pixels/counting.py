@@ -79,7 +79,7 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) 
             "convert the scores to float64 if rounding them is acceptable",
         ) from None
     ignored = int(np.count_nonzero(classes == IGNORED))
-    return ScoreCounts.of_valid(
+    return ScoreCounts.unchecked(
         scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True
     )
 

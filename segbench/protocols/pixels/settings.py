@@ -39,7 +39,7 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given, named
+from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_void
@@ -256,7 +256,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
             what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
-            hint = f"choose {given('annotators', 'majority')}, any, all or each; or {take_one()}"
+            hint = f"choose {format_setting('annotators', 'majority')}, any, all or each; or {take_one()}"
             raise DataError(sample.name, what, hint)
         drawn, values = self.labelled(sample)
         file = sample.predicted_file

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import FloatArray, as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.label_rules import Positive
@@ -145,13 +145,13 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
         refuse_not_finite(name, values)
     if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
         what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
-        fix = f"scale them: {given('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
+        fix = f"scale them: {format_setting('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
         raise DataError(name, what, fix)
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
     else:
         why = "expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
-        refuse_beyond_unit(name, values, why, f", or leave out {given('stretch', False)}" * (not stretch))
+        refuse_beyond_unit(name, values, why, f", or leave out {format_setting('stretch', False)}" * (not stretch))
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)
 

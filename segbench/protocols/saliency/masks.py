@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import DataError
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.protocols.label_rules import LabelRule
 
 if TYPE_CHECKING:
@@ -49,4 +49,4 @@ class MaskRule(LabelRule):
 
 
 def _named(rule: str) -> str:
-    return f"name what is salient: {given('positive', rule)}"
+    return f"name what is salient: {format_setting('positive', rule)}"

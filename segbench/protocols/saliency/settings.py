@@ -11,7 +11,7 @@ from segbench.core.capabilities import Checked, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import given
+from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
@@ -145,7 +145,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
             raise DataError(
                 file,
                 "a field of view leaves pixels out, but saliency compares whole images",
-                f"leave out {given('field')}",
+                f"leave out {format_setting('field')}",
             )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)

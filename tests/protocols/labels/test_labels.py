@@ -607,11 +607,11 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert [place.detail for place in soft["label-map"].places] == ["values 0..3", "values 0..3", "void everywhere"]
     assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
     report = segbench.check(*folders, Labels(classes=1))
-    assert report.stops
+    assert report.errors
     (finding,) = (one for one in report.findings if one.key == "not-countable")
     assert "neither a class nor void" in finding.places[0].detail
     assert "gt_map=" in finding.fix
-    (masks,) = segbench.check(*folders, "labels").stops
+    (masks,) = segbench.check(*folders, "labels").errors
     assert "classes='0-3'" in masks.fix
     for k in range(3):
         truth, predicted = random_maps(k, 4)
@@ -656,7 +656,7 @@ def test_labels_that_count_from_one(tmp_path):
     assert truths.fix.endswith("; or leave such pixels out: void=(5, 255)")
     assert "value 5 is neither a class nor void, and no pixel is 0: labels seem" in truths.places[0].detail
     predictions = found("gt", "pred1")["outside-classes"]
-    assert predictions.severity == "look"
+    assert predictions.severity == "warning"
     assert predictions.message == (
         "2 predictions of 2 inspected have labels that are not classes (5), and label 0 is never predicted: labels "
         "seem to count from 1"
