@@ -1,4 +1,4 @@
-"""Runs to results: what came of each image is put together, settled over the set, cut at thresholds and signed.
+"""Results from runs: outcomes of images are collected, settled over the set, cut at thresholds and signed.
 
 A run that was just counted and one that a results file holds become a `Result` by the same function.
 """

@@ -93,10 +93,10 @@ def evaluate(
         Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
         (``missing:2 of 9``) and a note names them.
     method : str, optional
-        Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
+        Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
     repairs : Repairs, optional
-        What may be done to predictions of another size or range; left out, they are refused. What was done is in
-        the signature and, with the number of images, in ``result.notes``.
+        Resizing, cropping and scaling of predictions; none by default, and predictions of another size are refused.
+        What was done is in the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score, for unbiased metrics.

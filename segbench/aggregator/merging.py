@@ -49,7 +49,7 @@ class _Merged:
 
 
 def lacking(result: Result) -> str:
-    """Say how many images of a set are in none of the parts that were merged; empty for all others."""
+    """Say how many images of a set none of the merged parts holds; empty if they hold all."""
     if result.inputs is None or not result.inputs.merged or "subset" not in result.settings:
         return ""
     chosen, total = map(int, result.settings["subset"].split(" of "))

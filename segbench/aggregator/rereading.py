@@ -1,4 +1,4 @@
-"""From a result back to its images: for pictures, which counts alone cannot give.
+"""Images of a result read again, for pictures.
 
 What is on disk must still be what was counted: contents are compared, not names or dates.
 """

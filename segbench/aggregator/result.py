@@ -58,7 +58,7 @@ class Result:
     settings : mapping of str to str
         The protocol's settings, as in the signature.
     signature : str
-        All it takes to get the same numbers again.
+        All settings that the numbers depend on, the digest of the data and the version.
     counts : mapping of image name to counts
         Integer counts of each image, sorted by name.
     failed : mapping of image name to str
@@ -77,7 +77,7 @@ class Result:
         What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
-        what rests on single images (OIS, mean F, intervals, comparisons) is undefined.
+        metrics of single images (OIS, mean F), intervals and comparisons are undefined.
     kept : Summary and ScoreCounts, optional
         The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
     reused : int

@@ -258,14 +258,14 @@ class ResultsFile:
         self.path = path
         if create:
             require_results_name(path)
-        # Those of os.path answer where those of Path raise: for names too long, folders that may not be entered.
-        if os.path.isdir(path):  # noqa: PTH112  as said
+        # os.path returns False where Path raises: names that are too long, folders that may not be entered.
+        if os.path.isdir(path):  # noqa: PTH112  see above
             hint = "give the name of a file" if create else "give the file that a run wrote"
             raise DataError(str(path), "is a folder, not a results file", hint)
-        if not create and not os.path.isfile(path):  # noqa: PTH113  as said
-            hint = f"correct its path; {setting('-o FILE of a run', 'evaluate(results=FILE)')} writes one"
-            raise DataError(str(path), "there is no such results file", hint)
-        if not os.path.isdir(path.parent):  # noqa: PTH112  as said
+        if not create and not os.path.isfile(path):  # noqa: PTH113  see above
+            run = setting("segbench pixels GT PRED -o FILE", "evaluate(gt, pred, results=FILE)")
+            raise DataError(str(path), "not found", f"correct the path, or create the file: {run}")
+        if not os.path.isdir(path.parent):  # noqa: PTH112  see above
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
             self._database = connect(path, create=create)

@@ -86,7 +86,7 @@ def check(
     ground_truth, prediction, pairs, field, gt_pattern, pred_pattern, field_pattern, negatives, images, allow_missing
         Where the files are and how their names pair, as in `evaluate`.
     method : str, optional
-        Name of the method; by default that of the prediction folder. Of a list of several methods, the one to take.
+        Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
     protocol : Protocol or str, optional
         What the folders are to be counted by, as in `evaluate`; ``Pixels()`` if left out.
     repairs : Repairs, optional

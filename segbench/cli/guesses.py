@@ -1,4 +1,4 @@
-"""What people type who know other tools, and what it is called here: commands, options and metrics."""
+"""What users of other tools type, and what it is called here: commands, options and metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line as a program; what takes long is imported in `main`, so that Ctrl-C is answered from the start."""
+"""The command line as a program; slow imports are made in `main`, so that Ctrl-C works from the start."""
 
 from __future__ import annotations
 

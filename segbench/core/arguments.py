@@ -1,4 +1,4 @@
-"""Numbers that callers give are read here, once; the error names the argument, what was found and what is expected."""
+"""Checks of numbers that callers pass; errors name the argument, what was found and what is expected."""
 
 from __future__ import annotations
 

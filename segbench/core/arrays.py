@@ -1,4 +1,4 @@
-"""Arrays that callers give, in native byte order, masks never dropped silently; and the integer arrays of counts."""
+"""Checks of arrays that callers pass, whose masks are never dropped silently; and integer arrays of counts."""
 
 from __future__ import annotations
 

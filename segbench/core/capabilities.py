@@ -288,7 +288,7 @@ class ApartByFolder:
 
 
 class Reference:
-    """Has results that are no methods to be ranked, but what methods are compared with."""
+    """Has results that methods are compared with, and that are not ranked."""
 
     does: ClassVar[str]
     """What it does instead, in words."""
@@ -317,7 +317,7 @@ def read_published(protocol: Protocol, text: str) -> Published:
 
 
 def competes(protocol: Protocol) -> bool:
-    """Return whether its results are methods to be ranked."""
+    """Return whether its results are ranked."""
     return protocol.capability(Reference) is None
 
 

@@ -1,4 +1,4 @@
-"""Compiled loops, kept on disk between processes where there is a place for them, else compiled again.
+"""Compiled loops, cached on disk where that is possible.
 
 Imported only where one is called, because Numba is slow to load.
 """

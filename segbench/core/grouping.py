@@ -1,4 +1,4 @@
-"""Values put together by what they share."""
+"""Grouping of values by key."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def _typed(value: object) -> str:
 
 @contextmanager
 def naming_options(on: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  as `carried` hands it over
-    """Name settings as options within a block, as the command line does for the time of a command."""
+    """Name settings as options within a block; the command line does so while a command runs."""
     token = _options.set(on)
     try:
         yield
@@ -68,7 +68,7 @@ def naming_options(on: bool = True) -> Iterator[None]:  # noqa: FBT001, FBT002  
 
 
 def carried(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let a function name settings as here where another thread, process or machine calls it."""
+    """Make a function name settings as here, also when another thread, process or machine calls it."""
     return partial(_call, _options.get(), function)
 
 

@@ -186,7 +186,7 @@ def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
 
 
 def _named(some: Sequence[Metric], shown: Sequence[Metric]) -> str:
-    """Name metrics of a table, by their group where its first one is among them."""
+    """Label metrics, using the group name where possible."""
     first = {metric.group: metric for metric in reversed(shown)}
     whole = {metric.group for metric in some if metric.group and first[metric.group] is metric}
     return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in some))

@@ -76,5 +76,5 @@ def _without_a_stretch(name: str, longest: int, shared: Counter[str]) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Put a space for line ends and other control characters."""
+    r"""Replace line ends and other control characters by spaces."""
     return _UNPRINTABLE.sub(" ", text)

@@ -13,7 +13,7 @@ _PRINTED = 8  # entries of an array
 
 
 def number(value: float, *, digits: int = DIGITS) -> str:
-    """Write a number as the field does: four digits, no leading zero."""
+    """Write a number as papers do: four decimal places, no leading zero."""
     if isinstance(value, int):
         return str(value)
     if math.isnan(value):

@@ -1,4 +1,4 @@
-"""One threshold and the metrics of its confusion counts; every formula of such counts is here, once."""
+"""The metrics of confusion counts, each with its only formula."""
 
 # Numbers give numbers, arrays give arrays:
 # mypy: disable-error-code="no-any-return"

@@ -1,4 +1,4 @@
-"""What tables of thresholds, plots and pages need of a curve, so that a protocol can bring one of its own."""
+"""What tables of thresholds, plots and pages need from a curve; a protocol may have a curve of its own."""
 
 from __future__ import annotations
 

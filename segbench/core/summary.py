@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def finite(value: float) -> float | None:
-    """Give None for what JSON has no number for."""
+    """Replace NaN and infinity by None."""
     return value if math.isfinite(value) else None
 
 

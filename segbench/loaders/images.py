@@ -93,7 +93,7 @@ def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDA
 
 @contextmanager
 def _refusing_damage(data: bytes, name: str, extension: str) -> Iterator[None]:
-    """Let no exception out of a decoder but ours."""
+    """Convert decoder errors to `DataError`."""
     try:
         with quiet():
             yield

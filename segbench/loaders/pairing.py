@@ -41,7 +41,7 @@ _BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing", "group_b
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """All it takes to find the images of a run again: folders or files, and the patterns that pair their names.
+    """Paths and name patterns of a run.
 
     Parameters
     ----------

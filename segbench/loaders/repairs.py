@@ -30,7 +30,7 @@ _RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
 
 @dataclass(frozen=True, kw_only=True)
 class Repairs:
-    """What may be done to predictions that do not match the ground truth; by default nothing.
+    """Resizing, cropping and scaling of predictions; none by default.
 
     Each repair is part of the signature, and a note of the result says in how many images it changed anything.
 

@@ -67,7 +67,7 @@ class LocalFile(str):
     @property
     def name(self) -> str:
         """The last part of its path."""
-        return os.path.basename(self)  # noqa: PTH119  as said
+        return os.path.basename(self)  # noqa: PTH119  see above
 
     @property
     def suffix(self) -> str:

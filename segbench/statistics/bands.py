@@ -21,7 +21,7 @@ _MOST_POINTS = 100_000
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Band(Brief):
-    """Where a curve lies in the middle share of the replicates, point by point.
+    """Pointwise bootstrap band of a curve.
 
     Parameters
     ----------

@@ -298,7 +298,7 @@ def shape(x: FloatArray, y: FloatArray, *, css: str) -> Markup:
 
 
 def words(x: float, y: float, text: object, **attributes: object) -> Markup:
-    """Write words at a place."""
+    """Draw text at (x, y)."""
     return element("text", text, x=x, y=y, **attributes)
 
 

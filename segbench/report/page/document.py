@@ -331,7 +331,7 @@ def _caption(methods: Sequence[Method]) -> str:
 
 
 def _trust(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, str]:
-    """Say what the numbers rest on: images, the digest of their ground truth, failures, intervals and tests."""
+    """State the basis of the numbers: images, the digest of their ground truth, failures, intervals and tests."""
     counted = [method.result for method in methods if method.result.counts]
     failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
     every = [method.intervals for method in methods if method.intervals is not None]
