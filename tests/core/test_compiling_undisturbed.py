@@ -32,6 +32,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="its Ctrl-C reaches a whole console")
 @pytest.mark.parametrize("delay", [0.05, 0.3, 0.6, 0.9])
 def test_an_interrupt_waits_for_the_compiler(tmp_path, delay):
     script = tmp_path / "script.py"
