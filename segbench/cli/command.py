@@ -21,6 +21,8 @@ _ONE_FILE = (
     "one, and segbench show takes several files, one for each data set"
 )
 
+_NO_FILE = "give a results file, which a run writes: segbench pixels GT PRED -o results.segbench"
+
 _EVERYTHING = "segbench.help_all"
 
 _Rows = dict[str, list[tuple[str, str, str]]]
@@ -82,6 +84,10 @@ class Command(click.Command):
                 raise
             message = f"No such option: {name}; it is an option of {others}"
             raise click.UsageError(message, error.ctx) from None
+        except click.MissingParameter as error:
+            if error.param is None or error.param.name != "results":
+                raise
+            raise click.UsageError(_NO_FILE, error.ctx) from None
         except click.UsageError as error:
             if "extra argument" not in error.message or "results" not in [each.name for each in self.params]:
                 raise
