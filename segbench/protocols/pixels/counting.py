@@ -17,6 +17,7 @@ from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_toget
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 INTEGER_LIMIT = 2**53 - 1
 """Up to here float64 holds every integer."""
+_CELLS_AT_ONCE = 256
 
 
 class BeyondLimitError(ValueError):
@@ -55,7 +56,10 @@ def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> ND
 def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int) -> ScoreCounts:
     from segbench.protocols.pixels.kernels import histogram
 
-    table = histogram(classes, levels, level_count)
+    cells = np.empty(_CELLS_AT_ONCE, np.uint16 if level_count <= 256 else np.uint32)
+    tables = np.zeros((4, 3 * level_count), np.uint32 if classes.size < 2**32 else np.int64)
+    histogram(classes, levels, cells, tables)
+    table = tables.sum(0, dtype=np.int64).reshape(3, level_count)
     return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()))
 
 

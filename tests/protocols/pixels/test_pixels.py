@@ -102,6 +102,17 @@ class TestCountPixels:
         labels, valid = rng.random(scores.size) < share, rng.random(scores.size) < 0.9
         assert_counted_like_unique(labels, scores, valid)
 
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, bool])
+    @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 1030])
+    def test_levels_are_counted_like_unique_in_images_of_any_size(self, dtype, size):
+        rng = np.random.default_rng(size)
+        levels = rng.integers(0, 65536, size).astype(dtype)
+        labels, valid = rng.integers(0, 2, size, np.uint8), rng.random(size) < 0.9
+        top = 1 if dtype is bool else np.iinfo(dtype).max
+        expected = count_pixels(labels, levels / top, valid)
+        assert count_pixels(labels, levels, valid) == count_pixels(labels.astype(bool), levels, valid) == expected
+        assert count_pixels(labels, levels) == count_pixels(labels.astype(bool), levels / top)
+
     @given(
         hnp.arrays(np.float32, st.integers(1, 30), elements=st.sampled_from([np.nan, np.inf, -np.inf, 0.5, -0.5])),
         images,
