@@ -114,7 +114,9 @@ class TestCountPixels:
         assert count_pixels(labels, levels) == count_pixels(labels.astype(bool), levels / top)
 
     @given(
-        hnp.arrays(np.float32, st.integers(1, 30), elements=st.sampled_from([np.nan, np.inf, -np.inf, 0.5, -0.5])),
+        hnp.arrays(
+            np.float32, st.integers(1, 30), elements=st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, 0.5, -0.5])
+        ),
         images,
     )
     def test_scores_that_are_not_finite_are_refused_where_they_count(self, scores, rng):
@@ -142,7 +144,7 @@ class TestCountPixels:
         count_pixels(labels, scores)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < (17.1 if distinct > 10 else 6) * scores.size  # one byte of it for the class
+        assert peak < (17.1 if distinct > 10 else 9) * scores.size  # which are sorted beside themselves
 
     def test_inputs_are_not_changed(self):
         labels, scores = np.array([1, 0, 1]), np.array([0.5, -0.0, 0.25], np.float32)
