@@ -118,8 +118,8 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
-        if self.pool.scores > RESAMPLED_ABOVE and self._counted[1] is not None:
-            return tuple(self._counted[1])
+        if (self.pool.scores > RESAMPLED_ABOVE or self.pool.best is None) and self._counted[1] is not None:
+            return tuple(self._counted[1])  # where images are unpacked for their best F, not unpacked again
         return count_images((self[name] for name in sorted(self)), len(self), scores)
 
     @cached_property
