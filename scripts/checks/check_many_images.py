@@ -1,101 +1,176 @@
-"""A run over very many images: memory of the parent, time and bytes per image.
+"""A run over very many images in tar files: memory of the parent, time and bytes per image.
 
-    python scripts/checks/check_many_images.py [--images 100000] [--jobs 2]
+    python scripts/checks/check_many_images.py [--images 100000] [--dask 10000] [--stop-after 30]
 
-Writes that many pairs of names, hard links to 200 distinct pairs of small images (every one is decoded and counted),
-runs ``segbench pixels -o`` over them, then ``segbench show``, and prints the peak memory of each process, the seconds,
-and the bytes of the results file; all of it against the same for a tenth of the images, and the memory that each image
-adds. Before that, bytes per image of maps
-of 321x481 pixels: 8-bit pixels, and boundaries at 99 thresholds.
+Writes seeded images of 64x64 as a tar file of masks and two of 8-bit predictions; 2000 scenes are repeated under names
+of their own. Counts both methods on two cores with ``segbench pixels -o``, interrupts that and continues it, runs it
+again; shows, compares and reports them; counts one method in ten parts and merges these. ``--dask`` counts so many of
+the images through a Dask scheduler with two workers. Prints the seconds of the clock, and processor time and memory of
+each command without its workers; ends with an error where metrics differ.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
-import os
-import resource
+import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
+import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
-from image_pairs import write_curves
+import imageio.v3 as iio
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 
-DISTINCT = 200
+SIDE, DISTINCT, PARTS = 64, 2000, 10
+METHODS = {"sharp": 10, "blurred": 30}
+"""How noisy each method is."""
+_COMMAND = """
+import resource, signal, sys
+from segbench.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which shells ignore for what runs in the background
+try:
+    main()
+finally:
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    print("measured", own.ru_maxrss, own.ru_utime + own.ru_stime, file=sys.stderr)
+"""
 
 
-def link(source: Path, folder: Path, count: int) -> None:
-    """Give the same files many names."""
-    for kind in ("gt", "pred"):
-        (folder / kind).mkdir(parents=True)
-        files = sorted((source / kind).iterdir())
-        for number in range(count):
-            os.link(files[number % len(files)], folder / kind / f"{number:06}.png")
+class Measured(NamedTuple):
+    """The largest memory of a command itself, in bytes, and what it printed."""
+
+    peak: float
+    printed: str
 
 
-def measured(*arguments: str) -> tuple[float, float, str]:
-    """Run a command; give seconds, the megabytes of the process itself, and what it printed."""
-    script = (
-        "import resource, sys\nfrom segbench.cli.main import main\n"
-        "try:\n    main()\nfinally:\n"
-        "    print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
-    )
+def scenes() -> list[list[NDArray[np.uint8]]]:
+    """Draw masks, and a prediction of each by each method."""
+    drawn = []
+    for number in range(DISTINCT):
+        rng = np.random.default_rng(number)
+        field = gaussian_filter(rng.normal(size=(SIDE, SIDE)), 6, mode="wrap")
+        field /= field.std()
+        scene = [np.where(field > 0.5, 255, 0)]
+        for noise in METHODS.values():
+            soft = 255 / (1 + np.exp(-3 * (field - 0.5 + rng.normal(0, noise / 50))))
+            scene.append(np.clip(soft + rng.normal(0, noise, field.shape), 0, 255) // 8 * 8)
+        drawn.append([image.astype(np.uint8) for image in scene])
+    return drawn
+
+
+def write(folder: Path, count: int) -> list[Path]:
+    """Write the tar files, in which the scenes are repeated under names of their own."""
+    paths = [folder / f"{name}.tar" for name in ("truth", *METHODS)]
+    drawn = scenes()
+    for kind, path in enumerate(paths):
+        packed = [iio.imwrite("<bytes>", scene[kind], extension=".png") for scene in drawn]
+        with tarfile.open(path, "w") as archive:
+            for number in range(count):
+                member, content = tarfile.TarInfo(f"{number:07}.png"), packed[number % DISTINCT]
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+                archive.members.clear()  # which would hold every member in memory
+    return paths
+
+
+def measured(what: str, images: int, *arguments: object, stop_after: float = 0) -> Measured:
+    """Run a command, interrupt it after so many seconds, and print what it took."""
     started = time.perf_counter()
-    answer = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
+    command = [sys.executable, "-c", _COMMAND, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        if stop_after:
+            threading.Timer(stop_after, process.send_signal, [signal.SIGINT]).start()
+        printed, errors = process.communicate()
     seconds = time.perf_counter() - started
-    (peak,) = (int(line.split()[1]) for line in answer.stderr.splitlines() if line.startswith("peak"))
-    return seconds, peak / 1024, answer.stdout
+    if process.returncode != (130 if stop_after else 0):
+        raise SystemExit(f"{what}: exit code {process.returncode}\n{errors[-2000:]}")
+    peak, own = map(float, errors.rpartition("measured ")[2].split())
+    print(
+        f"{what:<28} {seconds:8.1f} s, {own:8.1f} s of the processor, {1e3 * seconds / images:.3f} ms per image, "
+        f"{peak / 1024:6.0f} MiB",
+        flush=True,
+    )
+    return Measured(peak * 1024, printed)
 
 
-def many(source: Path, root: Path, count: int, jobs: int) -> float:
-    """Run and show so many images; give the megabytes of the parent of the first run."""
-    folder, file = root / str(count), root / f"{count}.segbench"
-    link(source, folder, count)
-    paths = (str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", str(jobs), "--format", "json")
-    peaks = []
-    for what, arguments in (("pixels", ("pixels", *paths)), ("run again", ("pixels", *paths))):
-        seconds, peak, printed = measured(*arguments)
-        peaks.append(peak)
-        print(
-            f"{count:>7} images  {what:<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms per image  {peak:5.0f} MB"
-        )
-    seconds, peak, shown = measured("show", str(file), "--format", "json")
-    print(f"{count:>7} images  {'show':<16} {seconds:7.1f} s {1e3 * seconds / count:7.3f} ms per image  {peak:5.0f} MB")
-    if shown != printed or json.loads(shown)["runs"][0]["images"] != count:
+def counted(folder: Path, truth: Path, methods: Sequence[Path], images: int, stop_after: float) -> Path:
+    """Count all methods, interrupted and continued; show, compare and report them."""
+    file = folder / "all.segbench"
+    run = ("pixels", truth, *methods, "-o", file, "-j", 2, "--format", "json")
+    all_images = images * len(methods)
+    measured("interrupted", all_images, *run, stop_after=stop_after)
+    done = measured("shown as it is", images, "show", file, "--format", "json").printed
+    print("images counted until then:", [run["images"] for run in json.loads(done)["runs"]])
+    continued = measured("continued", all_images, *run)
+    again = measured("again, nothing changed", all_images, *run)
+    shown = measured("show", images, "show", file, "--format", "json")
+    measured("compare", images, "compare", file)
+    measured("report", images, "report", file, "-o", folder / "report.html")
+    if not shown.printed == again.printed == continued.printed:
         raise SystemExit("what is shown is not what was counted")
-    print(f"{count:>7} images  {'results file':<16} {file.stat().st_size / count:7.0f} bytes per image", flush=True)
-    return peaks[0]
+    most = max(continued.peak, again.peak)
+    print(f"parent: {most / images:.0f} bytes per image; results file: {file.stat().st_size / all_images:.0f}")
+    return file
 
 
-def real_sizes(root: Path) -> None:
-    """Measure the results file on maps of the size of BSDS500."""
-    folder = root / "large"
-    write_curves(folder, 60, (321, 481))
-    for protocol in ("pixels", "boundaries"):
-        file = root / f"{protocol}.segbench"
-        measured(protocol, str(folder / "gt"), str(folder / "pred"), "-o", str(file), "-j", "2")
-        print(f"321x481 maps, {protocol}: {file.stat().st_size / 60:.0f} bytes per image, goal < 3072")
+def in_parts(folder: Path, truth: Path, method: Path, images: int) -> Path:
+    """Count one method in parts, and merge them."""
+    with tarfile.open(truth) as archive:
+        names = [path.removesuffix(".png") for path in archive.getnames()]
+    parts = [folder / f"part{number}.segbench" for number in range(PARTS)]
+    for number, part in enumerate(parts):
+        listed = folder / f"part{number}.txt"
+        listed.write_text("".join(f"{name}\n" for name in names[number::PARTS]))
+        run = ("pixels", truth, method, "--images", listed, "--positive", 255, "-o", part, "-j", 2)
+        measured(f"part {number}", images // PARTS, *run)
+    merged = folder / "merged.segbench"
+    measured("merge", images, "merge", *parts, "-o", merged)
+    return merged
+
+
+def by_dask(folder: Path, truth: Path, methods: Sequence[Path], images: int) -> Path:
+    """Count all methods with two workers of a Dask scheduler."""
+    from distributed import LocalCluster
+
+    file = folder / "dask.segbench"
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        run = ("pixels", truth, *methods, "-o", file, "--dask", cluster.scheduler_address)
+        measured("through Dask", images * len(methods), *run)
+    return file
+
+
+def shown(file: Path) -> list[dict[str, object]]:
+    """Give the metrics of the methods of a results file."""
+    return [run["summary"] for run in json.loads(measured("show", 1, "show", file, "--format", "json").printed)["runs"]]
 
 
 def main() -> None:
     """Run all of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=100_000)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--dask", type=int, default=0, metavar="IMAGES", help="count so many through Dask, too")
+    parser.add_argument("--stop-after", type=float, default=30, metavar="SECONDS", help="when to interrupt")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        real_sizes(root)
-        write_curves(root / "small", DISTINCT, (32, 48), smoothing=2)
-        few, all_ = (
-            many(root / "small", root, count, options.jobs) for count in (options.images // 10, options.images)
-        )
-        added = (all_ - few) * 2**20 / (options.images * 9 / 10)
-        print(f"memory of the parent per image: {added:.0f} bytes, {added / 1536:.2f} x the goal of 1.5 KB")
-    print(f"this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+        folder = Path(place)
+        truth, *methods = write(folder, options.images)
+        file = counted(folder, truth, methods, options.images, options.stop_after)
+        if shown(in_parts(folder, truth, methods[0], options.images)) != shown(file)[:1]:
+            raise SystemExit("the parts are not the whole")
+        if options.dask:
+            some = folder / "some"
+            some.mkdir()
+            truth, *methods = write(some, options.dask)
+            by_dask(some, truth, methods, options.dask)
 
 
 if __name__ == "__main__":

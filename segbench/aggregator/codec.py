@@ -14,6 +14,7 @@ import functools
 import json
 import math
 import re
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
@@ -34,6 +35,7 @@ from segbench.protocols.registry import counts_types
 _PARTS = b"{"  # which no frame of Zstandard begins with
 _DEEPEST = 2  # ranges of scores within classes
 _TRIED = 16
+_LOCAL = threading.local()
 _LITTLE, _MOST_SHRUNK = 2**24, 64
 """What any counts may unpack to, and how many times their packed size where that is more."""
 _NUMBERS = re.compile(r"[<>|=]?[biuf][1248]")
@@ -129,7 +131,10 @@ def _unpacked(data: bytes) -> bytes:
 
     if zstandard.get_frame_parameters(data).content_size > max(_LITTLE, _MOST_SHRUNK * len(data)):
         raise ValueError("unpacks to more than counts do")
-    return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)
+    if not hasattr(_LOCAL, "decompressor"):  # which takes longer to make than to use, and serves one thread
+        _LOCAL.decompressor = zstandard.ZstdDecompressor()
+    unpacked: bytes = _LOCAL.decompressor.decompress(data, allow_extra_data=False)
+    return unpacked
 
 
 @functools.lru_cache(maxsize=1024)  # that of most images and ranges of a run is the same

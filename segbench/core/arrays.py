@@ -15,6 +15,8 @@ from segbench.core.errors import ArgumentError
 
 def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever NumPy can read
     """Give an array in native byte order, without a copy where possible; refuse a mask that hides values."""
+    if type(values) is np.ndarray and values.dtype.isnative:
+        return values
     plain, hidden = split_mask(values, name)
     if hidden is not None:
         raise ArgumentError(

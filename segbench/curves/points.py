@@ -104,7 +104,9 @@ def best_fs(images: Iterable[ScoreCounts]) -> BestFs:
 
     counts, thresholds = [], []
     for image in images:
-        tp, fp = (np.cumsum(np.append(0, part), dtype=np.int64) for part in (image.positives, image.negatives))
+        tp, fp = np.zeros((2, image.scores.size + 1), np.int64)
+        np.cumsum(image.positives, out=tp[1:])
+        np.cumsum(image.negatives, out=fp[1:])
         known = image.scores.size > 0
         at = kernels.best_point(tp, fp, tp[-1]) if known else 0
         counts.append((tp[at], fp[at], tp[-1], fp[-1]))

@@ -84,5 +84,6 @@ def zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
     import numpy as np
 
-    bits: NDArray[np.bool_] = mask.view(np.uint8) != 0
+    stored = mask.view(np.uint8)
+    bits: NDArray[np.bool_] = stored != 0 if stored.max(initial=0) > 1 else mask
     return bits

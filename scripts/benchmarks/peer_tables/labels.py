@@ -1,17 +1,19 @@
-"""Confusion matrices of label maps: segbench beside NumPy's bincount, scikit-learn and torchmetrics."""
+"""Confusion matrices of label maps: segbench beside a plain loop and the functions of five libraries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy.ndimage import zoom
 
 import segbench
 from peer_tables.contests import Contest, Effort, Way
-from peer_tables.programs import NUMPY, SCIKIT_LEARN, SEGBENCH, TORCHMETRICS
+from peer_tables.programs import NUMBA, NUMPY, OPENCV, SCIKIT_LEARN, SEGBENCH, TORCH, TORCHMETRICS
 
 SHAPE, CLASSES, VOID = (1024, 2048), 19, 255
 Maps = NDArray[np.uint8]
@@ -28,8 +30,13 @@ def contests(effort: Effort) -> Iterator[Contest]:
             (0, shape),
             (
                 Way(SEGBENCH, by_segbench),
+                Way(NUMBA, by_plain_loop, "Numba, plain loop"),
+                Way(OPENCV, by_opencv, "OpenCV, calcHist"),
+                Way(NUMPY, by_small_cells, "NumPy, bincount of 16 bits"),
                 Way(NUMPY, by_bincount, "NumPy, bincount"),
+                Way(TORCH, by_torch, "PyTorch, bincount"),
                 Way(SCIKIT_LEARN, by_sklearn),
+                Way(TORCHMETRICS, partial(by_torchmetrics, checks=False), "torchmetrics, no checks"),
                 Way(TORCHMETRICS, by_torchmetrics),
             ),
             cells_of,
@@ -80,6 +87,45 @@ def by_bincount(truth: Maps, predicted: Maps) -> Matrix:
     return np.bincount(index, minlength=CLASSES**2).reshape(CLASSES, CLASSES)
 
 
+def by_small_cells(truth: Maps, predicted: Maps) -> Matrix:
+    """Count all cells of 8-bit labels, and take those of the classes."""
+    cells = truth.astype(np.uint16).ravel() << 8
+    cells |= predicted.ravel()
+    return np.bincount(cells, minlength=1 << 16).reshape(256, 256)[:CLASSES, :CLASSES]
+
+
+@njit
+def _counted(truth: NDArray[np.uint8], predicted: NDArray[np.uint8]) -> NDArray[np.int64]:
+    table = np.zeros((256, 256), np.int64)
+    for i in range(truth.size):
+        table[truth[i], predicted[i]] += 1
+    return table
+
+
+def by_plain_loop(truth: Maps, predicted: Maps) -> Matrix:
+    """Count as most would write it with Numba, void in a row of its own."""
+    matrix: Matrix = _counted(truth.ravel(), predicted.ravel())[:CLASSES, :CLASSES]
+    return matrix
+
+
+def by_opencv(truth: Maps, predicted: Maps) -> Matrix:
+    """Count with OpenCV, in float32; what is outside the ranges is left out."""
+    import cv2
+
+    cv2.setNumThreads(1)
+    found = cv2.calcHist([truth, predicted], [0, 1], None, [CLASSES, CLASSES], [0, CLASSES, 0, CLASSES])
+    return found.astype(np.int64)
+
+
+def by_torch(truth: Maps, predicted: Maps) -> Matrix:
+    """Count all cells of 8-bit labels with PyTorch, and take those of the classes."""
+    import torch
+
+    torch.set_num_threads(1)
+    cells = torch.from_numpy(truth).ravel().int() * 256 + torch.from_numpy(predicted).ravel()
+    return torch.bincount(cells, minlength=1 << 16).numpy().reshape(256, 256)[:CLASSES, :CLASSES]
+
+
 def by_sklearn(truth: Maps, predicted: Maps) -> Matrix:
     """Count with scikit-learn."""
     from sklearn.metrics import confusion_matrix
@@ -89,11 +135,13 @@ def by_sklearn(truth: Maps, predicted: Maps) -> Matrix:
     return matrix
 
 
-def by_torchmetrics(truth: Maps, predicted: Maps) -> Any:  # noqa: ANN401 - a tensor
-    """Count with torchmetrics."""
+def by_torchmetrics(truth: Maps, predicted: Maps, *, checks: bool = True) -> Any:  # noqa: ANN401 - a tensor
+    """Count with torchmetrics: with checks labels are int64, as its documentation has them, else a byte each."""
     import torch
     from torchmetrics.functional.classification import multiclass_confusion_matrix
 
     torch.set_num_threads(1)
-    given = torch.from_numpy(predicted).long(), torch.from_numpy(truth).long()
-    return multiclass_confusion_matrix(*given, CLASSES, ignore_index=VOID)
+    given = torch.from_numpy(predicted), torch.from_numpy(truth)
+    if checks:
+        given = given[0].long(), given[1].long()
+    return multiclass_confusion_matrix(*given, CLASSES, ignore_index=VOID, validate_args=checks)

@@ -13,13 +13,13 @@ from measuring import MIB, duration, factor, markdown
 
 from peer_tables import boundaries, labels, pixels, regions, saliency
 from peer_tables.contests import Contest, Effort, Stored
-from peer_tables.programs import PEERS
 from segbench.core.grouping import grouped
 from segbench.drawing.palette import COLOURS, GUIDE
 
 _TEMPLATE = Path(__file__).with_name("page.md")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 _PICTURE_KIB = 60
+_MARKERS = "osD^v<>phX*dP"
 _ALIKE = 0.05
 """Share by which two measurements may differ and still count as the same."""
 
@@ -49,43 +49,43 @@ SUBJECTS: Mapping[str, Subject] = {
 
 
 def write(folder: Path, page: Path) -> None:
-    """Write the page and its pictures from the contests that a folder keeps."""
+    """Write the page and its pictures from the contests of a folder; other chapters stay as they are."""
     stored = [Stored.read(path) for path in sorted(folder.glob("*.json"))]
-    by_subject = {name: sorted((s for s in stored if s.subject == name), key=lambda s: s.place) for name in SUBJECTS}
-    parts = {"run": run_of(stored)}
+    before = page.read_text() if page.exists() else ""
+    parts = {}
     for name, subject in SUBJECTS.items():
-        contests = by_subject[name]
-        parts[name] = "Not measured in this run."
+        contests = sorted((one for one in stored if one.subject == name), key=lambda one: one.place)
+        kept = before.partition(_marked(name, "begins"))[2].partition(_marked(name, "ends"))[0].strip()
+        parts[name] = kept or "Not measured in this run."
         if contests:
             picture = page.parent / "images" / f"benchmark-{name}.png"
             draw(contests, picture)
             metrics = [subject.metrics(contests)] if subject.metrics else []
             alt = f"How many times as long as segbench other programs take, {name}"
-            parts[name] = "\n\n".join(
-                [f"![{alt}](images/{picture.name})", findings(contests, subject), table(contests, subject), *metrics]
-            )
+            lines = f"{findings(contests, subject)}\n{run_of(contests)}"
+            parts[name] = "\n\n".join([f"![{alt}](images/{picture.name})", lines, table(contests, subject), *metrics])
+    for name, part in parts.items():
+        parts[name] = f"{_marked(name, 'begins')}\n\n{part}\n\n{_marked(name, 'ends')}"
     text = _TEMPLATE.read_text()
     page.write_text(_PLACE.sub(lambda place: parts[place[1]], text))
 
 
-def run_of(stored: Sequence[Stored]) -> str:
-    """Say when, where and with which programs all was measured; refuse to mix machines and versions."""
+def _marked(name: str, what: str) -> str:
+    return f"<!-- {name} {what} -->"
+
+
+def run_of(contests: Sequence[Stored]) -> str:
+    """Say when, where and with which programs a chapter was measured; refuse to mix machines and versions."""
     for what in ("hardware", "versions"):
-        found = sorted({getattr(one, what) for one in stored})
+        found = sorted({getattr(one, what) for one in contests})
         if len(found) != 1:
             raise SystemExit(f"expected contests with one {what}, found {found}: measure again into an empty folder")
-    before = min(stored, key=lambda one: one.began).load[0]
-    after = max(stored, key=lambda one: one.ended).load[1]
-    during = max(max(one.load) for one in stored)
-    absent = [program.missing for program in PEERS if program.missing]
-    lines = [
-        f"{min(one.began for one in stored)} to {max(one.ended for one in stored)}, on {stored[0].hardware}.",
-        f"Load average of the machine: {before:.1f} before the run, at most {during:.1f} during, {after:.1f} after it.",
-        f"{stored[0].versions}.",
-        on_gpu(),
-        *(f"Left out: {line}." for line in absent),
-    ]
-    return "\n".join(f"- {line}" for line in lines)
+    loads = [load for one in contests for load in one.load]
+    return (
+        f"- Measured {min(one.began for one in contests)} to {max(one.ended for one in contests)}, on "
+        f"{contests[0].hardware}, load average {min(loads):.1f} to {max(loads):.1f}, with {contests[0].versions}. "
+        f"{on_gpu()}"
+    )
 
 
 def on_gpu() -> str:
@@ -101,10 +101,10 @@ def on_gpu() -> str:
 def findings(contests: Sequence[Stored], subject: Subject) -> str:
     """Say who was faster, who took less memory and what did not finish, as the tables show it."""
     times = {(one.what, name): one.ratio(name) for one in contests for name in one.peers}
-    lines = [] if not times else [compared("processor time", times)]
+    lines = [] if not times else [beside_fastest(contests), compared("processor time", times)]
     if subject.memory:
         memory = {
-            (one.what, name): cell.memory / max(one.ours.memory, 1)
+            (one.what, name): max(cell.memory, MIB) / max(one.ours.memory, MIB)
             for one in contests
             for name, cell in one.peers.items()
         }
@@ -115,6 +115,21 @@ def findings(contests: Sequence[Stored], subject: Subject) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
+def beside_fastest(contests: Sequence[Stored]) -> str:
+    """Say how long the fastest of all other calls took in each comparison, whichever program it was."""
+    fastest = [min((one.ratio(name), name) for name in one.peers) for one in contests if one.peers]
+    said = [
+        f"{name} {_range(ratios)} times ({len(ratios)} of {len(fastest)} comparisons)"
+        for name, ratios in grouped((name, ratio) for ratio, name in fastest).items()
+    ]
+    return f"The fastest other call took, in segbench's processor time: {', '.join(said)}."
+
+
+def _range(ratios: Sequence[float]) -> str:
+    least, most = (factor(ratio).removesuffix(" x") for ratio in (min(ratios), max(ratios)))
+    return least if least == most else f"{least} to {most}"
+
+
 def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
     """Say in how many comparisons segbench took less, by how much, and list those in which it did not."""
     less = [ratio for ratio in ratios.values() if ratio > 1 + _ALIKE]
@@ -122,8 +137,7 @@ def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
     of_all = f"{len(less)} of {len(ratios)} comparisons" if others else "every comparison"
     said = f"segbench took less {what} in {of_all}"
     if less:
-        least, most = (factor(ratio).removesuffix(" x") for ratio in (min(less), max(less)))
-        said += f"; {'there ' * bool(others)}the other programs took {least} to {most} times as much"
+        said += f"; {'there ' * bool(others)}the other programs took {_range(less)} times as much"
     for (row, name), ratio in others.items():
         much = "as much" if ratio >= 1 - _ALIKE else f"{factor(ratio).removesuffix(' x')} times as much"
         said += f". {name} took {much} for {row}"
@@ -162,7 +176,8 @@ def draw(contests: Sequence[Stored], path: Path) -> None:
     axes = figure.add_subplot()
     for place, name in enumerate(names):
         points = [(one.ratio(name), row) for row, one in enumerate(contests) if name in one.peers]
-        style = {"color": COLOURS[1 + place], "marker": "osD^v"[place], "linestyle": "none", "markersize": 6}
+        colour = COLOURS[1 + place % (len(COLOURS) - 1)]
+        style = {"color": colour, "marker": _MARKERS[place], "linestyle": "none", "markersize": 6}
         axes.plot(*zip(*points, strict=True), label=name, **style)
     axes.axvline(1, color=COLOURS[0], linewidth=2, label="segbench")
     axes.set_xscale("log")
@@ -177,6 +192,6 @@ def draw(contests: Sequence[Stored], path: Path) -> None:
     axes.set_xlabel("processor time, times segbench's (log axis)", fontsize=9)
     figure.legend(loc="outside upper center", ncols=3, fontsize=8, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130, pil_kwargs={"optimize": True})
+    figure.savefig(path, dpi=100, pil_kwargs={"optimize": True})
     if path.stat().st_size > _PICTURE_KIB * 1024:
         raise SystemExit(f"{path}: {path.stat().st_size} bytes, expected at most {_PICTURE_KIB} KiB: draw fewer rows")

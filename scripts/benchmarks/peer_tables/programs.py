@@ -24,6 +24,9 @@ class Program:
 
 SEGBENCH = Program("segbench", ("segbench",), "segbench", "segbench")
 NUMPY = Program("NumPy", ("numpy",), "numpy", "numpy")
+NUMBA = Program("Numba", ("numba",), "numba", "numba")
+OPENCV = Program("OpenCV", ("cv2",), "opencv-python-headless", "opencv-python-headless")
+TORCH = Program("PyTorch", ("torch",), "torch", "torch")
 SCIKIT_LEARN = Program("scikit-learn", ("sklearn",), "scikit-learn", "scikit-learn")
 TORCHMETRICS = Program("torchmetrics", ("torch", "torchmetrics"), "torch torchmetrics", "torchmetrics")
 SCIPY = Program("SciPy", ("scipy",), "scipy", "scipy")

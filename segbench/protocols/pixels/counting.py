@@ -17,6 +17,7 @@ from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_toget
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 INTEGER_LIMIT = 2**53 - 1
 """Up to here float64 holds every integer."""
+_CELLS_AT_ONCE = 256
 
 
 class BeyondLimitError(ValueError):
@@ -55,7 +56,10 @@ def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> ND
 def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int) -> ScoreCounts:
     from segbench.protocols.pixels.kernels import histogram
 
-    table = histogram(classes, levels, level_count)
+    cells = np.empty(_CELLS_AT_ONCE, np.uint16 if level_count <= 256 else np.uint32)
+    tables = np.zeros((4, 3 * level_count), np.uint32 if classes.size < 2**32 else np.int64)
+    histogram(classes, levels, cells, tables)
+    table = tables.sum(0, dtype=np.int64).reshape(3, level_count)
     return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()))
 
 
@@ -89,11 +93,10 @@ def distinct_by_class(
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Count the distinct scores of positives and negatives, by sorting each and merging.
 
-    Scores are sorted negated, so that the rising order of `numpy.sort` is falling score. No index is sorted along, and
-    the scores of the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result
-    included.
+    Scores are sorted negated, so that the rising order is falling score. No index is sorted along, and the scores of
+    the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result included.
     """
-    from segbench.protocols.pixels.kernels import count_runs, merge_negated, split_negated
+    from segbench.protocols.pixels.kernels import count_runs, merge_negated, sort_bits, split_negated
 
     kept = np.float32 if scores.dtype == np.float32 else np.float64
     limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
@@ -104,7 +107,10 @@ def distinct_by_class(
     split_negated(classes, scores, negated_first, negated_second)
     for negated in (negated_first, negated_second):
         negated[-1] = np.inf
-        negated.sort()  # NaN goes to the end
+        if kept == np.float32:
+            sort_bits(negated.view(np.uint32), np.empty(negated.size, np.uint32))
+        else:
+            negated.sort()
         if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
             raise BeyondLimitError
     counted = np.int32 if scores.size < 2**31 else np.int64

@@ -118,24 +118,24 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
-        if self.pool.scores > RESAMPLED_ABOVE and self._counted[1] is not None:
-            return tuple(self._counted[1])
+        if (self.pool.scores > RESAMPLED_ABOVE or self.pool.best is None) and self._counted[1] is not None:
+            return tuple(self._counted[1])  # where images are unpacked for their best F, not unpacked again
         return count_images((self[name] for name in sorted(self)), len(self), scores)
 
     @cached_property
     def _counted(self) -> tuple[BestFs, NDArray[np.int32] | None]:
         """Find the best F of each image, and count it at the thresholds of resamples if that fits in memory."""
+        from segbench.protocols.pixels import metric_kernels
+
         at = self.for_resamples.scores.astype(np.float64)
-        held = np.empty((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
+        held = np.zeros((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
         best = []
         for k, name in enumerate(sorted(self)):
             counts = self[name]
             best.append(best_fs([counts]))
             if held is not None and max(counts.total_positives, counts.total_negatives) < _FITS_INT32:
-                reached = counts.scores.size - np.searchsorted(counts.scores[::-1], at)
-                reached[-1] = counts.scores.size
-                for part, row in zip((counts.positives, counts.negatives), held[:, k], strict=True):
-                    row[:] = np.diff(np.append(0, np.cumsum(part, dtype=np.int32))[reached], prepend=0)
+                parts = counts.positives, counts.negatives
+                metric_kernels.count_at(counts.scores, parts, at, held[0, k], held[1, k])
             else:
                 held = None
         return BestFs.joined(best), held

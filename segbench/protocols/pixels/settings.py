@@ -479,6 +479,8 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
         return rule.positive(labels)
     if labels.dtype == np.bool_:
         return labels
+    if labels.dtype == np.uint8 and labels.max(initial=0) <= 1:
+        return labels.view(np.bool_)
     ones: NDArray[np.bool_] = labels == 1
     known = ones | (labels == 0)
     if not np.all(known if valid is None else known | ~valid):
