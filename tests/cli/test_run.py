@@ -137,9 +137,9 @@ class TestWrongUse:
             (["pixels", "{gt}", "{short}"], 1, "second"),
             (["pixels", "{short}", "{pred}"], 1, "second"),
             (["pixels", "{gt}/first.png", "{pred}"], 1, "folder"),
-            (["show", "nowhere.segbench"], 1, "no such results file"),
+            (["show", "nowhere.segbench"], 1, "not found; correct the path, or create the file"),
             (["show", "{gt}/first.png"], 1, "results file"),
-            (["plot", "nowhere.segbench", "-o", "pr.pdf"], 1, "no such results file"),
+            (["plot", "nowhere.segbench", "-o", "pr.pdf"], 1, "not found; correct the path, or create the file"),
             (["dance"], 2, "No such command"),
         ],
     )

@@ -74,7 +74,7 @@ def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
 
 def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):
     assert "is a folder" in segbench("show", tmp_path).err
-    refused = "no such results file; correct its path; -o FILE of a run writes one"
+    refused = "not found; correct the path, or create the file: segbench pixels GT PRED -o FILE"
     assert refused in segbench("show", tmp_path / "none").err
 
 

@@ -112,7 +112,7 @@ def test_a_tuned_and_an_untuned_run_are_told_apart(segbench, sets, tuned, tmp_pa
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--tuning-results", "gone.segbench"], 1, "no such results file"),
+        (["--tuning-results", "gone.segbench"], 1, "not found; correct the path, or create the file"),
         (["--classes", "0,1", "--no-check", "--tuning-results", "a"], 2, "only the pixels protocol"),
     ],
 )
