@@ -3,23 +3,28 @@
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 RENEW = "SEGBENCH_NEW_PAGES"
-NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "docs" / "notebooks").glob("*.ipynb"))
+ROOT = Path(__file__).resolve().parent.parent
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # Jupyter's own libraries leave sockets open and ask for event loops in ways that Python will give up.
 pytestmark = pytest.mark.filterwarnings("default")
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_prints_what_it_says(path, monkeypatch):
+def test_a_notebook_prints_what_it_says(path, tmp_path, monkeypatch):
     pytest.importorskip("ipykernel", reason="needs pip install '.[notebooks]'")
     nbclient = pytest.importorskip("nbclient", reason="needs pip install '.[notebooks]'")
     nbformat = pytest.importorskip("nbformat")
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    (tmp_path / "segbench").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m segbench "$@"\n')
+    (tmp_path / "segbench").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=os.pathsep)
     stored = nbformat.read(path, as_version=4)
     executed = nbformat.from_dict(json.loads(json.dumps(stored)))
     nbclient.NotebookClient(executed, timeout=300, resources={"metadata": {"path": str(path.parent)}}).execute()
