@@ -94,25 +94,6 @@ def test_an_option_is_listed_only_where_it_applies():
         assert (option in typed[has], option in typed[lacks]) == (True, False)
 
 
-EXAMPLES = {
-    example
-    for words in HELPED
-    for example in command_of(words)[0].examples
-    if "datasets/" in example and "--intervals" not in example
-}
-
-
-@pytest.mark.parametrize("example", sorted(EXAMPLES))
-def test_examples_work_in_a_checkout(segbench, monkeypatch, tmp_path, example):
-    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
-    monkeypatch.chdir(tmp_path)
-    words = []
-    for word in shlex.split(example)[1:]:
-        words += sorted(map(str, Path().glob(word))) if "/*" in word else [word]
-    answer = segbench(*words)
-    assert answer.code == 0, answer
-
-
 def test_run_names_the_presets(segbench, tmp_path):
     answer = segbench("run", "drvie", tmp_path, tmp_path)
     assert (answer.code, answer.err.count("\n")) == (2, 1)
