@@ -223,9 +223,12 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
 
+_UNREAD = Header()  # one for all, of very many
+
+
 def _header_on_disk(path: Source, role: Role) -> Header:
     """Leave members of archives unread: reading a header costs as much as reading the member."""
-    return read_header(path, role) if isinstance(path, LocalFile) else Header()
+    return read_header(path, role) if isinstance(path, LocalFile) else _UNREAD
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:

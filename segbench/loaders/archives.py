@@ -85,7 +85,7 @@ class Archive:
             return file.read(size)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TarMember:
     """A file in a tar archive: where its bytes begin in the (unpacked) archive, and their number."""
 
@@ -115,7 +115,7 @@ class TarMember:
         return data
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ZipMember(TarMember):
     """A file in a zip archive: `offset` is that of its header, `checksum` the CRC-32 of its content."""
 
@@ -193,6 +193,7 @@ def _listed(archive: Archive) -> Listing:
 def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, Source]]:
     with _Headers(archive.unpacked or archive.path) as file, tarfile.TarFile(fileobj=file) as tar:
         for info in tar:
+            tar.members.clear()  # else all headers stay in memory, at more than a kilobyte each
             if info.size < 0:
                 raise tarfile.ReadError(f"a member of {info.size} bytes")
             inside = inner_name(info.name)

@@ -9,6 +9,7 @@ import io
 import os
 import re
 import stat
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -175,7 +176,7 @@ def split_extension(name: str) -> tuple[str, str]:
     stem, dot, extension = name.rpartition(".")
     if not stem or stem.endswith("/") or "/" in extension:
         return name, ""
-    return stem, (dot + extension).lower()
+    return stem, sys.intern((dot + extension).lower())  # one text for all files
 
 
 def is_clutter(name: str) -> bool:
