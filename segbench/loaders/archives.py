@@ -193,7 +193,7 @@ def _listed(archive: Archive) -> Listing:
 def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, Source]]:
     with _Headers(archive.unpacked or archive.path) as file, tarfile.TarFile(fileobj=file) as tar:
         for info in tar:
-            tar.members.clear()  # else all headers stay in memory, at more than a kilobyte each
+            tar.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it; else all headers stay in memory
             if info.size < 0:
                 raise tarfile.ReadError(f"a member of {info.size} bytes")
             inside = inner_name(info.name)
