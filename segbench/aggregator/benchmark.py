@@ -78,13 +78,13 @@ def evaluate(
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
     field : path or URL, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
-        Not for boundaries.
+        Not for boundaries and saliency, which compare whole images.
     gt_pattern, pred_pattern, field_pattern : str
         How file names hold the name of the image, ``*`` in its place: ``"*_manual1"``; in `gt_pattern` ``#`` is
         an annotator: ``"*.#"``, or ``"#/*"`` for one sub-folder per annotator.
     negatives : str, optional
         Predictions with a name that fits this shell pattern, as in ``"good/*"``, need no ground truth: all their pixels
-        are negative, whatever the settings say about values. Pixels and boundaries only.
+        are negative, whatever the settings say about values. Protocols that have nothing to count there refuse it.
     images : sequence of str or path, optional
         Restrict the run to some images: names and shell patterns (``["coins", "c*"]``), or a text file with one per
         line (``#`` begins a comment); ``"!moon"`` leaves images out. The others need no partner. The signature says how

@@ -1,4 +1,4 @@
-"""Pictures of what was found, what was not, and what is not there: one PNG an image."""
+"""Pictures of true, false and missed pixels: one PNG per image."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def export_overlays(
     classes: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[str]:
-    """Write a PNG an image and method that shows true, false and missed pixels at a threshold, or classes.
+    """Write one PNG per image and method that shows true, false and missed pixels at a threshold, or classes.
 
     Of label maps it shows the wrong pixels.
 
@@ -77,7 +77,7 @@ def export_overlays(
     results : Result or sequence of Result
         Counted here, from files that still lie where they lay and have not changed.
     folder : path
-        Made where there is none; a sub-folder a method, and in it a picture an image. Names that are no part of a path
+        Made where there is none; a sub-folder per method holds a picture per image. Names that are no part of a path
         are written with ``%`` and two digits for a byte.
     threshold : float, optional
         The same for all; by default each method's best over all images (ODS; the best covering of regions).
