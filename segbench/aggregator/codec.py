@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,13 @@ from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
+from segbench.core.several import IMAGES_PER_BATCH, SCORES_PER_BATCH, Several
 from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
 from segbench.protocols.registry import counts_types
+
+if TYPE_CHECKING:
+    from segbench.aggregator.unpacking import Layout
 
 _PARTS = b"{"  # which no frame of Zstandard begins with
 _DEEPEST = 2  # ranges of scores within classes
@@ -158,6 +162,35 @@ def _header(
     return kind, values, [(name, array[0], np.dtype(array[1]), *array[2:]) for name, array in arrays.items()]
 
 
+@functools.lru_cache(maxsize=1024)
+def _layout(header: bytes) -> Layout | None:
+    """Give the layout of valid counts whose scores are levels, which are unpacked many at a time; None of others."""
+    try:
+        kind, scalars, arrays = _header(header, ScoreCounts)
+        none: NDArray[Any] = np.empty(0, np.int64)
+        ScoreCounts(none, none, none, **scalars)
+        named, widths, types, scales, (size, *sizes) = zip(*arrays, strict=True)
+    except Exception:  # noqa: BLE001  unpacked alone, they are refused with what they hold
+        return None
+    plain = kind is ScoreCounts and named == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
+    levels = [one.kind for one in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
+    if not (plain and levels and {*widths} <= {*range(1, 9)}):
+        return None
+    return size, *widths, scales[0], types[0].itemsize == 4
+
+
+def _levels(data: bytes) -> tuple[bytes, Layout] | None:
+    """Give the numbers of score counts whose scores are levels, and their layout; None of others."""
+    if data.startswith(_PARTS):
+        return None
+    try:
+        header, _, block = _unpacked(data).partition(b"\n")
+    except Exception:  # noqa: BLE001  as above
+        return None
+    layout = _layout(header)
+    return (block, layout) if layout and len(block) == layout[0] * sum(layout[1:4]) else None
+
+
 def _type_of(name: str, own: type[Counts]) -> type[Counts]:
     return own if getattr(own, "kind", None) == name else counts_types()[name]
 
@@ -234,6 +267,36 @@ class EncodedCounts(Mapping[str, Counts]):
             counts: Counts = decode(packed, self._kind)
             self._require_alike(name, counts)
         return counts
+
+    def in_batches(self) -> Iterator[Several]:
+        """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
+        waiting: dict[str, tuple[bytes, Layout]] = {}
+        scores = 0
+        for name in self._names:
+            found = _levels(self._packed[name])
+            if found is not None:
+                waiting[name] = found
+                scores += found[1][0]
+            if waiting and (found is None or len(waiting) == IMAGES_PER_BATCH or scores > SCORES_PER_BATCH):
+                yield self._several(waiting)
+                waiting, scores = {}, 0
+            if found is None:
+                yield Several.of([cast("ScoreCounts", self[name])])
+        if waiting or not self._names:
+            yield self._several(waiting)
+
+    def _several(self, images: Mapping[str, tuple[bytes, Layout]]) -> Several:
+        from segbench.aggregator.unpacking import unpack
+
+        blocks, layouts = [block for block, _ in images.values()], [layout for _, layout in images.values()]
+        starts = np.cumsum([0, *map(len, blocks)], dtype=np.int64)[:-1]
+        ends = np.cumsum([layout[0] for layout in layouts], dtype=np.int64)
+        scores = np.empty(ends[-1] if ends.size else 0)
+        counts = np.empty((2, scores.size), np.int64)
+        block = np.frombuffer(b"".join(blocks), np.uint8)
+        if not unpack(block, starts, np.array(layouts, np.float64).reshape(-1, 6), scores, counts):
+            return Several.of([cast("ScoreCounts", self[name]) for name in images])  # which says what is wrong
+        return Several(scores, counts[0], counts[1], ends)
 
     def packed(self, name: str) -> bytes:
         """Give the counts of an image as they are stored."""

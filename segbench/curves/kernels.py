@@ -275,6 +275,21 @@ def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
 
 
 @_compiled
+def best_points(positives: Counts, negatives: Counts, ends: NDArray[np.int64], best: NDArray[np.int64]) -> None:
+    """Fill in the number of the best point of each image, TP and FP there, P and N; 0 of an image without pixels."""
+    start = 0
+    for i in range(ends.size):
+        size = ends[i] - start
+        tp, fp = np.zeros(size + 1, np.int64), np.zeros(size + 1, np.int64)
+        for k in range(size):
+            tp[k + 1], fp[k + 1] = tp[k] + positives[start + k], fp[k] + negatives[start + k]
+        if size > 0:
+            at = best_point(tp, fp, tp[-1])
+            best[i, 0], best[i, 1], best[i, 2], best[i, 3], best[i, 4] = at, tp[at], fp[at], tp[-1], fp[-1]
+        start = ends[i]
+
+
+@_compiled
 def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
     """Number the vertices of the ROC convex hull, first and last included, in `chain`, and give how many there are.
 

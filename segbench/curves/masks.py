@@ -13,12 +13,12 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
 from segbench.core.scores import ScoreCounts
+from segbench.core.several import Several
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs
 
@@ -43,11 +43,13 @@ def pixel_curve(pooled: ScoreCounts) -> Curve:
     return replace(curve, mask=int(np.count_nonzero(pooled.scores >= threshold)))
 
 
-def mask_points(images: Iterable[ScoreCounts], threshold: float) -> BestFs:
+def mask_points(images: Several, threshold: float) -> BestFs:
     """Give the point of each image at the mask, where soft maps have that of their best F."""
-    points = [image.operating_point(threshold) for image in images]
-    tp, fp, positives, negatives = (
-        np.array([getattr(point, name) for point in points], np.int64)
-        for name in ("tp", "fp", "positives", "negatives")
+    found = images.scores >= threshold
+    return BestFs(
+        images.totals(images.positives * found),
+        images.totals(images.negatives * found),
+        images.totals(images.positives),
+        images.totals(images.negatives),
+        np.full(images.ends.size, threshold),
     )
-    return BestFs(tp, fp, positives, negatives, np.full(len(points), threshold))

@@ -13,7 +13,7 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.operating_point import Confusion, OperatingPoint, f_of
 from segbench.core.scores import ScoreCounts
+from segbench.core.several import Several
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 
@@ -98,21 +99,17 @@ class BestFs(Confusion):
         return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
 
 
-def best_fs(images: Iterable[ScoreCounts]) -> BestFs:
+def best_fs(images: Several) -> BestFs:
     """Best F of each image (beta 1), at the same points as `best_f` chooses; without pixels threshold nan, counts 0."""
     from segbench.curves import kernels
 
-    counts, thresholds = [], []
-    for image in images:
-        tp, fp = np.zeros((2, image.scores.size + 1), np.int64)
-        np.cumsum(image.positives, out=tp[1:])
-        np.cumsum(image.negatives, out=fp[1:])
-        known = image.scores.size > 0
-        at = kernels.best_point(tp, fp, tp[-1]) if known else 0
-        counts.append((tp[at], fp[at], tp[-1], fp[-1]))
-        thresholds.append(float(image.scores[at - 1]) if known else np.nan)
-    tp, fp, positives, negatives = np.array(counts, np.int64).reshape(-1, 4).T
-    return BestFs(tp, fp, positives, negatives, np.array(thresholds, np.float64))
+    best = np.zeros((images.ends.size, 5), np.int64)
+    kernels.best_points(images.positives, images.negatives, images.ends, best)
+    places, tp, fp, positives, negatives = best.T
+    thresholds, known = np.full(places.size, np.nan), places > 0
+    starts = np.append(0, images.ends)[:-1]
+    thresholds[known] = images.scores[(starts + places - 1)[known]]
+    return BestFs(tp, fp, positives, negatives, thresholds)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ import numpy as np
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, Pooling
 from segbench.core.scores import ScoreCounts
+from segbench.core.several import SCORES_PER_BATCH, Several, batched
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
-_IMAGES_WAITING, _SCORES_WAITING = 256, 2**20
 _CUTS = 2**13
 REDUCED_ABOVE = 2**16
 """Distinct scores up to which curves are drawn at all of them."""
@@ -43,22 +43,17 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:
-            return PooledPixels(alone, alone.scores.size, {}, best_fs([alone]), frozenset({alone.threshold_source}))
+            return PooledPixels(
+                alone, alone.scores.size, {}, best_fs(Several.of([alone])), frozenset({alone.threshold_source})
+            )
     pooling = Pooling(per_image, extra)
-    best: list[BestFs] = []
+    best = []
     sources = {counts.threshold_source for counts in extra}
-    waiting: list[ScoreCounts] = []
-    scores_waiting = 0
-    for name in sorted(per_image):
-        counts = per_image[name]
-        pooling.add(counts)
-        sources.add(counts.threshold_source)
-        waiting.append(counts)
-        scores_waiting += counts.scores.size
-        if len(waiting) == _IMAGES_WAITING or scores_waiting > _SCORES_WAITING:
-            best.append(best_fs(waiting))
-            waiting, scores_waiting = [], 0
-    best.append(best_fs(waiting))
+    for some in batched(per_image[name] for name in sorted(per_image)):
+        for counts in some:
+            pooling.add(counts)
+            sources.add(counts.threshold_source)
+        best.append(best_fs(Several.of(some)))
     rest = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (whole,) = pooling.ranges()
@@ -121,8 +116,8 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
     kept = _Kept(positives, negatives)
     roc, pr, steps = np.zeros((3, 2))
     for whole in ranges:
-        for start in range(0, max(whole.scores.size, 1), _SCORES_WAITING):  # which keeps what is made of them small
-            some = whole.part(start, start + _SCORES_WAITING)
+        for start in range(0, max(whole.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
+            some = whole.part(start, start + SCORES_PER_BATCH)
             tp, fp = kept.add(some)
             kernels.add_roc_area(tp, fp, roc)
             kernels.add_pr_area_exact(tp, fp, pr)

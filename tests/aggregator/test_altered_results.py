@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import sqlite3
 
 import numpy as np
@@ -118,6 +119,78 @@ class TestCounts:
         counts = {"x": encode(ClassCounts(("a",), (COUNTS,)))}
         with pytest.raises(DataError, match="x: holds no counts of the class b"):
             EncodedCounts(counts, ClassCounts).of_class("b")
+
+
+class TestManyAtATime:
+    """Images unpacked in batches are what they are one by one, or refused with the same words."""
+
+    IMAGES = (
+        COUNTS,
+        ScoreCounts(np.arange(255, -1, -1) / 255, np.arange(256), np.full(256, 70_000), ignored=3),
+        ScoreCounts(np.array([1, 0.2, 0], np.float32), [2**40, 0, 1], [0, 0, 5], of_predictions=True),
+        ScoreCounts(np.array([np.pi, 1e-30, -7.5], np.float32), [1, 1, 1], [0, 3, 0]),
+        ScoreCounts([], [], []),
+        ScoreCounts.from_points([5], [5], 20, 2000),
+    )
+
+    @staticmethod
+    def assert_same(images):
+        encoded = EncodedCounts({str(place): data for place, data in enumerate(images)}, ScoreCounts, "r.segbench")
+        try:
+            alone = [encoded[name] for name in encoded]
+        except DataError as error:
+            with pytest.raises(DataError, match=re.escape(error.what)):
+                list(encoded.in_batches())
+            return
+        for name in ("scores", "positives", "negatives"):
+            found = np.concatenate([getattr(some, name) for some in encoded.in_batches()])
+            np.testing.assert_array_equal(found, np.concatenate([getattr(one, name) for one in alone]))
+        sizes = [np.diff(some.ends, prepend=0) for some in encoded.in_batches()]
+        assert np.concatenate(sizes).tolist() == [one.scores.size for one in alone]
+
+    @pytest.mark.parametrize("shift", range(len(IMAGES)))
+    def test_of_any_kind(self, shift):
+        self.assert_same([encode(one) for one in (*self.IMAGES[shift:], *self.IMAGES[:shift])])
+
+    def test_none(self):
+        (batch,) = EncodedCounts({}, ScoreCounts).in_batches()
+        assert batch.ends.size == batch.scores.size == 0
+
+    @settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+    @given(data=st.data())
+    def test_with_any_change(self, data):
+        images = [encode(one) for one in self.IMAGES]
+        which = data.draw(st.integers(0, 2))
+        unpacked = bytearray(zstandard.decompress(images[which]))
+        for _ in range(data.draw(st.integers(1, 3))):
+            unpacked[data.draw(st.integers(0, len(unpacked) - 1))] = data.draw(st.integers(0, 255))
+        images[which] = zstandard.compress(bytes(unpacked))
+        self.assert_same(images)
+
+    @pytest.mark.parametrize(
+        ("changes", "block"),
+        [
+            ({}, bytes(7) + b"\x40" + bytes(2)),  # a score by its bits
+            ({"scores": [1, "<f8", 255, 1]}, bytes(3)),
+            ({"scores": [1, "<f8", 255, 1]}, bytes(4)),  # too long
+            ({"scores": [2, "<f8", 255, 1]}, bytes(3)),  # too short
+            ({"scores": [1, "<f8", 1e-320, 1]}, b"\xff" * 3),
+            ({"scores": [1, "<f8", -255, 1]}, bytes(3)),
+            ({"scores": [1, "<f8", 1, 2], "positives": [1, "<i8", 0, 2], "negatives": [1, "<i8", 0, 2]}, bytes(6)),
+            ({"scores": [1, "<f8", 1, 1], "positives": [8, "<i8", 0, 1]}, bytes([1, *bytes(7), 128, 0])),
+            ({"scores": [1, "<f8", 1, 1], "positives": [8, "<i8", 0, 1]}, bytes([1, *bytes(7), 64, 0])),
+            ({"scores": [1, "<f8", 1, 1], "positives": [1, "<i8", 0, 2]}, bytes(4)),
+            ({"scores": [1, "<f8", 1, 1], "positives": [1, "<f8", 2, 1]}, bytes(3)),
+            ({"scores": [1, "<i8", 1, 1]}, bytes(3)),
+            ({"scores": [9, "<f8", 1, 1]}, bytes(11)),
+            ({"scores": [1, "<f8", 1, -1]}, bytes(1)),
+        ],
+    )
+    def test_made_by_hand(self, changes, block):
+        self.assert_same([encode(COUNTS), packed(arrays(**changes), block), encode(COUNTS)])
+
+    def test_with_ignored_pixels_below_0(self):
+        self.assert_same([packed(arrays(scores=[1, "<f8", 1, 1]) | {"ignored": -1}, bytes(3))])
 
 
 class TestRows:

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged
 from segbench.core.scores import ScoreCounts
+from segbench.core.several import Several, in_batches
 from segbench.core.summary import Summary
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
@@ -62,6 +62,10 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def __len__(self) -> int:
         """Count the images."""
         return len(self._counts)
+
+    def in_batches(self) -> Iterator[Several]:
+        """Give the counts of all images in sorted order of names."""
+        return in_batches(self._counts)
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Give an image's counts of the scores from `lowest` up to, not including, `below`."""
@@ -120,7 +124,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
         if (self.pool.scores > RESAMPLED_ABOVE or self.pool.best is None) and self._counted[1] is not None:
             return tuple(self._counted[1])  # where images are unpacked for their best F, not unpacked again
-        return count_images((self[name] for name in sorted(self)), len(self), scores)
+        return count_images(self.in_batches(), len(self), scores)
 
     @cached_property
     def _counted(self) -> tuple[BestFs, NDArray[np.int32] | None]:
@@ -129,13 +133,13 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
         at = self.for_resamples.scores.astype(np.float64)
         held = np.zeros((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
-        best = []
-        for k, name in enumerate(sorted(self)):
-            counts = self[name]
-            best.append(best_fs([counts]))
-            if held is not None and max(counts.total_positives, counts.total_negatives) < _FITS_INT32:
-                parts = counts.positives, counts.negatives
-                metric_kernels.count_at(counts.scores, parts, at, held[0, k], held[1, k])
+        best, place = [], 0
+        for some in self.in_batches():
+            best.append(found := best_fs(some))
+            rows = slice(place, place := place + some.ends.size)
+            if held is not None and max(found.positives.max(initial=0), found.negatives.max(initial=0)) < _FITS_INT32:
+                parts = some.positives, some.negatives
+                metric_kernels.count_at(some.scores, parts, some.ends, at, held[:, rows])
             else:
                 held = None
         return BestFs.joined(best), held
@@ -164,27 +168,23 @@ def at_ods(thresholds: FloatArray, best: NDArray[np.int64], areas: FloatArray) -
     return AtOds(tp, fp, total, negative, thresholds, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
 
 
-def count_images(images: Iterable[ScoreCounts], number: int, scores: FloatArray) -> tuple[Any, Any]:
+def count_images(batches: Iterable[Several], number: int, scores: FloatArray) -> tuple[Any, Any]:
     """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
+    blocks = (_dense(some, scores) for some in batches)
     if number * scores.size <= _DENSE_CELLS:
-        return _dense(images, number, scores)
+        positives, negatives = np.concatenate([*blocks], axis=1)
+        return positives, negatives
     from scipy.sparse import csr_array, vstack
 
-    images, step = iter(images), max(_DENSE_CELLS // scores.size, 1)
-    sizes = (min(step, number - start) for start in range(0, number, step))
-    blocks = [[csr_array(part) for part in _dense(islice(images, size), size, scores)] for size in sizes]
-    positives, negatives = (vstack(part, format="csr") for part in zip(*blocks, strict=True))
-    return positives, negatives
+    return tuple(vstack(part, format="csr") for part in zip(*(map(csr_array, block) for block in blocks), strict=True))
 
 
-def _dense(images: Iterable[ScoreCounts], number: int, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _dense(images: Several, scores: FloatArray) -> FloatArray:
     from segbench.protocols.pixels import metric_kernels
 
-    positives, negatives = np.zeros((2, number, scores.size))
-    for k, image in enumerate(images):
-        counts = image.positives, image.negatives
-        metric_kernels.count_at(image.scores, counts, scores, positives[k], negatives[k])
-    return positives, negatives
+    counted = np.zeros((2, images.ends.size, scores.size))
+    metric_kernels.count_at(images.scores, (images.positives, images.negatives), images.ends, scores, counted)
+    return counted
 
 
 class ByScore(NamedTuple):

@@ -39,15 +39,25 @@ def running(counts: Counts, into: Counts) -> None:
 
 @_compiled
 def count_at(
-    scores: FloatArray, counts: tuple[Counts, Counts], thresholds: FloatArray, positives: Counts, negatives: Counts
+    scores: FloatArray,
+    counts: tuple[Counts, Counts],
+    ends: NDArray[np.int64],
+    thresholds: FloatArray,
+    counted: Counts,
 ) -> None:
-    """Add the counts of falling scores to the highest of falling thresholds that they reach; the last all reach."""
-    place = 0
-    for k in range(scores.size):
-        while place + 1 < thresholds.size and scores[k] < thresholds[place]:
-            place += 1
-        positives[place] += counts[0][k]
-        negatives[place] += counts[1][k]
+    """Add the counts of each image to the highest of falling thresholds that its scores reach; the last all reach.
+
+    `counted` holds positives and negatives, each with a row per image and a column per threshold.
+    """
+    start = 0
+    for i in range(ends.size):
+        place = 0
+        for k in range(start, ends[i]):
+            while place + 1 < thresholds.size and scores[k] < thresholds[place]:
+                place += 1
+            counted[0, i, place] += counts[0][k]
+            counted[1, i, place] += counts[1][k]
+        start = ends[i]
 
 
 @_compiled

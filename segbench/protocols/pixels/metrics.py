@@ -31,6 +31,7 @@ from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Space
+from segbench.core.several import Several
 from segbench.core.summary import Summary
 from segbench.core.table import Columns, CountsTable, Reducing, column_sums
 from segbench.curves.curve import Curve
@@ -152,7 +153,9 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
-            return self._at_the_mask(OverImages(*column_sums(_of_images(mask_points([counts], self._mask))).T))
+            return self._at_the_mask(
+                OverImages(*column_sums(_of_images(mask_points(Several.of([counts]), self._mask))).T)
+            )
         measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
@@ -316,7 +319,9 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
     @cached_property
     def _chosen(self) -> BestFs:
         """The best point of each image, of masks that of the mask."""
-        return mask_points(self.ordered, self._mask) if self._is_mask else self.image_set.best
+        if not self._is_mask:
+            return self.image_set.best
+        return BestFs.joined([mask_points(some, self._mask) for some in self.image_set.in_batches()])
 
     @cached_property
     def _layout(self) -> _Layout:

@@ -1,0 +1,59 @@
+"""Compiled: the numbers of many packed score counts at once; imported only where it is called."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.arrays import LARGEST_TOTAL, FloatArray
+from segbench.core.compiling import compiled
+
+Layout = tuple[int, int, int, int, float, bool]
+"""Number of scores, bytes of a score and of each count, what the scores were times, and whether they are float32."""
+
+_compiled = compiled(error_model="numpy")
+
+
+@_compiled
+def _number(block: NDArray[np.uint8], place: int, step: int, width: int) -> np.int64:
+    number = np.int64(0)
+    for byte in range(width):
+        number |= np.int64(block[place + byte * step]) << np.int64(8 * byte)
+    return number
+
+
+@_compiled
+def unpack(
+    block: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    layouts: FloatArray,
+    scores: FloatArray,
+    of_classes: NDArray[np.int64],
+) -> bool:
+    """Unpack images that follow each other, each with a row of its layout; False where one is not valid."""
+    place = 0
+    for i in range(starts.size):
+        size, of_score = int(layouts[i, 0]), int(layouts[i, 1])
+        at, before = starts[i], np.inf
+        for k in range(size):
+            score = _number(block, at + k, size, of_score) / layouts[i, 4]
+            if layouts[i, 5]:
+                score = np.float64(np.float32(score))
+            if not score < before:
+                return False
+            scores[place + k] = before = score
+        at += size * of_score
+        for c in range(2):
+            width = int(layouts[i, 2 + c])
+            total = 0.0
+            for k in range(size):
+                number = _number(block, at + k, size, width)
+                if number < 0:
+                    return False
+                of_classes[c, place + k] = number
+                total += number
+            if total > LARGEST_TOTAL:
+                return False
+            at += size * width
+        place += size
+    return True
