@@ -4,8 +4,8 @@
 
 Writes seeded images of 64x64 as a tar file of masks and two of 8-bit predictions; 2000 scenes are repeated under names
 of their own. Counts both methods on two cores with ``segbench pixels -o``, interrupts that and continues it, runs it
-again; shows, compares and reports them; counts one method in ten parts and merges these. ``--dask`` counts so many of
-the images through a Dask scheduler with two workers. Prints the seconds of the clock, and processor time and memory of
+again; shows and compares them; counts one method in ten parts and merges these; makes the page. ``--dask`` counts so
+many of the images through a Dask scheduler with two workers. Prints the seconds of the clock, and processor time and memory of
 each command without its workers; ends with an error where metrics differ.
 """
 
@@ -103,7 +103,7 @@ def measured(what: str, images: int, *arguments: object, stop_after: float = 0) 
 
 
 def counted(folder: Path, truth: Path, methods: Sequence[Path], images: int, stop_after: float) -> Path:
-    """Count all methods, interrupted and continued; show, compare and report them."""
+    """Count all methods, interrupted and continued; show and compare them."""
     file = folder / "all.segbench"
     run = ("pixels", truth, *methods, "-o", file, "-j", 2, "--format", "json")
     all_images = images * len(methods)
@@ -114,7 +114,6 @@ def counted(folder: Path, truth: Path, methods: Sequence[Path], images: int, sto
     again = measured("again, nothing changed", all_images, *run)
     shown = measured("show", images, "show", file, "--format", "json")
     measured("compare", images, "compare", file)
-    measured("report", images, "report", file, "-o", folder / "report.html")
     if not shown.printed == again.printed == continued.printed:
         raise SystemExit("what is shown is not what was counted")
     most = max(continued.peak, again.peak)
@@ -171,6 +170,7 @@ def main() -> None:
             some.mkdir()
             truth, *methods = write(some, options.dask)
             by_dask(some, truth, methods, options.dask)
+        measured("report", options.images, "report", file, "-o", folder / "report.html")
 
 
 if __name__ == "__main__":
