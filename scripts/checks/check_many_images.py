@@ -5,8 +5,8 @@
 Writes seeded images of 64x64 as a tar file of masks and two of 8-bit predictions; 2000 scenes are repeated under names
 of their own. Counts both methods on two cores with ``segbench pixels -o``, interrupts that and continues it, runs it
 again; shows and compares them; counts one method in ten parts and merges these; makes the page. ``--dask`` counts so
-many of the images through a Dask scheduler with two workers. Prints the seconds of the clock, and processor time and memory of
-each command without its workers; ends with an error where metrics differ.
+many of the images through a Dask scheduler with two workers. Prints the seconds of the clock, and processor time and
+memory of each command without its workers; ends with an error where metrics differ.
 """
 
 from __future__ import annotations
