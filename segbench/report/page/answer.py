@@ -152,10 +152,11 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
     answer = comparison.answer()
     yield from (f"{said}." for said in answer.sentences()[1:])
     first = answer.standings[0].method
-    share = comparison.rank_shares[answer.metric.key][first][0]
-    if not math.isnan(share):
-        percent = f"{100 * share:.1f}".removesuffix(".0")
-        yield f"{first} is first in {percent} % of {comparison.replicates} resamples of the images."
+    of_first = {name: ranks[0] for name, ranks in comparison.rank_shares[answer.metric.key].items()}
+    if not math.isnan(of_first[first]):
+        percent = f"{100 * of_first[first]:.1f}".removesuffix(".0")
+        with_others = ", alone or with others," if round(sum(of_first.values()), 9) > 1 else ""
+        yield f"{first} is first{with_others} in {percent} % of {comparison.replicates} resamples of the images."
     yield from map(sentence, comparison.disagreements(compared(comparison), titles=True))
 
 

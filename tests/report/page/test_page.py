@@ -197,6 +197,12 @@ class TestAnswer:
         share = compared.rank_shares["ods_f"][best][0]
         assert f"{best} is first in {100 * share:.3g} % of 300 resamples of the images." in sentences(page)
 
+    def test_methods_that_share_the_first_place_do_not_have_it_alone(self, tmp_path):
+        images = {f"im{k:02}": ScoreCounts([2, 1], [5 + k, 1], [k, 9]) for k in range(12)}
+        same = [Result(name, "pixels", {}, "protocol:pixels|data:0", images) for name in ("one", "other")]
+        said = sentences(write_page(tmp_path, same, replicates=20).read_text())
+        assert "one is first, alone or with others, in 100 % of 20 resamples of the images." in said
+
     def test_metrics_that_disagree_are_named(self, tmp_path):
         def counted(name, images):
             return Result(name, "pixels", {}, "protocol:pixels|data:0", {f"im{k:02}": one for k, one in images})
