@@ -111,29 +111,29 @@ def panels(
     if not wanted:
         return Panels({})
     looks = [_looks(method.result, gallery) for method in methods]
-    tasks = [
-        Task(name, tuple(look(name) for look in looks), photos.get(name), LONGEST_SIDES[0], in_gallery=name in gallery)
-        for name in wanted
-    ]
+
+    def task(name: str) -> Task:
+        return Task(name, tuple(look(name) for look in looks), photos.get(name), longest, in_gallery=name in gallery)
+
     # A few images are drawn smaller and smaller until all would fit.
-    some = [tasks[place] for place in sorted({0, len(tasks) // 2, len(tasks) - 1})]
+    some = [wanted[place] for place in sorted({0, len(wanted) // 2, len(wanted) - 1})]
     for longest in LONGEST_SIDES:
-        drawn: dict[str, Mapping[str, Any]] = dict(draw(replace(task, longest=longest)) for task in some)
+        drawn: dict[str, Mapping[str, Any]] = dict(map(draw, map(task, some)))
         mean = sum(map(_size, drawn.values())) / len(some)
-        if mean * len(tasks) <= budget:
+        if mean * len(wanted) <= budget:
             break
-    tasks = tasks if most else tasks[: max(1, int(budget / mean))]
-    missing = [replace(task, longest=longest) for task in tasks if task.name not in drawn]
-    for batch in answers(executor, _draw, ([task] for task in missing), lost=_worker_died):
+    wanted = wanted if most else wanted[: max(1, int(budget / mean))]
+    missing = [[task(name)] for name in wanted if name not in drawn]
+    for batch in answers(executor, _draw, missing, lost=_worker_died):
         drawn |= batch
         if progress:
-            progress(len(drawn), len(tasks))
+            progress(len(drawn), len(wanted))
     kept: dict[str, Mapping[str, Any]] = {}
     room = budget
-    for task in tasks:
-        room -= _size(drawn[task.name])
+    for name in wanted:
+        room -= _size(drawn[name])
         if room >= 0 or most or not kept:
-            kept[task.name] = drawn[task.name]
+            kept[name] = drawn[name]
     few = f"{of_all(len(kept), len(names), 'image', 'have')} pictures, to keep the page small"
     return Panels(kept, "" if len(kept) == len(names) else few)
 
