@@ -39,6 +39,11 @@ class Several:
             ends,
         )
 
+    @property
+    def places(self) -> Iterator[slice]:
+        """Where the scores of each image are."""
+        return map(slice, [0, *self.ends[:-1].tolist()], self.ends.tolist())
+
     def totals(self, counts: IntArray) -> NDArray[np.int64]:
         """Add some counts of the scores up for each image."""
         running = np.append(0, np.cumsum(counts, dtype=np.int64))

@@ -96,11 +96,10 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def alone(self) -> AtOds:
         """Each image by itself, at all of its own scores, in sorted order of names."""
         best, areas = np.empty((len(self), 5), np.int64), np.empty((len(self), len(AREAS) + 1))
-        for k, name in enumerate(sorted(self)):
-            counts = self[name]
-            best[k], areas[k] = (
-                part[0] for part in measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
-            )
+        images = ((some, place) for some in self.in_batches() for place in some.places)
+        for k, (some, place) in enumerate(images):
+            found = measured_curves(some.positives[np.newaxis, place], some.negatives[np.newaxis, place])
+            best[k], areas[k] = (part[0] for part in found)
         return at_ods(self.best.thresholds, best, areas)
 
     @cached_property

@@ -112,18 +112,18 @@ def panels(
         return Panels({})
     looks = [_looks(method.result, gallery) for method in methods]
 
-    def task(name: str) -> Task:
+    def task(name: str, longest: int) -> Task:
         return Task(name, tuple(look(name) for look in looks), photos.get(name), longest, in_gallery=name in gallery)
 
     # A few images are drawn smaller and smaller until all would fit.
     some = [wanted[place] for place in sorted({0, len(wanted) // 2, len(wanted) - 1})]
     for longest in LONGEST_SIDES:
-        drawn: dict[str, Mapping[str, Any]] = dict(map(draw, map(task, some)))
+        drawn: dict[str, Mapping[str, Any]] = dict(draw(task(name, longest)) for name in some)
         mean = sum(map(_size, drawn.values())) / len(some)
         if mean * len(wanted) <= budget:
             break
     wanted = wanted if most else wanted[: max(1, int(budget / mean))]
-    missing = [[task(name)] for name in wanted if name not in drawn]
+    missing = [[task(name, longest)] for name in wanted if name not in drawn]
     for batch in answers(executor, _draw, missing, lost=_worker_died):
         drawn |= batch
         if progress:
