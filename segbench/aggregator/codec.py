@@ -27,8 +27,8 @@ from segbench.core.counts import Counts
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.numbers import many
-from segbench.core.scores import ScoreCounts
-from segbench.core.several import IMAGES_PER_BATCH, SCORES_PER_BATCH, Several
+from segbench.core.pooling import IMAGES_PER_BATCH, SCORES_PER_BATCH
+from segbench.core.scores import ScoreCounts, Several
 from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
 from segbench.protocols.registry import counts_types

@@ -82,7 +82,7 @@ def with_version(whole: str, version: str) -> str:
 
 def _written(parts: Mapping[str, str]) -> str:
     """Write a signature; names of groups and classes may hold anything."""
-    return "|".join(f"{name}:{shown(value).replace('|', '%7C')}" for name, value in parts.items())
+    return shown("|".join(f"{name}:{value.replace('|', '%7C')}" for name, value in parts.items()))
 
 
 Record = TypeVar("Record")

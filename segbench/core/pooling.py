@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Protocol, runtime_checkable
@@ -10,10 +10,12 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from segbench.core.arrays import FloatArray, within_total
-from segbench.core.scores import Pool, ScoreCounts, pooled
+from segbench.core.scores import Pool, ScoreCounts, Several, pooled
 
 SCORES_AT_ONCE = 2**24
 """Distinct scores held in memory at a time while pooling: about 1 GB at most, with what sorting takes."""
+IMAGES_PER_BATCH, SCORES_PER_BATCH = 512, 2**20
+"""Where a batch ends: after so many images, or with more scores."""
 
 _SAMPLED = 2**13
 
@@ -24,6 +26,14 @@ class Ranged(Protocol):
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Give an image's counts of the scores from `lowest` up to, not including, `below`."""
+
+
+@runtime_checkable
+class InBatches(Protocol):
+    """Counts by image name that can be had many at a time."""
+
+    def in_batches(self) -> Iterator[Several]:
+        """Give the counts of all images in sorted order of names."""
 
 
 class Pooling:
@@ -94,3 +104,23 @@ class Pooling:
         if isinstance(self._per_image, Ranged):
             return self._per_image.between(name, lowest, below)
         return self._per_image[name].between(lowest, below)
+
+
+def batched(images: Iterable[ScoreCounts]) -> Iterator[list[ScoreCounts]]:
+    """Give images in batches, so that few are held at a time; the last one may be empty."""
+    waiting: list[ScoreCounts] = []
+    scores_waiting = 0
+    for image in images:
+        waiting.append(image)
+        scores_waiting += image.scores.size
+        if len(waiting) == IMAGES_PER_BATCH or scores_waiting > SCORES_PER_BATCH:
+            yield waiting
+            waiting, scores_waiting = [], 0
+    yield waiting
+
+
+def in_batches(images: Mapping[str, ScoreCounts]) -> Iterator[Several]:
+    """Give the counts of images by name in sorted order of names, in one batch at least."""
+    if isinstance(images, InBatches):
+        return images.in_batches()
+    return map(Several.of, batched(images[name] for name in sorted(images)))

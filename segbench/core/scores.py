@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -352,3 +352,38 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
     positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
     return ScoreCounts(keys[last], positives, negatives, ignored, source, of_predictions)
+
+
+@dataclass(frozen=True, eq=False)
+class Several:
+    """Scores, falling within each image, with their counts, and where each image ends."""
+
+    scores: FloatArray
+    positives: IntArray
+    negatives: IntArray
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, images: Sequence[ScoreCounts]) -> Several:
+        """Put the counts of some images one after another."""
+        ends = np.cumsum([image.scores.size for image in images], dtype=np.int64)
+        if len(images) == 1:  # which may be very long
+            return cls(images[0].scores, images[0].positives, images[0].negatives, ends)
+        none: NDArray[np.int64] = np.empty(0, np.int64)  # so that any batch has the same types
+        return cls(
+            np.concatenate([np.empty(0), *(image.scores for image in images)]),
+            np.concatenate([none, *(image.positives for image in images)]),
+            np.concatenate([none, *(image.negatives for image in images)]),
+            ends,
+        )
+
+    @property
+    def places(self) -> Iterator[slice]:
+        """Where the scores of each image are."""
+        return map(slice, [0, *self.ends[:-1].tolist()], self.ends.tolist())
+
+    def totals(self, counts: IntArray) -> NDArray[np.int64]:
+        """Add some counts of the scores up for each image."""
+        running = np.append(0, np.cumsum(counts, dtype=np.int64))
+        totals: NDArray[np.int64] = np.diff(running[self.ends], prepend=0)
+        return totals

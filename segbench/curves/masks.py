@@ -17,8 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from segbench.core.scores import ScoreCounts
-from segbench.core.several import Several
+from segbench.core.scores import ScoreCounts, Several
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs
 

@@ -25,8 +25,7 @@ from segbench.core.arguments import as_real
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.operating_point import Confusion, OperatingPoint, f_of
-from segbench.core.scores import ScoreCounts
-from segbench.core.several import Several
+from segbench.core.scores import ScoreCounts, Several
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 

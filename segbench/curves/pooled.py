@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
-from segbench.core.pooling import SCORES_AT_ONCE, Pooling
-from segbench.core.scores import ScoreCounts
-from segbench.core.several import SCORES_PER_BATCH, Several, batched
+from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, Pooling, batched
+from segbench.core.scores import ScoreCounts, Several
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
 _CUTS = 2**13

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
-from segbench.core.pooling import Ranged
-from segbench.core.scores import ScoreCounts
-from segbench.core.several import Several, in_batches
+from segbench.core.pooling import Ranged, in_batches
+from segbench.core.scores import ScoreCounts, Several
 from segbench.core.summary import Summary
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples

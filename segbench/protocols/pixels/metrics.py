@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
-from segbench.core.several import Several
 from segbench.core.summary import Summary
 from segbench.core.table import Columns, CountsTable, Reducing, column_sums
 from segbench.curves.curve import Curve
