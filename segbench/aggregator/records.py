@@ -16,6 +16,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from segbench._version import __version__
@@ -153,6 +154,11 @@ class Run:
     version: str = ""  # of the segbench that counted
     key: int = 0  # of the row
 
+    @cached_property
+    def inputs_json(self) -> str:
+        """The inputs as they are stored, which may name very many images; empty for none."""
+        return self.inputs.to_json() if self.inputs else ""
+
     @property
     def identity(self) -> tuple[str, str, str]:
         """The columns that identify a run."""
@@ -256,6 +262,7 @@ def read_inputs(row: Sequence[Any]) -> Inputs | None:
     return _inputs(row[0])
 
 
+@functools.lru_cache(maxsize=8)  # asked for with every batch that is saved
 def _inputs(text: str) -> Inputs | None:
     if not text:
         return None

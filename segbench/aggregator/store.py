@@ -336,7 +336,7 @@ class ResultsFile:
                 signature,
                 json.dumps(run.notes),
                 json.dumps(run.thresholds),
-                run.inputs.to_json() if run.inputs else "",
+                run.inputs_json,
                 run.protocol_json,
                 version,
                 run.published,
@@ -382,8 +382,8 @@ class ResultsFile:
         """Keep what came of some images, unless other predictions are kept under the name of the run."""
         with self._transaction():
             self._refuse_others(run, outcomes)
-            inputs = run.inputs.to_json() if run.inputs else ""
-            self._database.execute("UPDATE runs SET inputs = ? WHERE id = ?", (inputs, key))
+            of_others = "UPDATE runs SET inputs = ?1 WHERE id = ?2 AND inputs != ?1"
+            self._database.execute(of_others, (run.inputs_json, key))
             self._write(key, outcomes)
 
     def _refuse_others(self, run: Run, outcomes: Sequence[Outcome], *, whole: bool = False) -> None:
