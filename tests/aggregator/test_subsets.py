@@ -2,11 +2,14 @@
 
 import shutil
 
+import numpy as np
 import pytest
+from cases import write_folder
 from methods import write_methods
 
 from segbench import (
     DataError,
+    Inputs,
     Pixels,
     ReplacedRun,
     compare_results,
@@ -160,3 +163,13 @@ class TestMissing:
         assert whole.signature == evaluate(truth, pred, allow_missing=True).signature
         with pytest.raises(DataError, match="leave out images without a prediction share images"):
             merge_results([tmp_path / "r", tmp_path / "t"], tmp_path / "more")
+
+
+def test_a_list_of_names_is_written_once_however_many_batches_there_are(tmp_path, monkeypatch):
+    for folder in ("gt", "pred"):
+        write_folder(tmp_path / folder, {f"{k:02}.png": np.array([[0, 255]], np.uint8) for k in range(60)})
+    written, to_json = [], Inputs.to_json
+    monkeypatch.setattr(Inputs, "to_json", lambda inputs: written.append(inputs) or to_json(inputs))
+    names = [f"{k:02}" for k in range(50)]
+    evaluate(tmp_path / "gt", tmp_path / "pred", images=names, results=tmp_path / "r.segbench")
+    assert len(written) == 1
