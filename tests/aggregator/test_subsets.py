@@ -165,11 +165,11 @@ class TestMissing:
             merge_results([tmp_path / "r", tmp_path / "t"], tmp_path / "more")
 
 
-def test_a_list_of_names_is_written_once_however_many_batches_there_are(tmp_path, monkeypatch):
+def test_a_list_of_names_is_written_first_and_last_however_many_batches_there_are(tmp_path, monkeypatch):
     for folder in ("gt", "pred"):
         write_folder(tmp_path / folder, {f"{k:02}.png": np.array([[0, 255]], np.uint8) for k in range(60)})
     written, to_json = [], Inputs.to_json
     monkeypatch.setattr(Inputs, "to_json", lambda inputs: written.append(inputs) or to_json(inputs))
     names = [f"{k:02}" for k in range(50)]
     evaluate(tmp_path / "gt", tmp_path / "pred", images=names, results=tmp_path / "r.segbench")
-    assert len(written) == 1
+    assert len(written) == 2
