@@ -143,7 +143,7 @@ class ZipMember(TarMember):
 def list_archive(path: str) -> Listing:
     """List an archive."""
     try:
-        return _listed(Archive.at(path))
+        return listed_members(Archive.at(path))
     except (OSError, ValueError) as error:
         raise not_readable(Path(path), error) from None
 
@@ -168,7 +168,7 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
 
 
 @lru_cache(maxsize=256)
-def _listed(archive: Archive) -> Listing:
+def listed_members(archive: Archive) -> Listing:
     """List an archive; kept, since each method of a run needs the ground truth again."""
     others: Counter[str] = Counter()
     wrong: list[str] = []

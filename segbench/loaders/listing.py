@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
-from segbench.loaders.archives import list_archive, list_shards
+from segbench.loaders.archives import list_archive, list_shards, listed_members
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.remote import Remote, list_url
 from segbench.loaders.source import (
@@ -72,6 +72,7 @@ def forget_listings() -> None:
     known = _LISTED.get() or {}
     for key in [key for key in known if key[0] == "place"]:
         del known[key]
+    listed_members.cache_clear()
 
 
 def list_place(place: str) -> Listing:

@@ -1,5 +1,6 @@
 """Archives are read where they lie, whatever is in them, and nothing is unpacked but .tar.gz."""
 
+import gc
 import gzip
 import io
 import os
@@ -15,7 +16,7 @@ import pytest
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
-from segbench.loaders.listing import list_folder, list_place
+from segbench.loaders.listing import forget_listings, list_folder, list_place, listed_once
 from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import LocalFile, read_bytes
 
@@ -95,6 +96,15 @@ def test_an_archive_pairs_with_a_folder(tmp_path, name):
     files = pair(Inputs(ground_truth=str(gt), prediction=str(pred), field=str(gt))).files
     assert [file.name for file in files] == ["1", "city/2"]
     assert [read_bytes(file.field) for file in files] == [b"x", b"y"]
+
+
+def test_forgotten_listings_take_no_memory(tmp_path):
+    path = tarred(tmp_path / "x.tar", {"a.png": b"1"})
+    with listed_once():
+        source = list_place(str(path)).entries[0].source
+        assert any(isinstance(holder, tuple) for holder in gc.get_referrers(source))
+        forget_listings()
+        assert not any(isinstance(holder, tuple) for holder in gc.get_referrers(source))
 
 
 def test_shards_are_one_folder(tmp_path):
