@@ -15,9 +15,9 @@ import json
 import math
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -27,7 +27,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.numbers import many
-from segbench.core.pooling import IMAGES_PER_BATCH, SCORES_PER_BATCH
+from segbench.core.pooling import batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
@@ -179,16 +179,16 @@ def _layout(header: bytes) -> Layout | None:
     return size, *widths, scales[0], types[0].itemsize == 4
 
 
-def _levels(data: bytes) -> tuple[bytes, Layout] | None:
-    """Give the numbers of score counts whose scores are levels, and their layout; None of others."""
+def _levels(data: bytes) -> tuple[bytes, Layout | None]:
+    """Give the numbers of score counts whose scores are levels, and their layout; None for that of others."""
     if data.startswith(_PARTS):
-        return None
+        return b"", None
     try:
         header, _, block = _unpacked(data).partition(b"\n")
     except Exception:  # noqa: BLE001  as above
-        return None
+        return b"", None
     layout = _layout(header)
-    return (block, layout) if layout and len(block) == layout[0] * sum(layout[1:4]) else None
+    return block, layout if layout and len(block) == layout[0] * sum(layout[1:4]) else None
 
 
 def _type_of(name: str, own: type[Counts]) -> type[Counts]:
@@ -270,32 +270,28 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def in_batches(self) -> Iterator[Several]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
-        waiting: dict[str, tuple[bytes, Layout]] = {}
-        scores = 0
-        for name in self._names:
-            found = _levels(self._packed[name])
-            if found is not None:
-                waiting[name] = found
-                scores += found[1][0]
-            if waiting and (found is None or len(waiting) == IMAGES_PER_BATCH or scores > SCORES_PER_BATCH):
-                yield self._several(waiting)
-                waiting, scores = {}, 0
-            if found is None:
-                yield Several.of([cast("ScoreCounts", self[name])])
-        if waiting or not self._names:
-            yield self._several(waiting)
+        found = ((name, *_levels(self._packed[name])) for name in self._names)
+        for as_levels, some in groupby(found, key=lambda image: image[2] is not None):
+            if as_levels:
+                yield from map(self._several, batched(some, lambda image: image[2][0] if image[2] else 0))
+            else:
+                alone = (cast("ScoreCounts", self[name]) for name, *_ in some)
+                yield from map(Several.of, batched(alone, number_of_scores))
+        if not self._names:
+            yield Several.of(())
 
-    def _several(self, images: Mapping[str, tuple[bytes, Layout]]) -> Several:
+    def _several(self, images: Sequence[tuple[str, bytes, Any]]) -> Several:
+        """Unpack images by their layouts."""
         from segbench.aggregator.unpacking import unpack
 
-        blocks, layouts = [block for block, _ in images.values()], [layout for _, layout in images.values()]
-        starts = np.cumsum([0, *map(len, blocks)], dtype=np.int64)[:-1]
-        ends = np.cumsum([layout[0] for layout in layouts], dtype=np.int64)
+        starts = np.cumsum([0, *(len(block) for _, block, _ in images)], dtype=np.int64)[:-1]
+        layouts = np.array([layout for *_, layout in images], np.float64).reshape(-1, 6)
+        ends = np.cumsum(layouts[:, 0], dtype=np.int64)
         scores = np.empty(ends[-1] if ends.size else 0)
         counts = np.empty((2, scores.size), np.int64)
-        block = np.frombuffer(b"".join(blocks), np.uint8)
-        if not unpack(block, starts, np.array(layouts, np.float64).reshape(-1, 6), scores, counts):
-            return Several.of([cast("ScoreCounts", self[name]) for name in images])  # which says what is wrong
+        block = np.frombuffer(b"".join(block for _, block, _ in images), np.uint8)
+        if not unpack(block, starts, layouts, scores, counts):
+            return Several.of([cast("ScoreCounts", self[name]) for name, *_ in images])  # which says what is wrong
         return Several(scores, counts[0], counts[1], ends)
 
     def packed(self, name: str) -> bytes:

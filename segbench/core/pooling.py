@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from segbench.core.scores import Pool, ScoreCounts, Several, pooled
 
 SCORES_AT_ONCE = 2**24
 """Distinct scores held in memory at a time while pooling: about 1 GB at most, with what sorting takes."""
-IMAGES_PER_BATCH, SCORES_PER_BATCH = 512, 2**20
+_IMAGES_PER_BATCH, SCORES_PER_BATCH = 512, 2**20
 """Where a batch ends: after so many images, or with more scores."""
 
 _SAMPLED = 2**13
+Image = TypeVar("Image")
 
 
 @runtime_checkable
@@ -106,21 +107,26 @@ class Pooling:
         return self._per_image[name].between(lowest, below)
 
 
-def batched(images: Iterable[ScoreCounts]) -> Iterator[list[ScoreCounts]]:
-    """Give images in batches, so that few are held at a time; the last one may be empty."""
-    waiting: list[ScoreCounts] = []
+def batched(images: Iterable[Image], scores: Callable[[Image], int]) -> Iterator[list[Image]]:
+    """Give images of so many scores in batches, so that few are held at a time; the last one may be empty."""
+    waiting: list[Image] = []
     scores_waiting = 0
     for image in images:
         waiting.append(image)
-        scores_waiting += image.scores.size
-        if len(waiting) == IMAGES_PER_BATCH or scores_waiting > SCORES_PER_BATCH:
+        scores_waiting += scores(image)
+        if len(waiting) == _IMAGES_PER_BATCH or scores_waiting > SCORES_PER_BATCH:
             yield waiting
             waiting, scores_waiting = [], 0
     yield waiting
+
+
+def number_of_scores(counts: ScoreCounts) -> int:
+    """Count the distinct scores of an image."""
+    return counts.scores.size
 
 
 def in_batches(images: Mapping[str, ScoreCounts]) -> Iterator[Several]:
     """Give the counts of images by name in sorted order of names, in one batch at least."""
     if isinstance(images, InBatches):
         return images.in_batches()
-    return map(Several.of, batched(images[name] for name in sorted(images)))
+    return map(Several.of, batched((images[name] for name in sorted(images)), number_of_scores))

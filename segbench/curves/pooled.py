@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
-from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, Pooling, batched
+from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, Pooling, batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
@@ -48,7 +48,7 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     pooling = Pooling(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
-    for some in batched(per_image[name] for name in sorted(per_image)):
+    for some in batched((per_image[name] for name in sorted(per_image)), number_of_scores):
         for counts in some:
             pooling.add(counts)
             sources.add(counts.threshold_source)
