@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,6 @@ from segbench.core.scores import ScoreCounts, Several
 from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
 from segbench.protocols.registry import counts_types
-
-if TYPE_CHECKING:
-    from segbench.aggregator.unpacking import Layout
 
 _PARTS = b"{"  # which no frame of Zstandard begins with
 _DEEPEST = 2  # ranges of scores within classes
@@ -92,10 +89,10 @@ def _are_levels(array: NDArray[Any], scale: float) -> bool:
     return np.array_equal((np.rint(array * scale) / scale).astype(array.dtype), array)
 
 
-def decode(data: bytes, kind: type[Any] = Counts) -> Any:  # noqa: ANN401  counts of that type
-    """Unpack what `encode` packed: counts of a type, which need not be that of a registered protocol."""
+def decode(data: bytes, kind: type[Any] = Counts, unpacked: bytes = b"") -> Any:  # noqa: ANN401  counts of that type
+    """Unpack what `encode` packed, unless `unpacked` holds it: counts of a type, maybe of no registered protocol."""
     with _refusing_damage():
-        counts = _decode(data, kind, 0)
+        counts = _of_fields(unpacked, kind) if unpacked else _decode(data, kind, 0)
     if not isinstance(counts, kind):
         raise DataError("packed counts", "holds counts of another protocol", count_afresh())
     return counts
@@ -107,7 +104,11 @@ def _decode(data: bytes, own: type[Counts], depth: int) -> Counts:
             raise ValueError("parts within parts")
         name, parts = _parts(data)
         return _type_of(name, own).of_parts({key: _decode(part, own, depth + 1) for key, part in parts.items()})
-    header, _, block = _unpacked(data).partition(b"\n")
+    return _of_fields(_unpacked(data), own)
+
+
+def _of_fields(unpacked: bytes, own: type[Counts]) -> Counts:
+    header, _, block = unpacked.partition(b"\n")
     kind, scalars, arrays = _header(header, own)
     values, offset = dict(scalars), 0
     for name, width, dtype, scale, size in arrays:
@@ -162,6 +163,22 @@ def _header(
     return kind, values, [(name, array[0], np.dtype(array[1]), *array[2:]) for name, array in arrays.items()]
 
 
+class Layout(NamedTuple):
+    """How the numbers of score counts are packed whose scores are levels; a row for `segbench.aggregator.unpacking`."""
+
+    scores: int
+    score_bytes: int
+    positive_bytes: int
+    negative_bytes: int
+    scale: float  # what the scores were times
+    single: bool  # whether they are float32
+
+    @property
+    def bytes(self) -> int:
+        """How many there are of all numbers."""
+        return self.scores * (self.score_bytes + self.positive_bytes + self.negative_bytes)
+
+
 @functools.lru_cache(maxsize=1024)
 def _layout(header: bytes) -> Layout | None:
     """Give the layout of valid counts whose scores are levels, which are unpacked many at a time; None of others."""
@@ -176,19 +193,30 @@ def _layout(header: bytes) -> Layout | None:
     levels = [one.kind for one in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
     if not (plain and levels and {*widths} <= {*range(1, 9)}):
         return None
-    return size, *widths, scales[0], types[0].itemsize == 4
+    return Layout._make((size, *widths, scales[0], types[0].itemsize == 4))
 
 
-def _levels(data: bytes) -> tuple[bytes, Layout | None]:
-    """Give the numbers of score counts whose scores are levels, and their layout; None for that of others."""
-    if data.startswith(_PARTS):
-        return b"", None
-    try:
-        header, _, block = _unpacked(data).partition(b"\n")
-    except Exception:  # noqa: BLE001  as above
-        return b"", None
-    layout = _layout(header)
-    return block, layout if layout and len(block) == layout[0] * sum(layout[1:4]) else None
+class _Image(NamedTuple):
+    """An image in its turn: `unpacked` if it has no parts and is whole, and the layout if its scores are levels."""
+
+    name: str
+    packed: bytes
+    unpacked: bytes = b""
+    layout: Layout | None = None
+
+    @classmethod
+    def of(cls, name: str, packed: bytes) -> _Image:
+        """Unpack an image."""
+        if packed.startswith(_PARTS):
+            return cls(name, packed)
+        try:
+            unpacked = _unpacked(packed)
+        except Exception:  # noqa: BLE001  as above
+            return cls(name, packed)
+        header = unpacked.partition(b"\n")[0]
+        layout = _layout(header)
+        whole = layout is not None and len(unpacked) == len(header) + 1 + layout.bytes
+        return cls(name, packed, unpacked, layout if whole else None)
 
 
 def _type_of(name: str, own: type[Counts]) -> type[Counts]:
@@ -262,36 +290,39 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
-        packed = self._packed[name]
-        with self._naming(name):
-            counts: Counts = decode(packed, self._kind)
-            self._require_alike(name, counts)
+        counts: Counts = self._decoded(_Image(name, self._packed[name]))
+        return counts
+
+    def _decoded(self, image: _Image) -> Any:  # noqa: ANN401  counts of its type
+        with self._naming(image.name):
+            counts: Counts = decode(image.packed, self._kind, image.unpacked)
+            self._require_alike(image.name, counts)
         return counts
 
     def in_batches(self) -> Iterator[Several]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
-        found = ((name, *_levels(self._packed[name])) for name in self._names)
-        for as_levels, some in groupby(found, key=lambda image: image[2] is not None):
+        images = (_Image.of(name, self._packed[name]) for name in self._names)
+        for as_levels, some in groupby(images, key=lambda image: image.layout is not None):
             if as_levels:
-                yield from map(self._several, batched(some, lambda image: image[2][0] if image[2] else 0))
+                yield from map(self._several, batched(some, lambda image: image.layout.scores if image.layout else 0))
             else:
-                alone = (cast("ScoreCounts", self[name]) for name, *_ in some)
-                yield from map(Several.of, batched(alone, number_of_scores))
+                yield from map(Several.of, batched(map(self._decoded, some), number_of_scores))
         if not self._names:
             yield Several.of(())
 
-    def _several(self, images: Sequence[tuple[str, bytes, Any]]) -> Several:
+    def _several(self, images: Sequence[_Image]) -> Several:
         """Unpack images by their layouts."""
         from segbench.aggregator.unpacking import unpack
 
-        starts = np.cumsum([0, *(len(block) for _, block, _ in images)], dtype=np.int64)[:-1]
-        layouts = np.array([layout for *_, layout in images], np.float64).reshape(-1, 6)
+        layouts = np.array([image.layout for image in images], np.float64).reshape(-1, len(Layout._fields))
+        sizes = [image.layout.bytes if image.layout else 0 for image in images]
+        starts = np.cumsum([len(image.unpacked) for image in images], dtype=np.int64) - np.array(sizes, np.int64)
         ends = np.cumsum(layouts[:, 0], dtype=np.int64)
         scores = np.empty(ends[-1] if ends.size else 0)
         counts = np.empty((2, scores.size), np.int64)
-        block = np.frombuffer(b"".join(block for _, block, _ in images), np.uint8)
+        block = np.frombuffer(b"".join(image.unpacked for image in images), np.uint8)
         if not unpack(block, starts, layouts, scores, counts):
-            return Several.of([cast("ScoreCounts", self[name]) for name, *_ in images])  # which says what is wrong
+            return Several.of([*map(self._decoded, images)])  # which says what is wrong
         return Several(scores, counts[0], counts[1], ends)
 
     def packed(self, name: str) -> bytes:

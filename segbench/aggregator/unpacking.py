@@ -8,9 +8,6 @@ from numpy.typing import NDArray
 from segbench.core.arrays import LARGEST_TOTAL, FloatArray
 from segbench.core.compiling import compiled
 
-Layout = tuple[int, int, int, int, float, bool]
-"""Number of scores, bytes of a score and of each count, what the scores were times, and whether they are float32."""
-
 _compiled = compiled(error_model="numpy")
 
 
@@ -30,7 +27,7 @@ def unpack(
     scores: FloatArray,
     of_classes: NDArray[np.int64],
 ) -> bool:
-    """Unpack images that follow each other, each with a row of its layout; False where one is not valid."""
+    """Unpack images, each with a row as `segbench.aggregator.codec.Layout`; False where one is not valid."""
     place = 0
     for i in range(starts.size):
         size, of_score = int(layouts[i, 0]), int(layouts[i, 1])

@@ -131,10 +131,9 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
         at = self.for_resamples.scores.astype(np.float64)
         held = np.zeros((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
-        best, place = [], 0
-        for some in self.in_batches():
+        best = []
+        for rows, some in _with_rows(self.in_batches()):
             best.append(found := best_fs(some))
-            rows = slice(place, place := place + some.ends.size)
             if held is not None and max(found.positives.max(initial=0), found.negatives.max(initial=0)) < _FITS_INT32:
                 parts = some.positives, some.negatives
                 metric_kernels.count_at(some.scores, parts, some.ends, at, held[:, rows])
@@ -168,21 +167,30 @@ def at_ods(thresholds: FloatArray, best: NDArray[np.int64], areas: FloatArray) -
 
 def count_images(batches: Iterable[Several], number: int, scores: FloatArray) -> tuple[Any, Any]:
     """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
-    blocks = (_dense(some, scores) for some in batches)
     if number * scores.size <= _DENSE_CELLS:
-        positives, negatives = np.concatenate([*blocks], axis=1)
+        positives, negatives = _dense(batches, number, scores)
         return positives, negatives
     from scipy.sparse import csr_array, vstack
 
-    return tuple(vstack(part, format="csr") for part in zip(*(map(csr_array, block) for block in blocks), strict=True))
+    blocks = (map(csr_array, _dense([some], some.ends.size, scores)) for some in batches)
+    return tuple(vstack(part, format="csr") for part in zip(*blocks, strict=True))
 
 
-def _dense(images: Several, scores: FloatArray) -> FloatArray:
+def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> FloatArray:
     from segbench.protocols.pixels import metric_kernels
 
-    counted = np.zeros((2, images.ends.size, scores.size))
-    metric_kernels.count_at(images.scores, (images.positives, images.negatives), images.ends, scores, counted)
+    counted = np.zeros((2, number, scores.size))
+    for rows, some in _with_rows(batches):
+        parts = some.positives, some.negatives
+        metric_kernels.count_at(some.scores, parts, some.ends, scores, counted[:, rows])
     return counted
+
+
+def _with_rows(batches: Iterable[Several]) -> Iterator[tuple[slice, Several]]:
+    """Say which rows of all images a batch has."""
+    place = 0
+    for some in batches:
+        yield slice(place, place := place + some.ends.size), some
 
 
 class ByScore(NamedTuple):
