@@ -7,12 +7,14 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from cases import write_papers
 from hypothesis import settings
 
 # As many processes as cores run tests already. More threads of linear algebra in each only wait for one another.
@@ -114,6 +116,33 @@ def counted_once(segbench, _counted, tmp_path):
         return Path(shutil.copy(_counted / name, tmp_path))
 
     return run
+
+
+@pytest.fixture
+def open_place():
+    """A folder that other users can reach, with the example of `cases.write_papers` in ``data``."""
+    with tempfile.TemporaryDirectory() as place:
+        Path(place).chmod(0o755)
+        write_papers(Path(place) / "data")
+        yield Path(place)
+
+
+@pytest.fixture
+def as_nobody():
+    """Within a block, give up root's right to write anywhere, where we have it."""
+
+    @contextmanager
+    def unprivileged():
+        if os.geteuid():
+            yield
+            return
+        os.seteuid(65534)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+
+    return unprivileged
 
 
 @pytest.fixture

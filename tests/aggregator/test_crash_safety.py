@@ -10,10 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import programs
@@ -222,35 +219,13 @@ class TestACompleteRunStays:
         assert document(kept) == document(first)
 
 
-@contextmanager
-def as_nobody():
-    """Give up root's right to write anywhere, where we have it."""
-    if os.geteuid():
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
-@pytest.fixture
-def open_place():
-    """A folder that other users can reach."""
-    with tempfile.TemporaryDirectory() as place:
-        Path(place).chmod(0o755)
-        write_papers(Path(place) / "data")
-        yield Path(place)
-
-
 def papers_of(place):
     return place / "data" / "gt", place / "data" / "pred"
 
 
 class TestReadOnly:
     @pytest.mark.parametrize("what", ["folder", "file"])
-    def test_figures_are_shown_and_nothing_is_left_behind(self, open_place, what):
+    def test_figures_are_shown_and_nothing_is_left_behind(self, open_place, as_nobody, what):
         file = open_place / "r.segbench"
         made = evaluate(*papers_of(open_place), results=file)
         file.chmod(0o444)
@@ -261,14 +236,14 @@ class TestReadOnly:
         open_place.chmod(0o755)
         assert sorted(open_place.iterdir()) == [open_place / "data", file]
 
-    def test_writing_is_refused_with_a_reason(self, open_place):
+    def test_writing_is_refused_with_a_reason(self, open_place, as_nobody):
         file = open_place / "r.segbench"
         evaluate(*papers_of(open_place), results=file)
         file.chmod(0o444)
         with as_nobody(), pytest.raises(DataError, match=r"r\.segbench: .*(read-only|readonly)"):
             evaluate(*papers_of(open_place), results=file)
 
-    def test_a_folder_one_may_not_write_to(self, open_place):
+    def test_a_folder_one_may_not_write_to(self, open_place, as_nobody):
         open_place.chmod(0o555)
         with (
             as_nobody(),
