@@ -104,7 +104,8 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
         The results file.
     partial : bool
         Give also the results of runs that stopped early, on the images counted so far: ``result.partial`` says how
-        many of how many. A run that repeats a complete one is left out until it is complete itself.
+        many of how many. A run that repeats a complete one is left out until it is complete itself; until then
+        ``result.outdated`` of the latter says so.
 
     Returns
     -------
@@ -119,20 +120,23 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
     return load_runs(path, partial=partial)[0]
 
 
-def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[str]]:
-    """Read what `load_results` gives, and name the methods of the runs that stopped early and are left out."""
+def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[Run]]:
+    """Read what `load_results` gives, and the runs that are left out because they are not complete."""
     with ResultsFile(Path(as_path(path, "path"))) as store:
         runs = store.runs(partial=True)
         if not runs:
             raise DataError(str(path), NOTHING_SAVED, "repeat the run")
-        wanted = [run for run in runs if run.complete or partial]
-        places = dict(zip((run.key for run in runs), _places(runs), strict=True))
-        found = ((run, _stored_result(store, run, alone=len(wanted) == 1)) for run in wanted)
-        results = [replace(result, place=places[run.key]) for run, result in found if result is not None]
-    stopped = [] if partial else [run.method for run in runs if not run.complete]
+        wanted = [run.complete or partial for run in runs]
+        results, stopped = [], []
+        for run, place, is_wanted in zip(runs, _places(runs), wanted, strict=True):
+            result = _stored_result(store, run, alone=sum(wanted) == 1) if is_wanted else None
+            if result is None:
+                stopped.append(run)
+            else:
+                results.append(replace(result, place=place, repeated=run.begun if run.complete else 0))
     if not results:
         hint = "repeat the run; it continues where it stopped"
-        if stopped:
+        if not partial:
             show = setting("segbench show", "load_results(path, partial=True)")
             hint += f"; {show} gives the images counted so far"
         raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)

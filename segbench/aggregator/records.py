@@ -150,6 +150,7 @@ class Run:
     published: str = ""  # JSON of a curve published without images
     signature: str = ""
     images: int | None = None  # how many an incomplete run is to count, if that is known
+    begun: int = 0  # how many images the file holds of an incomplete run: of this, or of one that repeats it
     complete: bool = False
     version: str = ""  # of the segbench that counted
     key: int = 0  # of the row
@@ -163,6 +164,11 @@ class Run:
     def identity(self) -> tuple[str, str, str]:
         """The columns that identify a run."""
         return self.method, self.protocol, json.dumps(self.settings)
+
+    @property
+    def fields(self) -> str:
+        """The protocol and its settings, as a signature has them."""
+        return _written({"protocol": self.protocol, **self.settings})
 
 
 @dataclass(frozen=True)

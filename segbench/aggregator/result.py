@@ -85,6 +85,9 @@ class Result:
     partial : tuple of int and int or None, optional
         How many images of how many were counted, for a run that stopped early; the latter is None where it is not
         known. A partial result is not ranked.
+    repeated : int
+        How many images the results file holds of a later run of the same that is not complete, and will replace this
+        result; 0 where there is none.
     measured_by : Protocol, optional
         The protocol; by default the one of that name, as far as the settings say.
     place : int, optional
@@ -108,6 +111,7 @@ class Result:
     kept: tuple[Summary, ScoreCounts] | None = None
     reused: int = 0
     partial: tuple[int, int | None] | None = None
+    repeated: int = 0
     measured_by: Protocol | None = None
     place: int | None = None
 
@@ -118,7 +122,8 @@ class Result:
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
-        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *self.notes, self.signature])
+        notes = [*self.notes, *filter(None, [self.outdated])]
+        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *notes, self.signature])
 
     @property
     def _counted(self) -> str:
@@ -182,6 +187,14 @@ class Result:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
         return competes(self.rules) and self.partial is None
 
+    @property
+    def outdated(self) -> str:
+        """That a later run will replace this result, in words; empty if none is being counted or was cut short."""
+        if not self.repeated:
+            return ""
+        so_far = f"a later run of it is not complete ({many(self.repeated, 'image')} so far)"
+        return f"{so_far}, so these are the metrics of the run before it; repeat it"
+
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
         """Give intervals over images of every metric; see `segbench.intervals`.
 
@@ -240,7 +253,7 @@ class Result:
             "undefined": dict(summary.undefined),
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
-            "notes": [*self.notes, *summary.notes],
+            "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
         if intervals is None:

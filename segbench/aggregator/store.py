@@ -223,6 +223,13 @@ _STOPPED = (
     "id IN (SELECT run FROM images) AND (method, protocol, json_remove(settings, '$.missing')) NOT IN "
     "(SELECT method, protocol, json_remove(settings, '$.missing') FROM runs WHERE complete)"
 )
+# Settings that are not JSON are left to those who read the row.
+_BEGUN = (
+    "SELECT count(*) FROM runs AS begun JOIN images ON run = begun.id WHERE NOT begun.complete AND "
+    "(begun.method, begun.protocol) = (runs.method, runs.protocol) AND "
+    "iif(json_valid(begun.settings), json_remove(begun.settings, '$.missing'), '') = "
+    "iif(json_valid(runs.settings), json_remove(runs.settings, '$.missing'), '')"
+)
 _ASTRAY = (
     "SELECT 1 FROM runs WHERE complete NOT IN (0, 1) UNION ALL "
     "SELECT 1 FROM (SELECT DISTINCT run FROM images) WHERE run NOT IN (SELECT id FROM runs)"
@@ -492,5 +499,6 @@ class ResultsFile:
             if self._database.execute(_ASTRAY).fetchone():
                 what = "holds images of no run, or a run that is neither complete nor begun"
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
-            rows = self._database.execute(f"SELECT * FROM runs WHERE {wanted} ORDER BY id")  # noqa: S608  as above
-            return [read_run(row, str(self.path)) for row in rows]
+            query = f"SELECT *, ({_BEGUN}) FROM runs WHERE {wanted} ORDER BY id"  # noqa: S608  as above
+            rows = self._database.execute(query)
+            return [replace(read_run(row, str(self.path)), begun=images) for *row, images in rows]

@@ -23,9 +23,13 @@ from segbench.cli.selection import (
     Resampling,
     chosen_methods,
     chosen_results,
+    chosen_runs,
     comparable,
+    named_as_in_tables,
+    outdated,
     results_of_classes,
     results_of_sets,
+    tell,
     words_of_results,
 )
 from segbench.core.errors import ArgumentError
@@ -35,6 +39,7 @@ from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
+    from segbench.cli.selection import Chosen
     from segbench.report.comparisons import Compared
 
 _EVERY_CLASS = "all"
@@ -91,6 +96,8 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
         drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
+        if self.form == "csv" or lines not in ("method", "group"):  # which have no notes on runs
+            tell(*outdated(loaded))
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Lines) -> list[str] | None:
@@ -159,17 +166,27 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
-        loaded = chosen_results(self.results, self.only, None if self.class_name == _EVERY_CLASS else self.class_name)
-        chosen = chosen_methods(loaded, self.methods, self.results) if self.methods else comparable(loaded)
-        chosen = self.means(chosen)
+        runs = chosen_runs(self.results, self.only, None if self.class_name == _EVERY_CLASS else self.class_name)
+        runs.require([self.against or ""])
+        if self.methods:
+            runs = chosen_methods(runs, self.methods)
+        else:
+            alone = comparable(runs.results)
+            in_tables = named_as_in_tables(alone)
+            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
+            runs = replace(runs, results=in_tables if named else alone)
+        if len(runs.results) == 1 and runs.stopped:
+            raise runs.not_complete(runs.stopped[0])
+        chosen = self.means(runs.results)
         by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
         for several in by_class.values():
             self._refuse_baseline([result.method for result in several])
-        found = self._compared(by_class, chosen)
+        found = self._compared(by_class, chosen, runs)
         if form == "json":
             click.echo(comparison_json(found), nl=False)
         elif form == "csv":
             click.echo(csv_table(exact_comparison(found)), nl=False)
+            tell(*runs.left_out, *outdated(runs.results))
         elif form == "table":
             from rich.console import Console
 
@@ -184,7 +201,7 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
             click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
-    def _compared(self, by_class: Mapping[str, Sequence[Result]], runs: Sequence[Result]) -> Compared:
+    def _compared(self, by_class: Mapping[str, Sequence[Result]], chosen: Sequence[Result], runs: Chosen) -> Compared:
         """Compare methods, class by class."""
         from segbench.aggregator.comparing import compare_results
         from segbench.report.comparisons import Compared
@@ -196,14 +213,17 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
         metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
-        found = Compared(by_name, by_class, runs[0].signature, metrics, self.against)
+        found = Compared(by_name, by_class, chosen[0].signature, metrics, self.against, left_out=runs.left_out)
         if self.against is None or self.fail_if_worse is None:
             return found
         keys = found.keys(every=False)
         if neutral := ", ".join(key for key in keys if known[key].better is None):
             hint = "choose other metrics with --metrics"
             raise ArgumentError(f"--fail-if-worse: neither side of {neutral} is worse; {hint}")
-        return replace(found, check=check_not_worse(by_name, keys, baseline=self.against, margin=self.fail_if_worse))
+        check = check_not_worse(
+            by_name, keys, baseline=self.against, margin=self.fail_if_worse, unfinished=runs.unfinished()
+        )
+        return replace(found, check=check)
 
     def _refuse_baseline(self, methods: list[str]) -> None:
         """Refuse a baseline that is not compared, and a margin without baseline or below 0."""

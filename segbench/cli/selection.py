@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.options import argument
-from segbench.core.errors import ArgumentError, SegbenchError
+from segbench.core.errors import ArgumentError, DataError, SegbenchError
 from segbench.core.numbers import verb
 from segbench.core.options import option
 
 if TYPE_CHECKING:
+    from segbench.aggregator.records import Run
     from segbench.aggregator.result import Result
 
 
@@ -146,27 +147,100 @@ def level_of(per_cent: float) -> float:
     return per_cent / 100
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Runs of a results file: the results of some, and those that are left out because they are not complete."""
+
+    path: Path
+    results: list[Result]
+    stopped: list[Run]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Which runs are left out, in words."""
+        listed = ", ".join(f"{run.method} ({_so_far(run)})" for run in self.stopped)
+        return [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
+
+    def require(self, methods: Collection[str]) -> None:
+        """Refuse methods of which no run is complete."""
+        missing = {run.method: run for run in self.stopped if run.method in methods}
+        for result in self.results:
+            missing.pop(result.method, None)
+        for run in missing.values():
+            raise self.not_complete(run)
+
+    def not_complete(self, run: Run) -> DataError:
+        """Say that a run is not complete where it must be."""
+        return DataError(str(self.path), f"the run of {run.method!r} is not complete ({_so_far(run)})", "repeat it")
+
+    def unfinished(self) -> dict[str, str]:
+        """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
+        from segbench.core.capabilities import competes
+        from segbench.protocols.registry import protocol_of
+
+        kinds = {result.protocol for result in self.results}
+        beside = [run for run in self.stopped if run.protocol in kinds]
+        competing = [run for run in beside if competes(protocol_of(run.protocol, run.settings))]
+        reasons = {run.method: f"its run is not complete ({_so_far(run)}); repeat it" for run in competing}
+        return reasons | {result.method: result.outdated for result in self.results if result.outdated}
+
+
+def _so_far(run: Run) -> str:
+    """Say how many images of a run have been counted."""
+    from segbench.aggregator.result import partial_images
+
+    return partial_images((run.begun, run.images))
+
+
+def outdated(results: Sequence[Result]) -> list[str]:
+    """Say which results a later run will replace."""
+    return [f"{result.method}: {result.outdated}" for result in results if result.outdated]
+
+
 def chosen_results(
     path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False
 ) -> list[Result]:
-    """Read the runs of a results file of a method, or with a text in their signature; say what is left out."""
+    """Give the results that `chosen_runs` does; say on standard error what is left out or will be replaced."""
+    found = chosen_runs(path, only, class_name, partial=partial)
+    tell(*found.left_out, *outdated(found.results))
+    return found.results
+
+
+def tell(*notes: str) -> None:
+    """Print notes on standard error."""
+    for note in notes:
+        click.secho(note, fg="yellow", err=True)
+
+
+def chosen_runs(path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False) -> Chosen:
+    """Read the runs of a results file of a method, or with a text in their signature; of one class, if it is named."""
     from segbench.aggregator.assembling import load_runs
     from segbench.aggregator.result import names_of
 
     results, stopped = load_runs(path, partial=partial)
-    if stopped:
-        click.echo(f"left out because incomplete: {', '.join(stopped)}; repeat the run to count the rest", err=True)
-    names = zip(names_of(results), results, strict=True)
-    of_method = [result for name, result in names if only in (name, result.method)]
-    chosen = of_method or [result for result in results if only is None or only in result.signature]
-    if not chosen:
-        methods = ", ".join(dict.fromkeys(result.method for result in results))
+    if only is None:
+        found = Chosen(path, results, stopped)
+    else:
+        named = zip(names_of(results), results, strict=True)
+        of_method = [result for name, result in named if only in (name, result.method)]
+        unfinished = [run for run in stopped if run.method == only]
+        if not of_method and not unfinished:
+            of_method = [result for result in results if only in result.signature]
+            unfinished = [run for run in stopped if only in run.fields]
+        found = Chosen(path, of_method, unfinished)
+    if not found.results:
+        if found.stopped:
+            raise found.not_complete(found.stopped[0])
         listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
         raise ArgumentError(
-            f"--only {only!r} matches neither a method nor a signature in {path}, which holds {methods}\n  {listed}"
+            f"--only {only!r} matches neither a method nor a signature in {path}, which holds "
+            f"{', '.join(names_of(results))}\n  {listed}"
         )
-    if class_name is None:
-        return chosen
+    return found if class_name is None else replace(found, results=_of_class(path, found.results, class_name))
+
+
+def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Result]:
+    """Give the results of a class; runs that have none are named on standard error."""
     runs = [result.of_class(class_name) for result in chosen if class_name in result.classes]
     if not runs:
         raise ArgumentError(f"--class {class_name!r}: {_classes_in(path, chosen)}")
@@ -197,11 +271,14 @@ def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str
     found: dict[str, list[Result]] = {}
     for name, path in files.items():
         try:
-            found[name] = chosen_results(path, only, class_name, partial=True)
+            chosen = chosen_runs(path, only, class_name, partial=True)
         except ArgumentError as error:
             if not found and name == [*files][-1]:
                 raise
             click.echo(f"{name} has no columns: {error}", err=True)
+        else:
+            tell(*chosen.left_out)
+            found[name] = chosen.results
     return found
 
 
@@ -212,19 +289,24 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
     return f"no such class; those of {path} are {', '.join(names) or 'none'}"
 
 
-def chosen_methods(results: Sequence[Result], methods: str, path: Path) -> list[Result]:
-    """Give the results of methods in the order of a list, which names them as `Result.method` or as tables do."""
+def chosen_methods(found: Chosen, methods: str) -> Chosen:
+    """Give the runs of methods in the order of a list, which names them as `Result.method` or as tables do."""
+    wanted = re.split(r",(?![^(]*\))", methods)  # names in tables hold commas in brackets
+    found.require(wanted)
+    in_tables = named_as_in_tables(found.results)
+    named = [one if one.method in wanted else run for one, run in zip(in_tables, found.results, strict=True)]
+    if unknown := sorted(set(wanted) - {result.method for result in named}):
+        known = ", ".join(one.method for one in in_tables)
+        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {known}")
+    results = sorted((run for run in named if run.method in wanted), key=lambda run: wanted.index(run.method))
+    return replace(found, results=results, stopped=[run for run in found.stopped if run.method in wanted])
+
+
+def named_as_in_tables(results: Sequence[Result]) -> list[Result]:
+    """Name runs of one method by the settings in which they differ."""
     from segbench.aggregator.result import names_of
 
-    wanted = re.split(r",(?![^(]*\))", methods)  # names in tables hold commas in brackets
-    named = [
-        replace(result, method=name) if name in wanted else result
-        for name, result in zip(names_of(results), results, strict=True)
-    ]
-    if unknown := sorted(set(wanted) - {result.method for result in named}):
-        known = ", ".join(names_of(results))
-        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {path}, which has {known}")
-    return sorted((run for run in named if run.method in wanted), key=lambda run: wanted.index(run.method))
+    return [replace(result, method=name) for name, result in zip(names_of(results), results, strict=True)]
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:

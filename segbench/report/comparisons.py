@@ -31,7 +31,8 @@ class Compared:
     """What a command compares, by class; of all at once, or without classes, a single comparison of the name "".
 
     `measured` is the signature of a run, of all its classes where these are compared. Methods are compared by the
-    `metrics` of some keys, each pair of them or all `against` one; `check` says whether they are worse than that one.
+    `metrics` of some keys, each pair of them or all `against` one; `left_out` says which runs are not compared, and
+    `check` whether methods are worse than that one.
     """
 
     comparisons: Mapping[str, Comparison]
@@ -39,6 +40,7 @@ class Compared:
     measured: str
     metrics: Sequence[str] | None = None
     against: str | None = None
+    left_out: Sequence[str] = ()
     check: Check | None = None
 
     @property
@@ -60,7 +62,7 @@ class Compared:
 
     def notes(self, keys: Sequence[str]) -> list[str]:
         """Give what a reader must not miss beside answers by some metrics, each once."""
-        found: list[str] = []
+        found = [*self.left_out]
         every = list(self.comparisons.values())
         shared = [note for note in self.first.notes if all(note in one.notes for one in every)]
         for name, comparison in self.comparisons.items():

@@ -83,8 +83,7 @@ def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str]
 def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
     yield from (Remark(note, "run") for note in result.notes)
-    if text := lacking(result):
-        yield Remark(text, "undefined")
+    yield from (Remark(text, "undefined") for text in (lacking(result), result.outdated) if text)
     yield from (Remark(note) for note in result.summary.notes)
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Literal
 
 from segbench.core.metric import Metric
@@ -57,22 +59,45 @@ class Check:
 
 
 def check_not_worse(
-    comparisons: Mapping[str, Comparison], keys: Sequence[str], *, baseline: str, margin: float
+    comparisons: Mapping[str, Comparison],
+    keys: Sequence[str],
+    *,
+    baseline: str,
+    margin: float,
+    unfinished: Mapping[str, str] = MappingProxyType({}),
 ) -> Check:
-    """Find out of every other method whether its interval lies wholly beyond the margin, before it, or holds it."""
-    outcomes = (
-        _outcome(name, comparison, comparison.metric(key), row, margin)
-        for name, comparison in comparisons.items()
-        for key in keys
-        for row in comparison.rows(key, against=baseline, tallied=False)
-    )
+    """Find out of every other method whether its interval lies wholly beyond the margin, before it, or holds it.
+
+    Of methods that are `unfinished`, which gives the reason, that is undecided; they need not be compared.
+    """
+    outcomes: list[Outcome] = []
+    for (name, comparison), key in itertools.product(comparisons.items(), keys):
+        metric, others = comparison.metric(key), unfinished.keys() - {*comparison.methods, baseline}
+        found = [
+            _outcome(name, comparison, metric, row, margin)
+            for row in comparison.rows(key, against=baseline, tallied=False)
+        ]
+        found += [Outcome(name, key, method, "undecided", None, None, "", "") for method in sorted(others)]
+        of_all = f"{baseline}: {unfinished[baseline]}" if baseline in unfinished else ""
+        for one in found:
+            reason = unfinished.get(one.method, of_all)
+            said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
+            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_class(name)}{said}")
+            outcomes.append(open_ if reason else one)
     return Check(baseline, margin, tuple(outcomes))
 
 
-def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+def _of_class(name: str) -> str:
+    return f"{name}: " if name else ""
+
+
+def _worse(baseline: str, metric: Metric, margin: float) -> str:
     by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
-    worse = f"worse than {row.b} {by}"
-    of_class = f"{class_name}: " if class_name else ""
+    return f"worse than {baseline} {by}"
+
+
+def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+    worse = _worse(row.b, metric, margin)
     outcome: Literal["worse", "undecided", "not worse"] = "undecided"
     interval, reason = None, ""
     if math.isnan(row.low):
@@ -90,4 +115,4 @@ def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Diffe
         ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
         said += f" (difference {signed(row.difference)}, {ends})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{of_class}{said}")
+    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")

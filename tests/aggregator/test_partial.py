@@ -79,11 +79,53 @@ def test_it_is_gone_once_the_run_is_complete(file, folders):
     assert all(run.partial is None for run in load_results(file, partial=True))
 
 
-def test_a_run_that_repeats_a_complete_one_is_not_shown(file, folders):
-    truth, _, b, _ = folders
+REPEATED = (
+    "a later run of it is not complete (4 images so far), so these are the metrics of the run before it; repeat it"
+)
+
+
+@pytest.fixture
+def repeated(folders, tmp_path):
+    """Complete runs of b and c, the former being repeated."""
+    truth, _, b, c = folders
+    file = tmp_path / "repeated.segbench"
+    for folder in (b, c):
+        evaluate(truth, folder, results=file)
     with pytest.raises(KeyboardInterrupt):
         evaluate(truth, b, results=file, fresh=True, progress=stop_after(4))
-    assert [result.method for result in load_results(file, partial=True)] == ["b", "c", "a"]
+    return file
+
+
+class TestRepeated:
+    """A complete run is shown until the one that repeats it is complete, and says so."""
+
+    def test_the_complete_one_is_given(self, repeated):
+        assert [(one.method, one.partial) for one in load_results(repeated, partial=True)] == [("b", None), ("c", None)]
+
+    def test_it_says_so(self, repeated):
+        first, other = load_results(repeated)
+        assert (first.outdated, other.outdated) == (REPEATED, "")
+        assert REPEATED in str(first)
+
+    @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
+    @pytest.mark.parametrize("verb", ["show", "compare"])
+    def test_each_form_says_so(self, segbench, repeated, verb, form):
+        answer = segbench(verb, repeated, "--format", form)
+        assert REPEATED in (answer.err if form == "csv" else answer.out)
+
+    def test_the_page_says_so(self, repeated, tmp_path):
+        export_report(load_results(repeated), tmp_path / "page.html", most_panels=0, replicates=10)
+        assert REPEATED in (tmp_path / "page.html").read_text()
+
+    def test_a_comparison_in_python_says_so(self, repeated):
+        assert f"b: {REPEATED}" in compare_results(load_results(repeated), replicates=10).notes
+
+    def test_one_that_counted_nothing_anew_does_not(self, folders, repeated):
+        truth, _, b, _ = folders
+        evaluate(truth, b, results=repeated)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(truth, b, results=repeated, progress=stop_after(4))
+        assert not load_results(repeated)[0].outdated
 
 
 def test_they_are_marked_wherever_they_are_shown(file, tmp_path):
@@ -139,11 +181,65 @@ def test_what_segbench_did_not_write_is_refused(file, change):
         load_results(file, partial=True)
 
 
+LEFT_OUT = "left out because incomplete: a (4 of 9 images); repeat the run to count the rest"
+
+
 def test_verbs_that_leave_it_out_say_so(segbench, file, tmp_path):
-    for words in (["compare", file], ["export", file, "--bsds", tmp_path / "official"]):
-        answer = segbench(*words)
-        assert answer.err.startswith("left out because incomplete: a; repeat the run to count the rest\n")
+    answer = segbench("export", file, "--bsds", tmp_path / "official")
+    assert answer.err.startswith(f"{LEFT_OUT}\n")
     assert "left out" not in segbench("show", file).err
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
+def test_a_comparison_in_each_form_names_what_it_leaves_out(segbench, file, form):
+    answer = segbench("compare", file, "--format", form)
+    assert LEFT_OUT in (answer.err if form == "csv" else answer.out)
+
+
+class TestGate:
+    """Whether a method is worse is undecided as long as its run is not complete."""
+
+    def gate(self, segbench, file, *options):
+        return segbench("compare", file, "--against", "c", "--fail-if-worse", "0.5", *options)
+
+    def test_an_incomplete_run_is_undecided(self, segbench, file):
+        answer = self.gate(segbench, file, "--format", "json")
+        assert answer.code == 4
+        found = {one["method"]: one for one in json.loads(answer.out)["check"]["outcomes"]}
+        assert {name: one["outcome"] for name, one in found.items()} == {"a": "undecided", "b": "not worse"}
+        assert found["a"]["reason"] == "its run is not complete (4 of 9 images); repeat it"
+
+    def test_one_that_is_not_chosen_decides_nothing(self, segbench, file):
+        assert self.gate(segbench, file, "--methods", "b,c").code == 0
+
+    @pytest.mark.parametrize("options", [["--methods", "a,c"], ["--methods", "b,c", "--against", "a"], ["--only", "a"]])
+    def test_a_comparison_that_names_it_says_that_it_is_not_complete(self, segbench, file, options):
+        answer = self.gate(segbench, file, *options)
+        assert (answer.code, answer.err.splitlines()[-1]) == (
+            1,
+            f"segbench: {file}: the run of 'a' is not complete (4 of 9 images); repeat it",
+        )
+
+    def test_a_comparison_with_one_other_says_that_it_is_not_complete(self, segbench, folders, tmp_path):
+        truth, a, b, _ = folders
+        evaluate(truth, b, results=tmp_path / "two")
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(truth, a, results=tmp_path / "two", progress=stop_after(4))
+        answer = segbench("compare", tmp_path / "two")
+        assert answer.code == 1
+        assert "the run of 'a' is not complete (4 of 9 images)" in answer.err
+
+    def test_a_complete_run_is_undecided_while_another_repeats_it(self, segbench, file, folders):
+        truth, a, b, _ = folders
+        evaluate(truth, a, results=file)
+        assert self.gate(segbench, file).code == 0
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(truth, b, results=file, fresh=True, progress=stop_after(4))
+        answer = self.gate(segbench, file)
+        assert answer.code == 4
+        assert answer.err == f"undecided: whether b is worse than c by more than .5 ODS F is open: {REPEATED}\n"
+        evaluate(truth, b, results=file)
+        assert self.gate(segbench, file).code == 0
 
 
 def test_a_run_of_a_protocol_that_is_not_installed_names_the_remedy(file):
