@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import suppress
@@ -18,6 +19,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, of_all
+from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocol_of
 
@@ -49,8 +51,13 @@ class _Merged:
 
 
 def lacking(result: Result) -> str:
-    """Say how many images of a set none of the merged parts holds; empty if they hold all."""
-    if result.inputs is None or not result.inputs.merged or "subset" not in result.settings:
+    """Say how many images of a set none of the merged parts holds; empty if they hold all, or nothing was merged."""
+    return in_no_part(result) if result.inputs is not None and result.inputs.merged else ""
+
+
+def in_no_part(result: Result) -> str:
+    """Say the same of a run that may be the only part."""
+    if "subset" not in result.settings:
         return ""
     chosen, total = map(int, result.settings["subset"].split(" of "))
     return f"{of_all(total - chosen, total, 'image', 'are')} in no part; count the missing parts, and merge all again"
@@ -106,16 +113,29 @@ def merge_results(
         listed = ", ".join(map(repr, found))
         found_in = ", ".join(map(repr, leave_out))
         raise ArgumentError(f"{named('leave_out')} {found_in}: expected some of {listed}, but not all")
+    temporary = place.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
     try:
-        with ResultsFile(place, create=True) as store:
+        with ResultsFile(place, create=True, written_as=temporary) as store:
             for whole in merged.values():
                 _write(store, whole)
+        _move(temporary, place)
     except BaseException:
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):  # what cannot be made cannot be removed either
-                os.unlink(f"{place}{suffix}")  # noqa: PTH108  paths too long are no paths
+                os.unlink(f"{temporary}{suffix}")  # noqa: PTH108  paths too long are no paths
         raise
     return load_results(place)
+
+
+def _move(written: Path, place: Path) -> None:
+    """Give a file that is complete its name; until then a merge that is killed leaves nothing under it."""
+    hint = "check the disk and permissions, or name another file"
+    if written.with_name(f"{written.name}-wal").exists():
+        raise DataError(str(place), "could not be written to the end", hint)
+    try:
+        written.rename(place)
+    except OSError as error:
+        raise DataError(shown(place), f"cannot be written ({error.strerror or error})", hint) from error
 
 
 def _named_runs(path: Path, leave_out: Collection[str]) -> list[tuple[str, Run, list[Outcome]]]:

@@ -258,10 +258,11 @@ class _StoredCounts(Stored):
 class ResultsFile:
     """A results file, opened for reading and writing; use it in a ``with`` statement.
 
-    With `create` the file is made where there is none, but not under a name that says CSV, a picture or the like.
+    With `create` the file is made where there is none, but not under a name that says CSV, a picture or the like. One
+    that gets its name only when it is complete is `written_as` another one; errors still name `path`.
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, written_as: Path | None = None) -> None:
         self.path = path
         if create:
             require_results_name(path)
@@ -275,7 +276,7 @@ class ResultsFile:
         if not os.path.isdir(path.parent):  # noqa: PTH112  see above
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
-            self._database = connect(path, create=create)
+            self._database = connect(written_as or path, create=create)
             try:
                 prepare(self._database, path, create=create)
             except BaseException:

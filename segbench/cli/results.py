@@ -33,6 +33,7 @@ from segbench.cli.selection import (
     words_of_results,
 )
 from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.options import option
@@ -286,11 +287,11 @@ class Merge:
     )
 
     def __call__(self) -> None:
-        from segbench.aggregator.merging import lacking, merge_results
+        from segbench.aggregator.merging import in_no_part, merge_results
 
         merged = merge_results(self.results, self.output, leave_out=self.leave_out)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
-        for result in merged:
+        for result in named_as_in_tables(merged):
             images = "a published curve" if result.published else many(len(result.counts), "image")
             failed = f", {len(result.failed)} failed" if result.failed else ""
             parts = (result.inputs, *result.inputs.merged) if result.inputs else ()
@@ -298,8 +299,12 @@ class Merge:
             if len(parts) > 1:
                 places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
-            if text := lacking(result):
-                click.secho(f"{result.method}: {text}", fg="yellow", err=True)
+            if text := in_no_part(result):
+                tell(f"{result.method}: {text}")
+        for (method, _), runs in grouped(((result.method, result.protocol), result) for result in merged).items():
+            if len(runs) > 1:
+                said = f"note: {method} is {len(runs)} runs, since their settings differ"
+                click.echo(f"{said}; count parts of one set with the same options", err=True)
         if len(places) > 1:
             click.echo(
                 f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "

@@ -1,4 +1,6 @@
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -112,6 +114,33 @@ class TestRefusals:
             merge_results([first, part(tmp_path, papers, "second")], tmp_path / "all")
 
 
+KILLED_AT_THE_SECOND_RUN = """
+import os, sys
+from segbench import merge_results
+from segbench.aggregator import merging
+
+write, written = merging._write, []
+
+def killed(*run):
+    if written:
+        os._exit(9)
+    written.append(write(*run))
+
+merging._write = killed
+merge_results(sys.argv[1:3], sys.argv[3])
+"""
+
+
+def test_a_merge_that_is_killed_leaves_nothing_that_looks_complete(papers, tmp_path):
+    parts, whole = [tmp_path / "a.segbench", tmp_path / "b.segbench"], tmp_path / "all.segbench"
+    for method, file in zip("ab", parts, strict=True):
+        evaluate(*papers, method=method, results=file)
+    ended = subprocess.run([sys.executable, "-c", KILLED_AT_THE_SECOND_RUN, *parts, whole], check=False)
+    assert ended.returncode == 9
+    assert not whole.exists()
+    assert [result.method for result in merge_results(parts, whole)] == ["a", "b"]
+
+
 def test_a_merge_that_fails_leaves_no_file(papers, tmp_path, monkeypatch):
     evaluate(*papers, results=tmp_path / "r.segbench")
 
@@ -122,5 +151,5 @@ def test_a_merge_that_fails_leaves_no_file(papers, tmp_path, monkeypatch):
         patched.setattr("segbench.aggregator.merging._write", full)
         with pytest.raises(DataError, match="disk is full"):
             merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")
-    assert not list(tmp_path.glob("m.segbench*"))
+    assert [path.name for path in tmp_path.glob("*segbench*")] == ["r.segbench"]
     assert merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")

@@ -97,6 +97,23 @@ def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_
     assert (again.code, "became one set" in again.err) == (0, True)
 
 
+def test_parts_with_other_options_are_said_to_be_two_runs(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"net": 2}, images=6)
+    parts = [tmp_path / f"{number}.segbench" for number in range(2)]
+    for part, images, options in zip(parts, ("im00,im01", "!im00,!im01"), ([], ["--positive", "255"]), strict=True):
+        assert segbench("pixels", *folders, "--images", images, *options, "-o", part).code == 0
+    err = segbench("merge", *parts, "-o", tmp_path / "all.segbench").err
+    assert "net (positive:larger, subset:2 of 6): 2 images  protocol:pixels" in err
+    other = "note: net is 2 runs, since their settings differ; count parts of one set with the same options\n"
+    assert other in err
+
+
+def test_a_merge_of_a_single_part_says_how_many_images_are_in_none(segbench, tmp_path):
+    folders = write_methods(tmp_path, {"net": 2}, images=6)
+    assert segbench("pixels", *folders, "--images", "im00,im01", "-o", tmp_path / "part").code == 0
+    assert "net: 4 of 6 images are in no part" in segbench("merge", tmp_path / "part", "-o", tmp_path / "all").err
+
+
 def test_a_merge_without_one_of_the_parts_says_how_many_images_are_in_none(segbench, tmp_path):
     folders = write_methods(tmp_path, {"net": 2}, images=6)
     parts = [tmp_path / f"{number}.segbench" for number in range(3)]
