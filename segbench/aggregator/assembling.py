@@ -217,6 +217,11 @@ def finish(store: ResultsFile, key: int, run: Run, outcomes: Sequence[Outcome], 
         warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=4)
         return
     keep_pooled(store, store.finish(key, replace(run, signature=result.signature), outcomes), result)
+    fewer = len(truths.keys() - {outcome.name for outcome in outcomes})
+    if fewer and "missing" in run.settings:
+        what = f"{what} was replaced by one without {of_all(fewer, len(truths), 'image')}, which have no prediction now"
+        warnings.warn(f"{what}; to keep both, give one of them another name or file", ReplacedRun, stacklevel=4)
+        return
     same = any(truths.get(outcome.name) == outcome.ground_truth_digest for outcome in outcomes if outcome.counts)
     other_part = "subset" in run.settings and not truths.keys() <= {outcome.name for outcome in outcomes}
     other_set = truths and (other_part or not same)

@@ -62,6 +62,12 @@ def workers_of(executor: Executor | None) -> int:
     return int(getattr(executor, "workers", 0) or getattr(executor, "num_workers", 0))
 
 
+IN_A_SCRIPT = (
+    "in a script, the lines that start workers must be under if __name__ == '__main__':, because each worker runs the "
+    "script first"
+)
+
+
 class _Spread(Generic[Item, Answer]):
     """Batches spread over workers, with those that were in flight when a worker died."""
 
@@ -115,7 +121,7 @@ class _Spread(Generic[Item, Answer]):
         except BrokenExecutor as error:
             raise WorkerError(
                 "a worker died, and this executor accepts no more work; what was counted is kept; "
-                "segbench.process_pool() gives an executor that replaces its workers"
+                f"segbench.process_pool() gives an executor that replaces its workers; {IN_A_SCRIPT}"
             ) from error
         answer = _answer_of(future)
         if answer is not None:

@@ -15,6 +15,7 @@ from multiprocessing.context import BaseContext
 from types import TracebackType
 from typing import Any
 
+from segbench.aggregator.executors import IN_A_SCRIPT
 from segbench.core.arguments import as_whole
 from segbench.core.errors import WorkerError
 
@@ -56,10 +57,7 @@ class ProcessPool(Executor):
         try:
             self._hand_out(os.getpid).result()
         except BrokenExecutor as error:
-            raise WorkerError(
-                "worker processes ended before they began; in a script, the lines that start them must be under "
-                "if __name__ == '__main__':, because each worker runs the script first"
-            ) from error
+            raise WorkerError(f"worker processes ended before they began; {IN_A_SCRIPT}") from error
         self._started = True
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor

@@ -84,6 +84,7 @@ _HINTS = {
     "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and try again"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and try again"),
     "SQLITE_READONLY": ("cannot be changed because it is read-only", "name another file, or change its permissions"),
+    "SQLITE_CANTOPEN": ("cannot be opened, or made", "check the permissions of its folder, or name another file"),
     "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and try again"),
 }
 _KEPT = "; what was counted before is kept"
@@ -119,7 +120,7 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     """Open a database for writing where one may write, else for reading alone."""
     if create:
         mode = "mode=rwc"
-    elif _writable(path) and _writable(path.parent):
+    elif writable(path) and writable(path.parent):
         mode = "mode=rw"
     else:
         # Readers of a write-ahead log keep a file beside it. Where there is no log, nothing changes: none is needed.
@@ -129,7 +130,8 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
     return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
 
 
-def _writable(place: Path) -> bool:
+def writable(place: Path) -> bool:
+    """Return whether a file or folder may be written."""
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from segbench.aggregator.store import is_results_file
+from segbench.aggregator.store import is_results_file, writable
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.source import LocalFile
@@ -43,8 +43,13 @@ def refuse_results_file(path: Path) -> None:
         raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; give another name")
 
 
-def refuse_others(path: Path) -> None:
-    """Refuse to write over a file that this program did not write, as far as it says so."""
+def refuse_place(path: Path) -> None:
+    """Refuse, before the work is done, to write where no file can be made, or over one that others wrote."""
+    refuse_results_file(path)
+    if not path.parent.is_dir():
+        raise DataError(shown(path), "its folder does not exist", "make the folder first, or give another file name")
+    if not path.exists() and not writable(path.parent):
+        raise DataError(shown(path), "may not be made in its folder", "check permissions, or give another file name")
     if path.is_file() and path.stat().st_size and b"segbench" not in path.read_bytes():
         raise ArgumentError(f"{shown(path)} was not written by segbench and is kept; name another file")
 

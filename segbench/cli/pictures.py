@@ -39,7 +39,7 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
     )
 
     def __call__(self) -> None:
-        from segbench.aggregator.writing import refuse_others
+        from segbench.aggregator.writing import refuse_place
         from segbench.report.plots.saving import save_plot, usual_kind
         from segbench.statistics.intervals import few_images
 
@@ -51,7 +51,7 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
         loaded = chosen_results(self.results, self.only, self.class_name)
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
-        refuse_others(output)
+        refuse_place(output)
         drawn = save_plot(loaded, output, kind=self.kind, **settings)
         if self.intervals is not None and drawn.level == "band":
             resamples = f"{settings['replicates']} resamples of the images"
@@ -93,10 +93,10 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
     no_intervals: bool = option("Leave out intervals, bands and the comparison.", False, rare=True)
 
     def __call__(self) -> None:
-        from segbench.aggregator.writing import refuse_others
+        from segbench.aggregator.writing import refuse_place
         from segbench.report.page.document import export_report
 
-        refuse_others(self.output)
+        refuse_place(self.output)
         if self.no_intervals:
             self.refuse_idle("leave out --no-intervals")
         settings = self.settings

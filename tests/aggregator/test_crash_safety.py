@@ -247,7 +247,7 @@ class TestReadOnly:
         open_place.chmod(0o555)
         with (
             as_nobody(),
-            pytest.raises(DataError, match=r"cannot be used as a results file .*check the disk and permissions"),
+            pytest.raises(DataError, match=r"cannot be opened, or made .*check the permissions of its folder"),
         ):
             evaluate(*papers_of(open_place), results=open_place / "r.segbench")
         open_place.chmod(0o755)

@@ -107,6 +107,14 @@ class TestImages:
 
 
 class TestMissing:
+    def test_a_run_with_fewer_predictions_replaces_the_earlier_with_a_warning(self, folders, tmp_path):
+        truth, pred, _ = folders
+        evaluate(truth, pred, results=tmp_path / "r.segbench")
+        (pred / "im03.png").unlink()
+        fewer = "the run of 'a' was replaced by one without 1 of 9 images, which have no prediction now; to keep both"
+        with pytest.warns(ReplacedRun, match=fewer):
+            evaluate(truth, pred, allow_missing=True, results=tmp_path / "r.segbench")
+
     def test_a_run_with_more_predictions_replaces_the_earlier(self, folders, tmp_path, decoded):
         truth, pred, _ = folders
         file, away = tmp_path / "r.segbench", tmp_path / "away"

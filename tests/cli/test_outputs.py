@@ -110,6 +110,28 @@ def test_links_to_the_standard_output_are_written_to(here):
     assert b"<svg" in answer.stdout
 
 
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("verb", ["plot", "report"])
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_drawn(segbench, verb):
+    answer = segbench(verb, "r.segbench", "-o", "missing/x.html", "--only", "protocol:pixels")
+    remedy = "make the folder first, or give another file name"
+    assert (answer.code, answer.err) == (1, f"segbench: missing/x.html: its folder does not exist; {remedy}\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders are not protected like this there")
+def test_a_folder_that_takes_no_files_is_refused_before_anything_is_drawn(open_place, as_nobody, segbench):
+    results = open_place / "r.segbench"
+    assert segbench("pixels", open_place / "data" / "gt", open_place / "data" / "pred", "-o", results).code == 0
+    assert segbench("report", results, "-o", open_place / "x.html").code == 0  # loads modules, which nobody may read
+    (open_place / "x.html").unlink()
+    open_place.chmod(0o555)
+    with as_nobody():
+        answer = segbench("report", results, "-o", open_place / "x.html")
+    open_place.chmod(0o755)
+    assert answer.code == 1
+    assert answer.err.startswith(f"segbench: {open_place / 'x.html'}: may not be made in its folder")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="folders are not protected like this there")
 def test_files_in_folders_that_take_no_new_ones_are_written_to(open_place, as_nobody, segbench):
     results, picture = open_place / "r.segbench", open_place / "out" / "x.svg"
