@@ -17,6 +17,7 @@ import stat
 import struct
 import tarfile
 import tempfile
+import time
 import zipfile
 import zlib
 from collections import Counter
@@ -50,6 +51,7 @@ MAX_UNPACKED = 2**37
 _GZIPPED = (".tar.gz", ".tgz")
 _PREFIX = "segbench-unpacked-"
 _PIECE = 2**20
+_HOUR = 3600
 _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -297,7 +299,8 @@ def _remove_left_behind() -> None:
     """Remove what processes that were killed had unpacked: their locks ended with them and their forks."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*.tar"):
         with suppress(OSError), left.open("rb") as file:  # another user's, or locked
-            if file.read(1) and _lock(file.fileno()):  # before it is locked, it is empty
+            status = os.fstat(file.fileno())  # before it is locked, a file is new and empty
+            if (status.st_size or time.time() - status.st_mtime > _HOUR) and _lock(file.fileno()):
                 left.unlink()
 
 

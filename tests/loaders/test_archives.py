@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 
 import numpy as np
@@ -327,6 +328,17 @@ def test_what_a_killed_process_had_unpacked_is_removed_and_nothing_else(tmp_path
         fcntl.flock(file, fcntl.LOCK_EX)
         list_archive(str(tarred(tmp_path / "killed.tar.gz", {"a.png": b"a"})))
     assert [path.exists() for path in (killed, running, own)] == [False, True, True]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such locks are none there")
+def test_what_was_killed_before_it_unpacked_anything_is_removed_after_an_hour(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    old, new = (tmp_path / f"segbench-unpacked-{name}.tar" for name in "ab")
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, time.time() - 3700))
+    list_archive(str(tarred(tmp_path / "one.tar.gz", {"a.png": b"a"})))
+    assert [path.exists() for path in (old, new)] == [False, True]
 
 
 def test_a_gzipped_archive_that_unpacks_to_too_much_or_is_damaged(tmp_path, monkeypatch):
