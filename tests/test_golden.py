@@ -18,7 +18,8 @@ BSDS500 = pytest.mark.skipif("SEGBENCH_BSDS500" not in os.environ, reason="SEGBE
 )
 def test_numbers_are_those_recorded(name):
     # The C library may round the last bit of a logarithm or a sum differently on another processor.
-    differing = golden.differences(name, golden.record(name), tolerance=1e-12)
+    # SciPy 1.15 gives quantiles of Student's t, which intervals are made of, with 11 right digits.
+    differing = golden.differences(name, golden.record(name), tolerance=1e-10)
     assert [str(difference) for difference in differing if difference.broken] == []
 
 

@@ -145,7 +145,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         _refuse_different_data(results)
     comparison = compare_tables({result.method: result.measured for result in results}, **settings)
     undefined = {key: _why(key, results) for key in comparison.undefined}
-    outdated = [f"{result.method}: {result.outdated}" for result in results if result.outdated]
+    outdated = [f"for {result.method}, {result.outdated}" for result in results if result.outdated]
     return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
 
 

@@ -115,10 +115,12 @@ class TestRepeated:
 
     def test_the_page_says_so(self, repeated, tmp_path):
         export_report(load_results(repeated), tmp_path / "page.html", most_panels=0, replicates=10)
-        assert REPEATED in (tmp_path / "page.html").read_text()
+        page = (tmp_path / "page.html").read_text()
+        assert f"For b, {REPEATED}." in page
+        assert f"b: {REPEATED}" in page
 
     def test_a_comparison_in_python_says_so(self, repeated):
-        assert f"b: {REPEATED}" in compare_results(load_results(repeated), replicates=10).notes
+        assert f"for b, {REPEATED}" in compare_results(load_results(repeated), replicates=10).notes
 
     def test_one_that_counted_nothing_anew_does_not(self, folders, repeated):
         truth, _, b, _ = folders
