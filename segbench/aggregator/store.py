@@ -392,8 +392,8 @@ class ResultsFile:
         """Keep what came of some images, unless other predictions are kept under the name of the run."""
         with self._transaction():
             self._refuse_others(run, outcomes)
-            of_others = "UPDATE runs SET inputs = ?1 WHERE id = ?2 AND inputs != ?1"
-            self._database.execute(of_others, (run.inputs_json, key))
+            inputs = run.inputs_json
+            self._database.execute("UPDATE runs SET inputs = ? WHERE id = ? AND inputs != ?", (inputs, key, inputs))
             self._write(key, outcomes)
 
     def _refuse_others(self, run: Run, outcomes: Sequence[Outcome], *, whole: bool = False) -> None:
