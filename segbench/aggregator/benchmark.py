@@ -62,10 +62,10 @@ def evaluate(
 
     Parameters
     ----------
-    ground_truth, prediction : path or URL
+    ground_truth, prediction : path
         Two folders with files that pair by name without extension, sub-folders kept; or two files. A ``.zip``,
-        ``.tar`` or ``.tar.gz`` archive, a folder of such, or a URL (``"s3://bucket/gt"``, with the extra ``remote``)
-        is read as a folder. `prediction` is None for `Annotators`, who are compared with each other.
+        ``.tar`` or ``.tar.gz`` archive, or a folder of such, is read as a folder. `prediction` is None for
+        `Annotators`, who are compared with each other.
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, which get the names ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays
         are read as by `Accumulator.update`. Of the other arguments only `protocol`, `method` and `progress` go
@@ -73,10 +73,10 @@ def evaluate(
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
-    pairs : path or URL, optional
+    pairs : path, optional
         A file list (CSV) in place of all these: columns ``name``, ``ground_truth`` (one per annotator), ``prediction``
         or ``prediction:METHOD``, and perhaps ``field``; paths in it are relative to its folder.
-    field : path or URL, optional
+    field : path, optional
         Folder of masks (fields of view), or one file: pixels where the mask is 0 are left out and counted as ignored.
         Not for boundaries and saliency, which compare whole images.
     gt_pattern, pred_pattern, field_pattern : str
@@ -120,8 +120,8 @@ def evaluate(
     Raises
     ------
     ArgumentError
-        If `protocol` is unknown, `pairs` is given with folders, neither is given, a list leaves the method open, a URL
-        needs a package that is not installed, or places or repairs have no meaning for the protocol. If arrays do not
+        If `protocol` is unknown, `pairs` is given with folders, neither is given, a list leaves the method open, or
+        places or repairs have no meaning for the protocol. If arrays do not
         fit, or other arguments are given as well.
     DataError
         If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), the
@@ -219,7 +219,7 @@ def evaluate_pairing(
         settings=protocol.signature_fields() | repairs.signature_fields() | tuned | pairing.signature_fields(),
         notes=pairing.notes,
         thresholds=() if thresholds is None else tuple(thresholds.values.tolist()),
-        inputs=pairing.inputs.absolute().masked(),
+        inputs=pairing.inputs.absolute(),
         protocol_json=_protocol_to_json(protocol),
         images=len(pairing.files),
     )

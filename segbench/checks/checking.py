@@ -78,8 +78,7 @@ def check(
 ) -> Report:
     """Find what does not match between two folders, before anything is counted.
 
-    Names and headers of all files are read, and a few images, evenly spread, are decoded. Of files at
-    URLs only those decoded are read.
+    Names and headers of all files are read, and a few images, evenly spread, are decoded.
 
     Parameters
     ----------

@@ -20,7 +20,6 @@ from segbench.loaders.pairing import (
     several_methods,
     unmatched,
 )
-from segbench.loaders.source import masked
 
 
 def problem_finding(pairing: Pairing) -> Finding | None:
@@ -44,7 +43,7 @@ def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
     ]
     if not among:
         return None
-    truth, predicted = (shown(masked(str(place))) for place in (inputs.ground_truth, inputs.prediction))
+    truth, predicted = (shown(str(place)) for place in (inputs.ground_truth, inputs.prediction))
     where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
     what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
     fix = (
@@ -76,7 +75,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
         found.append(_unpaired(pairing))
     if pairing.without_field:
         masks = Pairing(inputs, without_field=pairing.without_field)
-        folder = shown(masked(str(inputs.field)))
+        folder = shown(str(inputs.field))
         what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
         found.append(_as_error("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field)))
     return found

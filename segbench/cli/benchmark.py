@@ -192,13 +192,12 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
 def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import check_methods
-    from segbench.loaders.source import masked
     from segbench.report.findings import refusal, warnings_of
 
     reports = check_methods(pairings, protocol, repairs, quick=True)
     refused = {report.method: pairings[report.method].inputs for report in reports if report.refused}
     if refused:
-        places = {masked(str(inputs.prediction or inputs.pairs)) for inputs in refused.values()}
+        places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
         raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
     for line in warnings_of(reports):
         click.secho(line, fg="yellow", err=True)

@@ -45,7 +45,7 @@ class Data:
 
     ground_truth: str | None = argument(
         "GT",
-        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives, URL or single file; with --preset, "
+        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives or single file; with --preset, "
         "the top folder of the data set.",
         None,
     )
@@ -139,7 +139,6 @@ class Data:
     def _grouped(self, pairing: Pairing) -> Pairing:
         """Say what puts the images into groups, or take the images of one."""
         from segbench.aggregator.groups import FOLDER, grouping
-        from segbench.loaders.source import absolute
 
         of_categories = bool(pairing.inputs.category)
         if (self.group_by is None and self.group is None and not of_categories) or pairing.problem:
@@ -148,7 +147,7 @@ class Data:
         found = grouping(by, [files.name for files in pairing.files])
         place, colon, column = by.rpartition(":")
         groups = tuple(found.of_images.items()) if colon else ()
-        inputs = replace(pairing.inputs, group_by=f"{absolute(place)}:{column}" if colon else by, groups=groups)
+        inputs = replace(pairing.inputs, group_by=f"{Path(place).absolute()}:{column}" if colon else by, groups=groups)
         if self.group is None:
             return replace(pairing, inputs=inputs)
         if of_categories and self.group_by is None:  # no other was paired
@@ -264,13 +263,12 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
 def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
     """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
     from segbench.loaders.presets import load_preset
-    from segbench.loaders.source import is_archive, is_url, masked
+    from segbench.loaders.source import is_archive
 
     preset = load_preset(name)
-    if is_url(root) or (is_archive(root) and not Path(root).is_dir()):
-        kind = "a URL" if is_url(root) else "an archive"
+    if is_archive(root) and not Path(root).is_dir():
         raise ArgumentError(
-            f"a preset finds ground truth below a folder on disk, and {masked(root)} is {kind}; "
+            f"a preset finds ground truth below a folder on disk, and {root} is an archive; "
             f"name the ground truth itself and type the options (segbench run {preset.name} --info)"
         )
     found = preset.place("ground_truth", Path(root)) or Path(root)
@@ -282,18 +280,18 @@ def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
 
 
 def methods_of(places: Sequence[str], what: str = "methods") -> dict[str, str]:
-    """Read ``PLACE`` and ``name=PLACE`` into places by name; a place is a folder, an archive, a file or a URL."""
+    """Read ``PLACE`` and ``name=PLACE`` into places by name; a place is a folder, an archive or a file."""
     from segbench.loaders.decoded import shown
-    from segbench.loaders.source import is_url, masked, method_name
+    from segbench.loaders.source import method_name
 
     found: dict[str, str] = {}
     for text in places:
         name, equals, place = text.partition("=")
-        named = bool(equals) and not is_url(text) and not os.path.lexists(text)
+        named = bool(equals) and not os.path.lexists(text)
         place = place if named else text
         name = shown(name) if named else method_name(place)
         if not name or not place:
-            raise ArgumentError(f"{masked(text)!r} gives no name; write name=PLACE")
+            raise ArgumentError(f"{text!r} gives no name; write name=PLACE")
         _require_new(found, name, place, what)
         found[name] = place
     return found
@@ -301,7 +299,6 @@ def methods_of(places: Sequence[str], what: str = "methods") -> dict[str, str]:
 
 def _require_new(known: Mapping[str, object], name: str, place: str, what: str = "methods") -> None:
     from segbench.loaders.decoded import shown
-    from segbench.loaders.source import masked
 
     if name in known:
-        raise ArgumentError(f"two {what} are called {name!r}; give one another name: other={shown(masked(place))}")
+        raise ArgumentError(f"two {what} are called {name!r}; give one another name: other={shown(place)}")

@@ -79,7 +79,7 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
     images: str | None = option(
-        "Show the photographs of this folder, archive or URL, named as the images.", metavar="FOLDER"
+        "Show the photographs of this folder or archive, named as the images.", metavar="FOLDER"
     )
     title: str | None = option("Set the heading of the page.", rare=True)
     panels: int | None = option(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Nms(Shown):
     """``segbench nms``."""
 
-    in_dir: str = argument("IN_DIR", "Folder, archive or URL of soft boundary maps.")
+    in_dir: str = argument("IN_DIR", "Folder or archive of soft boundary maps.")
     out_dir: Path = argument("OUT_DIR", "Another folder, for the PNGs, with the same sub-folders.")
     radius: int = option("Compare with neighbours along the normal up to this distance.", 1, least=0)
     border: int = option("Fade a margin of this many pixels to 0.", 5, least=0)
@@ -36,11 +36,10 @@ class Nms(Shown):
     def __call__(self) -> None:
         from segbench.aggregator.writing import identity_of, refuse_inputs, write_file
         from segbench.loaders.listing import list_place
-        from segbench.loaders.source import is_url, masked
 
         if self.bits not in (8, 16):
             raise ArgumentError(f"--bits is {self.bits}, expected 8 or 16")
-        if not is_url(self.in_dir) and self.out_dir.resolve() == Path(self.in_dir).resolve():
+        if self.out_dir.resolve() == Path(self.in_dir).resolve():
             raise ArgumentError(f"{self.out_dir} is the folder read from; give another to write to")
         listing = list_place(self.in_dir)
         failures = []
@@ -68,7 +67,7 @@ class Nms(Shown):
         click.echo(f"written: {many(len(listing.entries) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
             listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *failures])
-            raise DataError(masked(self.in_dir), listed)
+            raise DataError(self.in_dir, listed)
 
     def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
         """Give one map as a PNG, and notes on how it was read."""

@@ -38,7 +38,7 @@ def as_real(value: Any, name: str, expected: str, *, least: float, most: float, 
 
 
 def as_path(value: Any, name: str) -> str:  # noqa: ANN401  as above
-    """Read a path, or a URL."""
+    """Read a path."""
     if not isinstance(value, (str, os.PathLike)):
         each = "; call once for each of several" if isinstance(value, (list, tuple)) else ""
         raise ArgumentError(f"{name} is {_shown(value)}, expected one path{each}")

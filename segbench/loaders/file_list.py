@@ -19,8 +19,8 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many
 from segbench.loaders.decoded import Source, listed, shown
-from segbench.loaders.listing import read_text, source_of
-from segbench.loaders.source import KNOWN, is_stream, is_url, masked, split_extension, url_path
+from segbench.loaders.listing import read_text
+from segbench.loaders.source import KNOWN, LocalFile, is_stream, split_extension
 
 Images = Iterable[str] | str | PathLike[str] | None
 
@@ -48,9 +48,7 @@ def _read(place: str) -> tuple[str, ...]:
     lines = [line.strip() for line in text.splitlines()]
     names = tuple(line for line in lines if line and not line.startswith("#"))
     if not names:
-        raise DataError(
-            shown(masked(place)), "names no image", "write one name or pattern per line; lines with # are comments"
-        )
+        raise DataError(shown(place), "names no image", "write one name or pattern per line; lines with # are comments")
     return names
 
 
@@ -109,15 +107,15 @@ def method_columns(place: str) -> dict[str, str]:
     header, _ = _table(place)
     columns = [column for column in dict.fromkeys(header) if column == "prediction" or column.startswith(_METHOD)]
     if not columns:
-        raise DataError(shown(masked(place)), f"has no column of predictions ({_named(header)})", _HINT)
-    path = "stdin" if is_stream(place) else url_path(place) if is_url(place) else place
+        raise DataError(shown(place), f"has no column of predictions ({_named(header)})", _HINT)
+    path = "stdin" if is_stream(place) else place
     own = split_extension(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
     found: dict[str, str] = {}
     for column in columns:
         method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
         if method in found:
             what = f"the columns {shown(found[method])!r} and {shown(column)!r} are both for the method {method!r}"
-            raise DataError(shown(masked(place)), what, "give one of them another name: prediction:OTHER")
+            raise DataError(shown(place), what, "give one of them another name: prediction:OTHER")
         found[method] = column
     return found
 
@@ -130,7 +128,7 @@ def column_of(place: str, method: str | None) -> str:
         return only
     if method is None or shown(method) not in columns:
         given = "none is named" if method is None else f"not {method!r}"
-        raise ArgumentError(f"{shown(masked(place))} holds the methods {', '.join(columns)}; {given}")
+        raise ArgumentError(f"{shown(place)} holds the methods {', '.join(columns)}; {given}")
     return columns[shown(method)]
 
 
@@ -148,7 +146,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
         "prediction": _places(header, column) if column else [],
         "field": _places(header, "field"),
     }
-    shown_place = shown(masked(place))
+    shown_place = shown(place)
     required = ("name", "ground_truth", *(("prediction",) if column else ()))
     missing = [kind for kind in required if not places[kind]]
     twice = [name for name in ("name", "field") if len(places[name]) > 1]
@@ -196,15 +194,19 @@ def _row(
     if len(cells) != len(header):
         return [f"{len(cells)} cells, expected {len(header)}"]
     filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
-    files = {kind: [_joined(folder, cell) for cell in filled[kind]] for kind in places if kind != "name"}
+    files = {
+        kind: [os.path.join(folder, cell) for cell in filled[kind]]  # noqa: PTH118  a str is enough
+        for kind in places
+        if kind != "name"
+    }
     wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
-    if allow_missing and not any(is_url(path) or os.path.lexists(path) for path in files["prediction"]):
+    if allow_missing and not any(os.path.lexists(path) for path in files["prediction"]):
         files["prediction"] = []
         wrong = [what for what in wrong if what != "no prediction"]
     wrong += (what for paths in files.values() for path in paths if (what := _fault(path)))
     if wrong:
         return wrong
-    sources = {kind: tuple(map(source_of, paths)) for kind, paths in files.items()}
+    sources = {kind: tuple(map(LocalFile, paths)) for kind, paths in files.items()}
     return Row(
         _name(cells, places["name"][0]),
         sources["ground_truth"],
@@ -214,23 +216,15 @@ def _row(
 
 
 def _fault(path: str) -> str:
-    extension = split_extension(url_path(path) if is_url(path) else path)[1]
+    extension = split_extension(path)[1]
     if extension not in KNOWN:
-        return f"{shown(masked(path))} has no known extension"
-    if is_url(path) or os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them
+        return f"{shown(path)} has no known extension"
+    if os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them
         return ""
     return f"{shown(path)}: {'is not a file' if os.path.exists(path) else _ABSENT}"  # noqa: PTH110  as above
 
 
-def _joined(folder: str, cell: str) -> str:
-    if is_url(cell):
-        return cell
-    return folder + cell if is_url(folder) else os.path.join(folder, cell)  # noqa: PTH118  a str is enough
-
-
 def _folder(place: str) -> str:
-    if is_url(place):
-        return place.partition("?")[0].rpartition("/")[0] + "/"
     path = "list" if is_stream(place) else place
     return os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120  as above
 
@@ -245,7 +239,7 @@ def _named(columns: Sequence[str]) -> str:
 
 def _table(place: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Give the header, and the other lines with their numbers; empty lines are passed over."""
-    name = shown(masked(place))
+    name = shown(place)
     lines = _numbered(read_text(place, "a CSV file"), name)
     header = [cell.strip() for cell in next(lines, (0, []))[1]]
     if not header:

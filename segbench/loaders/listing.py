@@ -1,4 +1,4 @@
-"""What a folder holds, wherever it is: on disk, in an archive, in a folder of archives, or at a URL."""
+"""What a folder holds, wherever it is: on disk, in an archive, or in a folder of archives."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
 from segbench.loaders.archives import list_archive, list_shards, listed_members
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.remote import Remote, list_url
+from segbench.loaders.decoded import shown
 from segbench.loaders.source import (
     ARCHIVES,
     KNOWN,
@@ -24,15 +23,11 @@ from segbench.loaders.source import (
     empty,
     is_archive,
     is_clutter,
-    is_url,
     listing_of,
-    masked,
     not_readable,
     read_bounded,
-    read_bytes,
     refuse_endless,
     split_extension,
-    url_path,
 )
 
 LARGEST_LIST = 2**28
@@ -41,15 +36,8 @@ LARGEST_LIST = 2**28
 
 def is_file(place: str) -> bool:
     """Whether a place is one image or array, not a folder or what is read as one."""
-    if is_url(place):
-        return split_extension(url_path(place))[1] in KNOWN
     there = os.path.exists(place) and not os.path.isdir(place)  # noqa: PTH110, PTH112  a str, which may hold a null
     return there and not is_archive(place)
-
-
-def source_of(place: str) -> Source:
-    """Give the one file at a path or URL."""
-    return Remote(place) if is_url(place) else LocalFile(str(Path(place)))
 
 
 Answer = TypeVar("Answer")
@@ -76,7 +64,7 @@ def forget_listings() -> None:
 
 
 def list_place(place: str) -> Listing:
-    """List a folder with its sub-folders, an archive, a folder of archives, or all that is under a URL."""
+    """List a folder with its sub-folders, an archive, or a folder of archives."""
     return once("place", place, _list)
 
 
@@ -85,7 +73,7 @@ def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
     known = _LISTED.get()
     if known is None:
         return read(place)
-    key = (kind, place if "://" in place else os.path.abspath(place))  # noqa: PTH100  a str is enough
+    key = (kind, os.path.abspath(place))  # noqa: PTH100  a str is enough
     if key not in known:
         known[key] = read(place)
     answer: Answer = known[key]
@@ -96,8 +84,6 @@ def read_text(place: str, expected: str) -> str:
     """Read a text file in UTF-8, a single time while `listed_once` is open."""
 
     def read(path: str) -> bytes:
-        if is_url(path):
-            return read_bytes(source_of(path))
         try:
             most = f"{expected} of at most {LARGEST_LIST >> 20} MB"
             data = read_bounded(path, LARGEST_LIST, most, "correct its path, or split the list")
@@ -111,16 +97,12 @@ def read_text(place: str, expected: str) -> str:
         return once("text", place, read).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"is not in UTF-8 (at byte {error.start}), expected {expected}"
-        raise DataError(shown(masked(place)), what, "save it as UTF-8") from None
+        raise DataError(shown(place), what, "save it as UTF-8") from None
 
 
 def _list(place: str) -> Listing:
-    if is_url(place):
-        if is_archive(url_path(place)) and "::" not in place:
-            kind = "zip" if url_path(place).lower().endswith(".zip") else "tar"
-            name = shown(masked(place))
-            raise DataError(name, "is an archive at a URL", f"download it first, or write {kind}://::{name}")
-        return list_url(place)
+    if "://" in place and not os.path.lexists(place):
+        raise DataError(shown(place), "is a URL, expected a folder on disk", "download it or mount it first")
     refuse_endless(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
         return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder

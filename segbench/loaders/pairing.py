@@ -31,8 +31,8 @@ from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
-from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.source import Entry, LocalFile, absolute, is_url, masked, method_name, split_extension
+from segbench.loaders.listing import is_file, list_place
+from segbench.loaders.source import Entry, LocalFile, method_name, split_extension
 
 Place = str | PathLike[str] | None
 
@@ -46,7 +46,7 @@ class Inputs:
     Parameters
     ----------
     ground_truth : str
-        A folder, an archive (or a folder of them), a URL, or one file; empty where `pairs` is given.
+        A folder, an archive (or a folder of them), or one file; empty where `pairs` is given.
     prediction : str, optional
         The same; None where annotators are compared with each other.
     field : str, optional
@@ -135,11 +135,7 @@ class Inputs:
 
     def absolute(self) -> Self:
         """Give the same places as absolute paths."""
-        return self.with_places(absolute)
-
-    def masked(self) -> Self:
-        """Give the same places without users, passwords and queries of URLs, to be kept and shown."""
-        return self.with_places(masked)
+        return self.with_places(lambda place: str(Path(place).absolute()))
 
     def with_places(self, change: Callable[[str], str]) -> Self:
         """Give them with each place changed."""
@@ -353,7 +349,7 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
     """
     inputs = pairing.inputs
     place = inputs.prediction
-    if pairing.files or place is None or not inputs.ground_truth or is_url(place):
+    if pairing.files or place is None or not inputs.ground_truth:
         return {}
     try:
         with os.scandir(place) as entries:
@@ -401,14 +397,14 @@ def _paired(inputs: Inputs) -> Pairing:
         return _from_list(inputs, inputs.pairs)
     ground_truth, field = inputs.ground_truth, inputs.field
     prediction = ground_truth if inputs.prediction is None else inputs.prediction
-    one_field = source_of(field) if field is not None and is_file(field) else None
+    one_field = LocalFile(field) if field is not None and is_file(field) else None
     if is_file(ground_truth) and is_file(prediction):
         if field is not None and not one_field:
             raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
-        truth = source_of(ground_truth)
+        truth = LocalFile(ground_truth)
         name = shown(split_extension(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
-        return Pairing(inputs, (SampleFiles(name, (truth,), source_of(prediction), one_field),), unknown=unknown)
+        return Pairing(inputs, (SampleFiles(name, (truth,), LocalFile(prediction), one_field),), unknown=unknown)
     truths, truth_notes = _named(ground_truth, patterns[0])
     predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
     fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
@@ -573,4 +569,4 @@ def pairing_hint(pairing: Pairing) -> str:
 
 
 def _shown(place: object) -> str:
-    return shown(masked(str(place)))
+    return shown(place)

@@ -1,4 +1,4 @@
-"""Where the bytes of one file are, and which places are URLs; nothing else knows folders from archives and URLs.
+"""Where the bytes of one file are; nothing else knows folders from archives.
 
 No file beside images, such as a list, a preset or a palette, is read without a bound.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import stat
 import sys
 from collections import Counter
@@ -18,46 +17,16 @@ from operator import itemgetter
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?:::[A-Za-z][A-Za-z0-9+.-]+)*://")
-_USER = re.compile(r"(?<=://)[^/?#\s'\"]*@")
-_QUERY = re.compile(r"(://[^\s?#'\"]*)[?#][^\s'\")]*")
-
-
-def is_url(place: str) -> bool:
-    """Whether a place is a URL (``s3://bucket/gt``, or ``zip://::https://host/gt.zip``), not a path."""
-    return bool(_SCHEME.match(place))
-
 
 def is_stream(place: str) -> bool:
     """Return whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
-    return not is_url(place) and os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  a str is enough
-
-
-def absolute(place: str) -> str:
-    """Give a path as an absolute one, and a URL as it is."""
-    return place if is_url(place) else str(Path(place).absolute())
-
-
-def masked(text: str) -> str:
-    """Hide user, password, query and fragment of every URL in a text: they may be keys to it."""
-    return _QUERY.sub(r"\1?***", _USER.sub("***@", text))
-
-
-def url_path(url: str) -> str:
-    """Give the path of a URL, of a chain that of its last part, without query."""
-    return unquote(re.split(r"[?#]", url.rpartition("://")[2], maxsplit=1)[0])
-
-
-def last_name(place: str) -> str:
-    """Give the last part of a path or URL."""
-    return url_path(place).rstrip("/").rpartition("/")[2] if is_url(place) else Path(place).absolute().name
+    return os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  a str is enough
 
 
 class LocalFile(str):
@@ -139,7 +108,7 @@ KNOWN = frozenset(EXTENSIONS)
 
 
 class Entry(NamedTuple):
-    """One file of a folder, an archive or a place on the net."""
+    """One file of a folder or an archive."""
 
     stem: str  # its path within the folder, posix, without extension
     extension: str  # in lower case
@@ -185,7 +154,7 @@ def is_clutter(name: str) -> bool:
 
 
 def inner_name(name: str) -> str | None:
-    r"""Give a name found in an archive or on a server as a path that stays inside; None for clutter.
+    r"""Give a name found in an archive as a path that stays inside; None for clutter.
 
     Leading slashes and ``..`` go, as archivers drop them: nothing may be written outside by such a name.
     """
@@ -214,17 +183,15 @@ def _open_at_once(place: str, flags: int) -> int:
 
 
 def method_name(place: str) -> str:
-    """Give the name of the method with predictions in a folder, an archive, a file or at a URL."""
-    name = last_name(place)
+    """Give the name of the method with predictions in a folder, an archive or a file."""
+    name = Path(place).absolute().name
     ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
-    is_folder = ending not in (*ARCHIVES, *KNOWN, ".csv") if is_url(place) else os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
+    is_folder = os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
     return shown(name if is_folder else name[: len(name) - len(ending)])
 
 
 def read_header(path: Source, role: Role) -> Header:
-    """Read the header of an image or array file; that of a file at a URL is left open."""
-    if is_url(str(path)):
-        return Header()
+    """Read the header of an image or array file."""
     try:
         with opened(path) as file:
             size = file.seek(0, io.SEEK_END)

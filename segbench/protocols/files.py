@@ -15,7 +15,6 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.listing import is_file, list_place
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles, methods_below, pair, part_below
-from segbench.loaders.source import masked
 from segbench.protocols.pixels.classes import Classes
 
 ClassOf = Callable[[str], int | None]
@@ -49,7 +48,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
     if cut:
         what = f"{many(len(cut), 'image')} of sequences that are counted would be left out: {first_names(cut, LISTED)}"
         fix = f"choose whole sequences, {format_setting('images', 'name/*')}, with a prediction of every image"
-        place = shown(masked(pairing.inputs.prediction or pairing.inputs.pairs or ""))
+        place = shown(pairing.inputs.prediction or pairing.inputs.pairs or "")
         raise DataError(place, what, f"{fix}; {otherwise}")
     return pairing
 
@@ -75,7 +74,7 @@ def _class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pair
     folders = inputs.pred_pattern == "*" and inputs.prediction and not pairing.files
     if folders and _has_class_folders(str(inputs.prediction), class_of):
         pairing = pair(replace(inputs, pred_pattern="#/*"))
-    where = shown(masked(inputs.prediction or inputs.pairs or ""))
+    where = shown(inputs.prediction or inputs.pairs or "")
     try:
         return _in_class_order(pairing, names, class_of, where)
     except DataError as error:

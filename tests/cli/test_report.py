@@ -1,6 +1,5 @@
 import html
 
-import pytest
 from methods import write_methods
 
 from segbench import load_results
@@ -24,20 +23,6 @@ def test_a_name_that_is_no_page(segbench, tmp_path):
     segbench("pixels", *folders, "-o", results)
     answer = segbench("report", results, "-o", tmp_path / "r.txt")
     assert (answer.code, ".html" in answer.err) == (2, True)
-
-
-def test_photographs_lie_where_folders_may(segbench, tmp_path):
-    pytest.importorskip("fsspec", reason="fsspec is not installed: pip install segbench[remote]")
-    folders = write_methods(tmp_path, {"one": 1}, images=2)
-    results = tmp_path / "r.segbench"
-    segbench("pixels", *folders, "-o", results)
-    pages = []
-    for place in (folders[0], folders[0].as_uri()):
-        page = tmp_path / f"{len(pages)}.html"
-        answer = segbench("report", results, "-o", page, "--images", place, "--no-intervals", "-j", 1)
-        assert answer.code == 0, answer.err
-        pages.append(page.read_text())
-    assert pages[0] == pages[1]
 
 
 def test_images_that_have_gone_are_told(segbench, tmp_path):

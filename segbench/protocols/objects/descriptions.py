@@ -20,7 +20,7 @@ from segbench.core.sample import Maps
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.listing import once
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
-from segbench.loaders.source import LocalFile, is_url, read_bounded
+from segbench.loaders.source import LocalFile, read_bounded
 from segbench.protocols.class_names import RESERVED
 from segbench.protocols.objects.reading import INSTANCE_MAPS, InstanceMaps
 
@@ -140,7 +140,7 @@ def _images_of(place: str) -> str:
     if path.suffix.lower() == ".json" and path.is_file():
         beside, own = path.with_suffix(""), path.parent
         return str(beside) if beside.is_dir() else str(own) if any(own.glob("*.png")) else place
-    jsons = [] if is_url(place) else sorted(path.glob("*.json"))
+    jsons = sorted(path.glob("*.json"))
     inside = jsons[0].with_suffix("") if place and len(jsons) == 1 else path
     return str(inside) if inside.is_dir() and inside != path else place
 

@@ -106,7 +106,7 @@ def export_report(
     replicates, seed : int
         Of the resamples; see `Result.intervals`.
     images : path, optional
-        Folder, archive or URL of the photographs, named as the images are, shown beside the pictures.
+        Folder or archive of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
         How many images get pictures: those of the gallery, then the worst; 0 for none. By default as many as keep the
         page below 6 MB, and as large as that allows.

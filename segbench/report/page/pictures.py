@@ -218,7 +218,7 @@ def _base64(file: io.BytesIO) -> str:
 
 
 def photographs(place: str) -> dict[str, Source]:
-    """Find the photograph of each image in a folder, an archive or at a URL: its name, with any extension."""
+    """Find the photograph of each image in a folder or an archive: its name, with any extension."""
     return {shown(unicodedata.normalize("NFC", entry.stem)): entry.source for entry in list_place(place).entries}
 
 
