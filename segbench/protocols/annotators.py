@@ -85,5 +85,4 @@ def zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     import numpy as np
 
     stored = mask.view(np.uint8)
-    bits: NDArray[np.bool_] = stored != 0 if stored.max(initial=0) > 1 else mask
-    return bits
+    return stored != 0 if stored.max(initial=0) > 1 else mask

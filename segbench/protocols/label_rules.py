@@ -90,8 +90,7 @@ class LabelRule:
             return equals_any(ground_truth, self.values)
         import numpy as np
 
-        found: NDArray[np.bool_] = _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
-        return found
+        return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
 
     def shown_by(self, ground_truth: NDArray[Any], positive: NDArray[np.bool_]) -> tuple[float, ...]:
         """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""

@@ -38,8 +38,7 @@ class _Shipped(NamedTuple):
     variant_of: str = ""
 
     def load(self) -> type[Protocol]:
-        kind: type[Protocol] = getattr(import_module(f"segbench.protocols.{self.module}"), self.name)
-        return kind
+        return getattr(import_module(f"segbench.protocols.{self.module}"), self.name)
 
 
 _SHIPPED = {

@@ -158,8 +158,7 @@ def _thinned(points: FloatArray) -> FloatArray:
         return points
     fine = np.floor(_DRAWN * (points[1] + points[2] + np.sqrt(points[1])))
     kept = np.append(np.diff(fine) > 0, True) | np.append(True, np.diff(fine) > 0)
-    thinned: FloatArray = points[:, kept]
-    return thinned
+    return points[:, kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +259,7 @@ def _in_steps(rising: FloatArray, most: int) -> NDArray[np.bool_]:
     """Mark the first and the last value of each of so many equal steps."""
     steps = np.floor((rising - rising[0]) / max(rising[-1] - rising[0], 1e-300) * (most // 2))
     fresh = np.diff(steps) > 0
-    ends: NDArray[np.bool_] = np.append(True, fresh) | np.append(fresh, True)
-    return ends
+    return np.append(True, fresh) | np.append(fresh, True)
 
 
 def highest(counts: AnomalyCounts, lowest: float) -> AnomalyCounts:

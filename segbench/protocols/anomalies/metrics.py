@@ -186,8 +186,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             values |= {key: np.array([value]) for key, value in zip(keys, measured, strict=True)}
         if self.images == 1:
             values[""] = self.facts.score
-        row: FloatArray = self._columns(values, 1)[0]
-        return row
+        return self._columns(values, 1)[0]
 
     @cached_property
     def pro(self) -> Pro:

@@ -96,8 +96,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
         }
         if self.images == 1:
             values[""] = self._whole.facts.score
-        row: FloatArray = self._columns(values, of_kinds, 1)[0]
-        return row
+        return self._columns(values, of_kinds, 1)[0]
 
     @property
     def shares(self) -> FloatArray:

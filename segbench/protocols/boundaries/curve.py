@@ -161,5 +161,4 @@ def measured_curves(thresholds: FloatArray, recall: FloatArray, precision: Float
 def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
     """Divide, 0 where the whole is 0 (rule 1)."""
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    quotient: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
-    return quotient
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)

@@ -39,5 +39,4 @@ def part(function: Function) -> Function:
 def _without_counting(function: Function, *, forceinline: bool) -> Function:
     # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-    uncounted: Function = dispatcher_of(function, nogil=True, forceinline=forceinline, **options)
-    return uncounted
+    return dispatcher_of(function, nogil=True, forceinline=forceinline, **options)

@@ -106,8 +106,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             return np.full(len(self.metrics), np.nan)
         best = column_sums(self._best)[0]  # first, since it names an image counted at other thresholds
         sums = np.concatenate([column_sums(self._crisp)[0], *self.pooled.rows, best, [self.images]])
-        row: FloatArray = self.score(sums[np.newaxis])[0]
-        return row
+        return self.score(sums[np.newaxis])[0]
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""

@@ -371,8 +371,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
                 "none was selected" if self.category is None else f"{self.category} is none of them"
             )
             raise DataError(name, what, f"choose one of 1 to {number}: {format_setting('category', 1)}")
-        drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0
-        return drawn
+        return sample.ground_truths[self.category - 1] != 0
 
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         import numpy as np

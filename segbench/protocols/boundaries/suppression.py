@@ -95,8 +95,7 @@ def _triangle(soft: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
 
     weights = np.minimum(np.arange(1, 2 * radius + 2), np.arange(2 * radius + 1, 0, -1)) / (radius + 1) ** 2
     rows = correlate1d(soft, weights, axis=0, mode="reflect")
-    both: NDArray[np.float64] = correlate1d(rows, weights, axis=1, mode="reflect")
-    return both
+    return correlate1d(rows, weights, axis=1, mode="reflect")
 
 
 def _orientation(smooth: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,15 +107,13 @@ def _orientation(smooth: NDArray[np.float64]) -> NDArray[np.float64]:
     # Where the run is exactly 0 the slope is infinite, and its arctangent +-pi / 2; 0 where the rise is 0, too.
     slope = np.where(rise == 0, 0.0, np.copysign(np.inf, rise))
     np.divide(rise, run, out=slope, where=run != 0)
-    normal: NDArray[np.float64] = np.mod(np.arctan(slope), np.pi)
-    return normal
+    return np.mod(np.arctan(slope), np.pi)
 
 
 def _gradient(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
     if values.shape[axis] == 1:
         return np.zeros_like(values)
-    gradient: NDArray[np.float64] = np.gradient(values, axis=axis)
-    return gradient
+    return np.gradient(values, axis=axis)
 
 
 @kernel

@@ -282,5 +282,4 @@ def count_centerlines(
     protocol = Centerlines(
         at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
     )
-    counts: CenterlineCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)
-    return counts
+    return counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)

@@ -148,7 +148,7 @@ def _nearest(row: Int32Array, c: int, most: int) -> int:
         near = np.int64(row[np.uint64(c - step if c >= step else c + step)])
         best = min(best, step * step + near * near)
         step += 1
-    return best  # type: ignore[no-any-return]  # a number
+    return best
 
 
 @compiled()

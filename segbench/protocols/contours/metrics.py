@@ -105,8 +105,7 @@ class _Means(CountsTable[ContourCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, with each sum rounded once."""
-        row: FloatArray = self.score(column_sums(self.rows))[0]
-        return row
+        return self.score(column_sums(self.rows))[0]
 
 
 class ContourTable(_Means):

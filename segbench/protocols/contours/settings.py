@@ -503,5 +503,4 @@ def count_contours(
         pred_map=pred_map,
     )  # fmt: skip
     advice: dict[str, Any] = {"of_stacks": no_volumes(), "maps": classes is not None}
-    counts: ContourCounts = counts_of(protocol, ground_truth, prediction, valid, **advice)
-    return counts
+    return counts_of(protocol, ground_truth, prediction, valid, **advice)

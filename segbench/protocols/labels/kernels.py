@@ -28,8 +28,7 @@ def confusion(
         tables[3, rows[truth[i + 3]] + columns[predicted[i + 3]]] += 1
     for i in range(whole, truth.size):
         tables[0, rows[truth[i]] + columns[predicted[i]]] += 1
-    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
-    return counts
+    return tables[0] + tables[1] + tables[2] + tables[3]
 
 
 @compiled()
@@ -52,5 +51,4 @@ def confusion_of_words(
                 tables[table, rows[true & low] + columns[found & low]] += 1
                 true >>= step
                 found >>= step
-    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
-    return counts
+    return tables[0] + tables[1] + tables[2] + tables[3]

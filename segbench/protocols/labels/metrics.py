@@ -149,14 +149,12 @@ class _ByClass:
     @property
     def iou(self) -> FloatArray:
         """IoU of each class, 0 where it is only predicted."""
-        iou: FloatArray = iou_of(self.tp, self.predicted - self.tp, self.truth)
-        return iou
+        return iou_of(self.tp, self.predicted - self.tp, self.truth)
 
     @property
     def dice(self) -> FloatArray:
         """Dice of each class, 0 where it is only predicted."""
-        dice: FloatArray = f_of(self.tp, self.predicted - self.tp, self.truth)
-        return dice
+        return f_of(self.tp, self.predicted - self.tp, self.truth)
 
     @property
     def last(self) -> _ByClass:
@@ -395,5 +393,4 @@ def _positive(sums: _ByClass) -> dict[str, FloatArray]:
 def _mean(values: FloatArray) -> FloatArray:
     """Give the mean of each row over the values that are defined; nan where none is."""
     defined = ~np.isnan(values)
-    mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
-    return mean
+    return np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)

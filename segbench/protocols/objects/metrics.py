@@ -126,8 +126,7 @@ class ObjectTable(CountsTable[ObjectCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, with each sum rounded once."""
-        row: FloatArray = self.score(column_sums(self.rows))[0]
-        return row
+        return self.score(column_sums(self.rows))[0]
 
     @cached_property
     def numbers(self) -> NDArray[np.int64]:

@@ -413,5 +413,4 @@ def count_objects(
         connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
     )  # fmt: skip
     stacks = "objects of a stack that overlap have no label map"
-    counts: ObjectCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)
-    return counts
+    return counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)

@@ -145,8 +145,7 @@ class Calibration(Block):
         else:
             rows = self.rows_of([pool.counts])
         ace = pool.areas["ace"] if "ace" in pool.areas else adaptive_error(*ByScore.of(pool.counts))[0]
-        row: FloatArray = self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
-        return row
+        return self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone."""

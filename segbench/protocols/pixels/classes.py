@@ -235,8 +235,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
         pixels = replace(self._one, positive=str(label))
         of_class = replace(sample, prediction_file=f"{sample.predicted_file} (class {name})")
-        counts: ScoreCounts = pixels.count(of_class).counts
-        return counts
+        return pixels.count(of_class).counts
 
     def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_]) -> tuple[str, ...]:
         """Say which labels are negatives of every class."""

@@ -92,8 +92,7 @@ class FixedThresholds(Block):
     def estimates(self) -> FloatArray:
         """Every metric of all images."""
         rest = () if self.images.rest is None else (self.images.rest,)
-        row: FloatArray = self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
-        return row
+        return self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
 
     def _measured(self, sums: FloatArray) -> FloatArray:
         points = _Points.of(sums, self._at.size)

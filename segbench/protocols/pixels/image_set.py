@@ -115,8 +115,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
         reached = np.searchsorted(-self.points.scores.astype(np.float64), -scores, side="right")
-        several: NDArray[np.bool_] = np.diff(reached, prepend=0) > 1
-        return several
+        return np.diff(reached, prepend=0) > 1
 
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""

@@ -124,5 +124,4 @@ def _count_numbers(
 
 
 def _falling(rising: Tensor) -> NDArray[Any]:
-    turned: NDArray[Any] = rising.flip(0).cpu().numpy()
-    return turned
+    return rising.flip(0).cpu().numpy()

@@ -246,8 +246,7 @@ def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: 
         )
     place = int(places[0])
     hierarchy, level = (hierarchies[0], place) if len(hierarchies) == 1 else (hierarchies[place], 0)
-    regions: NDArray[Any] = hierarchy.region_of[level][hierarchy.labels]
-    return regions
+    return hierarchy.region_of[level][hierarchy.labels]
 
 
 def _merged(levels: NDArray[np.int32], thresholds: int) -> Hierarchy:

@@ -267,8 +267,7 @@ def _object(moments: FloatArray, label: int) -> float:
         squares += moments[2, part, label] + own * (moments[1, part, label] / max(own, 1) - mean) ** 2
     deviation = np.sqrt(squares / (number - 1)) if number > 1 else 0.0
     mean = mean if label else 1 - mean
-    similarity: float = 2 * mean / (mean * mean + 1 + deviation + EPS)
-    return similarity
+    return 2 * mean / (mean * mean + 1 + deviation + EPS)
 
 
 @compiled()

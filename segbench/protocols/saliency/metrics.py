@@ -90,8 +90,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         """Every metric of the benchmark itself, from sums of whole numbers."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        row: FloatArray = self.score(_in_ones(self.pooled)[np.newaxis])[0]
-        return row
+        return self.score(_in_ones(self.pooled)[np.newaxis])[0]
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
@@ -130,8 +129,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
 def f_measure(precision: Values, recall: Values) -> Values:
     """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
     above = (1 + BETA2) * precision * recall
-    f: Values = above / (BETA2 * precision + recall + (above == 0))
-    return f
+    return above / (BETA2 * precision + recall + (above == 0))
 
 
 def _in_ones(counts: SaliencyCounts) -> FloatArray:
