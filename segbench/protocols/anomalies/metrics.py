@@ -134,7 +134,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return Columns(self.pixels.rows, *parts)
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         at = self.layout
         widths = self.pixels.rows.shape[1], *(part.shape[1] for part in at[:-1])
         of_pixels, above, equal, found, components, rates, images = np.split(sums, np.cumsum(widths), axis=1)
@@ -285,7 +284,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         totals = self.totals
         if not totals["components"]:
             return "no anomalous pixels"
@@ -309,7 +307,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
 
     @property
     def drawn(self) -> AnomalyCurve:
-        """The curves, at the points that plots draw."""
         return AnomalyCurve(self.pixels.drawn, self.pro, self._pimo_line)
 
     @property

@@ -107,7 +107,6 @@ class DefectTable(CountsTable[AnomalyCounts]):
         )
 
     def measure_images(self) -> FloatArray:
-        """Measure each image alone."""
         areas = np.array([measured_pro({"": one}, limits=_LIMIT).areas[0] for one in self.ordered])
         return self._columns({"": self._whole.facts.score}, {"": areas}, self.images)
 
@@ -119,7 +118,6 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return dict(zip(("components", "anomalous_images", "normal_images"), map(int, found), strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self._whole.facts.components.any():
             return "no defects"
         if metric.key.startswith("image_"):

@@ -152,7 +152,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
             object.__setattr__(self, "image_scores", read_scores(self.image_scores))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         score: str = self.image_score
         if self.image_scores:
             score = "table-" + hashlib.sha256(repr(self.image_scores).encode()).hexdigest()[:12]
@@ -173,7 +172,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         return cls(quantize=quantize, positive=fields.get("positive", ">0"), defects=defects)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS
 
         if self.defects:
@@ -183,7 +181,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         return (*METRICS, *TOTALS)
 
     def table(self, per_image: Mapping[str, AnomalyCounts], *, of_set: Counts | None = None) -> Table:
-        """Lay out counts, see `AnomalyTable` and `DefectTable`."""
         if self.defects:
             from segbench.protocols.anomalies.saturated import DefectTable
 
@@ -193,7 +190,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         return AnomalyTable(per_image, cast("AnomalyCounts | None", of_set))
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         from segbench.protocols.anomalies.counting import count_anomalies
@@ -203,13 +199,11 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
         rule = LabelRule.parse(self.positive)
         return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.anomalies.counting import count_map
 
         anomalous, valid = self._labels(sample)

@@ -61,7 +61,6 @@ class BoundaryCounts(CountsAtThresholds):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.total_gt.max(initial=0)} ground-truth pixels at {many(self.thresholds.size, 'threshold')}"
 
     @property

@@ -138,7 +138,6 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return np.where([metric.key in ("mean_image_f", "crispness") for metric in self.metrics], 1.0, pixels)
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self.images:
             return "no boundaries of two annotators" if self._all else "no image was counted"
         if metric.key == "crispness":
@@ -168,7 +167,6 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @property
     def pooled(self) -> BoundaryCounts:
-        """The counts of all images added up."""
         return BoundaryCounts.sum(self._all[name] for name in sorted(self._all))
 
     @property

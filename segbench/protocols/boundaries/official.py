@@ -119,12 +119,10 @@ class PublishedCurve(Published):
         return Summary(metrics, undefined=undefined)
 
     def to_json(self) -> str:
-        """Write it as JSON."""
         rows = {name: getattr(self.curve, name).tolist() for name in ("thresholds", "recall", "precision")}
         return json.dumps({"rows": rows, "printed": dict(self.printed)})
 
     def official_files(self) -> dict[str, str]:
-        """Write the text files of BSDS500."""
         first = [self.summary["ods_threshold"]] if self.thresholds_known else []
         rows = [row if self.thresholds_known else row[1:] for row in _curve_rows(self.curve)]
         return {"eval_bdry.txt": text_of([[*first, *_best(self.summary)]]), "eval_bdry_thr.txt": text_of(rows)}

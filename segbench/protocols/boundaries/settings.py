@@ -60,7 +60,6 @@ class _OfBoundaries(Protocol, Importable, Official):
     title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.boundaries.metrics import METRICS
 
         return METRICS
@@ -73,7 +72,6 @@ class _OfBoundaries(Protocol, Importable, Official):
         return PublishedCurve.from_json(text)
 
     def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
-        """Write the text files of BSDS500."""
         from segbench.protocols.boundaries.official import official_files
 
         return official_files(per_image, competes=competes(self))
@@ -189,7 +187,6 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
                 )
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero")
@@ -209,13 +206,11 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         return fields if self.category is None else fields | {"category": str(self.category)}
 
     def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
-        """Lay out counts, see `BoundaryTable`."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
         return BoundaryTable(per_image, crispness=self.crispness)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.boundaries.metrics import CRISPNESS
 
         return (*super().metrics(), CRISPNESS) if self.crispness else super().metrics()
@@ -231,7 +226,6 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         return Annotators(settings=settings) if fields.get("thresholds") == "annotators" else settings
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 
         if not kernels_cached():
@@ -240,7 +234,6 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         return Expected(
             rule=None if self.positive is None else LabelRule.parse(self.positive),
             scores=ExpectedScores(invert=self.invert, unit_range=isinstance(self.thresholds, int)),
@@ -253,11 +246,9 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         )
 
     def annotators_alone(self) -> Protocol:
-        """Give the human point: each annotator against all others."""
         return Annotators(settings=self)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.core.levels import INVERTED
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
         from segbench.protocols.boundaries.label_maps import label_boundaries

@@ -86,7 +86,6 @@ class CenterlineCounts(CountsAtThresholds):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.true_area} pixels"
 
     @property

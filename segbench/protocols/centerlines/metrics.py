@@ -76,7 +76,6 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         return np.array(rows) if rows else np.empty((0, 2))
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
         if not self.images:
             return np.full((len(sums), len(self.metrics)), np.nan)
         by_threshold = sums[:, :-2].reshape(len(sums), 6 + _PER_IMAGE, -1)
@@ -105,7 +104,6 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         return np.where([metric.key in pooled for metric in self.metrics], pixels, 1.0)
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self.images:
             return "no image was counted"
         if metric.key.endswith("_patches"):

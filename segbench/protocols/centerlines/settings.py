@@ -118,7 +118,6 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         return self.at is not None or self.thresholds is not None
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         found = {
             "skeleton": str(self.skeleton),
             "connectivity": str(self.connectivity),
@@ -133,29 +132,24 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Centerlines:
-        """Make the protocol from the fields of a signature."""
         return cls(thresholds=read_thresholds(fields["thresholds"]) if "thresholds" in fields else None)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Centerlines:
-        """Make the protocol for counts."""
         thresholds = cast("CenterlineCounts", counts).thresholds.tolist()
         return cls(thresholds=tuple(thresholds) if len(thresholds) > 1 else None)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.centerlines.metrics import AT_BEST, METRICS
 
         return METRICS if self.thresholds is None else AT_BEST
 
     def table(self, per_image: Mapping[str, CenterlineCounts]) -> CenterlineTable:
-        """Lay out counts, see `CenterlineTable`."""
         from segbench.protocols.centerlines.metrics import CenterlineTable
 
         return CenterlineTable(per_image, self.metrics())
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         del say
@@ -163,12 +157,10 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         unit = isinstance(self.thresholds, int)
         return expected_of_mask(self, ExpectedScores(pooled=False, unit_range=unit) if self._soft else None)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.centerlines.counting import count_masks
 
         return Counted(count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity))

@@ -147,7 +147,6 @@ class ContourTable(_Means):
         return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`."""
         masks, keys = max(len(self.class_names), 1), len(self._keys)
         values, held, of_images = np.split(sums, [masks * keys, 2 * masks * keys], axis=1)
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines a metric
@@ -173,14 +172,12 @@ class ContourTable(_Means):
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class that the ground truth of some holds or that is predicted."""
         held, known = np.count_nonzero(self._sides[..., 0], axis=0), np.any(self._sides, axis=(0, 2))
         names = self.class_names or ("",)  # a single mask has no name
         each = zip(names, held.tolist(), known, strict=True)
         return {name: number for name, number, meant in each if meant and name}
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self.images:
             return "no image was counted"
         every = " in every image" if self.images > 1 else ""
@@ -254,7 +251,6 @@ class SequenceTable(_Means):
         return np.hstack([np.array(rows, np.float64).reshape(-1, 6), np.ones((len(rows), 1))])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`."""
         with np.errstate(invalid="ignore"):  # 0 / 0 of no object
             means = sums[:, :6] / sums[:, 6:]
         return np.column_stack([(means[:, 0] + means[:, 3]) / 2, means])
@@ -273,7 +269,6 @@ class SequenceTable(_Means):
         return (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         del metric
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
         fix = f"if the object has the value 255, give {format_setting('positive', 255)}"

@@ -274,7 +274,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Contours:
-        """Make the protocol from the fields of a signature."""
         if "frames" in fields:
             positive = None if fields["classes"] == _OBJECTS else "255"
             return cls(sequences=True, positive=positive, all_frames=fields["frames"] == "all")
@@ -289,7 +288,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
-        """Make the protocol for counts."""
         ours = cast("ContourCounts", counts)
         if ours.classes == _OBJECTS:
             return cls(sequences=True)
@@ -303,7 +301,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return cls(classes=labels, names=names, void=(), **settings)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.contours.metrics import SEQUENCE_TOTALS, SEQUENCES, TOTALS, metrics_of
 
         if self.sequences:
@@ -311,7 +308,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return (*metrics_of(self.conventions, classes=self.classes is not None), *TOTALS)
 
     def table(self, per_image: Mapping[str, ContourCounts]) -> Table:
-        """Lay out counts, see `ContourTable` and `SequenceTable`."""
         from segbench.protocols.contours.metrics import ContourTable, SequenceTable
 
         if self.sequences:
@@ -356,7 +352,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return {}
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         from segbench.protocols.contours.counting import count_masks
@@ -367,12 +362,10 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         found = expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
         return found if self._kind == _MASKS else replace(found, of_soft_maps="")
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.contours.counting import count_masks
 
         places = self._places(sample)

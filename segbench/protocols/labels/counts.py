@@ -77,7 +77,6 @@ class LabelCounts(AddedByField):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         held = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
         return ", ".join(f"{pixels} of {name}" for name, pixels in held)
 

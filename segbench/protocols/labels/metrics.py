@@ -219,7 +219,6 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself."""
         sums = self.rows.sum(axis=0)
         start = 4 * len(self.class_names) + 1
         values = column_sums(self._values)[0]
@@ -269,7 +268,6 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class that the ground truth of some holds or that is predicted."""
         counts, _ = self._by_image
         found = np.count_nonzero(counts.truth, axis=0)
         known = (found > 0) | counts.predicted.any(axis=0)
@@ -291,7 +289,6 @@ class LabelTable(CountsTable[LabelCounts]):
         }
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         counts, _ = self._by_image
         held = (counts.truth.sum(axis=0) > 0).tolist()
         if not any(held):

@@ -233,7 +233,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         return written_classes(self._labels, cast("Sequence[str]", self.names))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         fields = {
             "classes": _MASKS if self.masks else self.classes_text,
             "void": ",".join(map(str, self.void or ())) or "none",
@@ -268,13 +267,11 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         return cls(classes=labels, names=names, void=())
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.labels.metrics import TOTALS, metrics_of
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
-        """Lay out counts, see `LabelTable`."""
         from segbench.protocols.labels.metrics import LabelTable
 
         return LabelTable(self.classes_text, self.metrics(), per_image)
@@ -306,7 +303,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         }
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
@@ -318,7 +314,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         return Counted(LabelCounts(self.classes_text, matrix, ignored))
 
     def predicted_outside(self, sample: Sample) -> list[float]:
-        """Give the predicted labels that are not classes, rising."""
         from segbench.protocols.predicted_labels import distinct
 
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))

@@ -224,7 +224,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         return found
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
         if self.kind == COMPONENTS:
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
@@ -247,17 +246,14 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     @classmethod
     def measuring(cls, counts: Counts) -> Objects:
-        """Make the protocol for counts."""
         return cls(kind=cast("Kind", cast("ObjectCounts", counts).of))
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.objects.metrics import metrics_of
 
         return metrics_of(str(self.kind), self._thresholds)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
-        """Lay out counts, see `segbench.protocols.objects.metrics`."""
         from segbench.protocols.objects.metrics import TABLES
 
         return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
@@ -289,7 +285,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     @property
     def why_not_arrays(self) -> str:
-        """Why images cannot come as arrays."""
         if self.at == "best":
             return f"the best threshold is that of the whole set; give it: {format_setting('at', 0.5)}"
         if self.kind == PANOPTIC and self.divisor is None:
@@ -298,7 +293,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         return ""
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         from segbench.protocols.objects.counting import count_instances
@@ -309,14 +303,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         if self.kind != COMPONENTS:
             masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
             return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=self.at == "best"))
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.objects import counting, inputs
 
         maps = inputs.maps_of(sample, self)

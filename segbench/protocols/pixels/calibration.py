@@ -138,7 +138,6 @@ class Calibration(Block):
 
     @property
     def estimates(self) -> FloatArray:
-        """Every metric of all images."""
         pool, rest = self.images.pool, self.images.rest
         if pool.areas:  # the pool is a choice of very many scores
             rows = np.vstack([self.rows, self.rows_of(() if rest is None else (rest,))])
@@ -148,7 +147,6 @@ class Calibration(Block):
         return self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
 
     def measure_images(self) -> FloatArray:
-        """Measure each image alone."""
         errors = [adaptive_error(*ByScore.of(self.images[name]))[0] for name in sorted(self.images)]
         return self._measured(self.rows, np.array(errors, np.float64))
 
@@ -174,6 +172,5 @@ class Calibration(Block):
         return np.where(np.isnan(squares) | self._hard, np.nan, values).T
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         del metric
         return TWO_VALUED if self._hard else why_uncalibrated(self.images.pool.counts) or "no pixels"

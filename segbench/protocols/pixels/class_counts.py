@@ -77,14 +77,12 @@ class ClassCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say about the ground truth."""
         parts = zip(self.names, self.counts, strict=True)
         held = ", ".join(f"{part.total_positives} of {name}" for name, part in parts)
         return f"{held} among {self.pixels} pixels"
 
     @property
     def settings(self) -> tuple[object, ...]:
-        """What has to be equal for counts to add up."""
         return self.names
 
     @property
@@ -99,7 +97,6 @@ class ClassCounts(Counts):
 
     @classmethod
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
-        """Pool any number of counts of the same classes, at least one."""
         parts = list(counts)
         names = list(dict.fromkeys(part.names for part in parts))
         if len(names) != 1:

@@ -106,7 +106,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself."""
         return np.append(self._means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
 
     @cached_property
@@ -115,7 +114,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return Columns(*(table.rows for table in (*self._tables, self._micro)))
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`."""
         ends = np.cumsum([table.rows.shape[1] for table in self._tables])
         *classes, micro = np.split(sums, ends, axis=1)
         scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
@@ -129,7 +127,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return np.hstack([classes, self._micro.shares])
 
     def measure_images(self) -> FloatArray:
-        """Measure each image alone, see `Table`."""
         classes = (table.measure_images() for table in self._tables)
         return np.hstack([self._means(classes), self._micro.measure_images()])
 
@@ -169,7 +166,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         }
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         prefix, _, key = metric.key.partition("_")
         of_pixels = next(each for each in self._micro.metrics if each.key == key)
         if prefix == "micro":
@@ -225,7 +221,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @property
     def drawn(self) -> Curve:
-        """The same, at the points that plots draw."""
         return self._micro.drawn
 
     @cached_property

@@ -119,12 +119,10 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Each class with its label, as messages call it."""
         named = zip(self.class_names, self.labels, strict=True)
         return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         of_all = {
             "classes": written_classes(self.labels, self.class_names),
             "void": ",".join(map(str, self.void)) or "none",
@@ -143,13 +141,11 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         return self.labels.index(label) if label in self.labels else None
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.pixels.class_metrics import PRESENT, TOTALS, metrics_of
 
         return (PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
 
     def table(self, per_image: Mapping[str, ClassCounts], *, of_set: Counts | None = None) -> ClassTable:
-        """Lay out counts, see `ClassTable`."""
         from segbench.protocols.pixels.class_metrics import ClassTable
 
         return ClassTable(per_image, cast("ClassCounts | None", of_set), one=self._one)
@@ -177,7 +173,6 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         }
 
     def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
-        """Give all classes added up, each pixel a case of every class."""
         from segbench.protocols.pixels.class_metrics import micro_of
 
         return self._part(micro_of(images), {"class": "micro", "positive": settings["classes"]}, settings)
@@ -206,7 +201,6 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
 
     def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Give the label map of an image, and the soft map of each class."""
         from segbench.protocols.labels.inputs import whole_labels
 
         truth = whole_labels(sample.truth_file, "the ground truth", only_truth(sample, "label map"))

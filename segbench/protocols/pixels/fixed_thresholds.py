@@ -84,13 +84,11 @@ class FixedThresholds(Block):
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
     def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
-        """Compute every metric from sums of rows."""
         del curves
         return self._measured(sums)
 
     @property
     def estimates(self) -> FloatArray:
-        """Every metric of all images."""
         rest = () if self.images.rest is None else (self.images.rest,)
         return self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
 
@@ -101,7 +99,6 @@ class FixedThresholds(Block):
         return np.concatenate([self._pooled(points), means], axis=2).reshape(len(sums), len(self.metrics))
 
     def measure_images(self) -> FloatArray:
-        """Measure each image alone."""
         return self._measured(self.rows)
 
     @property
@@ -115,7 +112,6 @@ class FixedThresholds(Block):
 
     @property
     def left_out(self) -> Sequence[str]:
-        """How many images means over images leave out."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
         images = 0 if self.images.rest is not None else len(self.images)
         defined = _Points.of(self.rows[:images], self._at.size).defined.astype(bool)
@@ -131,7 +127,6 @@ class FixedThresholds(Block):
         return np.stack([getattr(points, key) for key in _TITLES], axis=2)
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         counts = self.images.pool.counts
         both = bool(counts.total_positives and counts.total_negatives)
         if both and self.images.rest is None and metric.key.startswith(OVER_IMAGES):

@@ -118,7 +118,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return np.split(sums, np.cumsum(widths)[:-1], axis=1)
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         positives, negatives, of_images, *parts = self._parts(sums)
         curves = ByScore(self._layout.scores, positives, negatives)
         blocks = (block.score(part, curves) for block, part in zip(self._blocks, parts, strict=True))
@@ -221,7 +220,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         }
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         reasons = (block.why_undefined(metric) for block in self._blocks if metric in block.metrics)
         return next(reasons, "") or self._why_undefined(metric)
 
@@ -251,7 +249,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
         own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
@@ -297,7 +294,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @property
     def drawn(self) -> Curve:
-        """The same, at the points that plots draw."""
         return pixel_curve(self.reduced)
 
     @property

@@ -181,7 +181,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
             as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         fields = {
             "positive": str(self.positive or "larger"),
             "void": written(self.void) or "none",
@@ -205,7 +204,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         )
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.pixels.calibration import METRICS as CALIBRATION
         from segbench.protocols.pixels.fixed_thresholds import metrics_at
         from segbench.protocols.pixels.metrics import METRICS, TOTALS
@@ -220,7 +218,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         rest: Counts | None = None,
         kept: Kept | None = None,
     ) -> PixelTable:
-        """Lay out counts, see `PixelTable`."""
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
 
@@ -250,7 +247,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.core.levels import INVERTED, as_shares
         from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
 
@@ -267,7 +263,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         rule = None if self.positive is None else LabelRule.parse(self.positive)
         alone = self.annotators is None
         scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None)
@@ -275,7 +270,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     @property
     def why_not_arrays(self) -> str:
-        """Why images cannot come as arrays, batch by batch."""
         return (
             "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
             "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
@@ -284,7 +278,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         )
 
     def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
-        """Count the pixels of tensors on their device."""
         from segbench.protocols.pixels.tensors import count_tensors
 
         return count_tensors(self, labels, scores, valid, of=of)

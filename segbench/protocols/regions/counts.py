@@ -111,5 +111,4 @@ class RegionCounts(CountsAtThresholds):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.area} ground-truth pixels at {many(self.thresholds.size, 'threshold')}"

@@ -103,7 +103,6 @@ class RegionTable(CountsTable[RegionCounts]):
         return np.column_stack([sums, self._best, np.ones(len(sums))])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
         if not self.images:
             return np.full((len(sums), len(self.metrics)), np.nan)
         pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(SUMS), self._thresholds.size), 1, 0)

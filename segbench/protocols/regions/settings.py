@@ -89,30 +89,25 @@ class Regions(Protocol, Verb, Official, Pictured):
         object.__setattr__(self, "void", void_labels(self.void, least=0))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         return {"thresholds": str(listed), "void": written(self.void) or "none"}
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.regions.metrics import METRICS
 
         return METRICS
 
     def table(self, per_image: Mapping[str, RegionCounts]) -> RegionTable:
-        """Lay out counts, see `RegionTable`."""
         from segbench.protocols.regions.metrics import RegionTable
 
         return RegionTable(per_image)
 
     def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
-        """Write the text files of BSDS500."""
         from segbench.protocols.regions.official import official_files
 
         return official_files(per_image)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.regions.counting import count_regions
 
         prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions

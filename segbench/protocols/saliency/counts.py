@@ -93,7 +93,6 @@ class SaliencyCounts(AddedByField):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.positives} positive of {self.pixels} pixels"
 
     @property

@@ -93,7 +93,6 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         return self.score(_in_ones(self.pooled)[np.newaxis])[0]
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn
             means = sums / sums[:, -1:]
         curves = means[:, : len(CURVES) * LEVELS].reshape(-1, len(CURVES), LEVELS)

@@ -74,29 +74,24 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         object.__setattr__(self, "positive", rule_text(self.positive))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         return {"positive": str(self.positive), "stretch": "yes" if self.stretch else "no"}
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.saliency.metrics import METRICS
 
         return METRICS
 
     def table(self, per_image: Mapping[str, SaliencyCounts]) -> SaliencyTable:
-        """Lay out counts, see `SaliencyTable`."""
         from segbench.protocols.saliency.metrics import SaliencyTable
 
         return SaliencyTable(per_image)
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         scores = ExpectedScores(unit_range=not self.stretch, stretched=self.stretch, pooled=False)
         return Expected(rule=MaskRule.parse(self.positive), one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.saliency.counting import count_map
 
         labels = self._labels(sample)
