@@ -40,16 +40,13 @@ _LARGEST = 2**63 / 2.2
 class Costs(NamedTuple):
     """Prices of pairs by their offset, for one ground truth of one image.
 
-    All integers are in units of 1 / `scale` of a hundredth of a pixel, and what an unmatched pixel costs is taken off:
-    a pair then costs less than 0, and a pixel left alone 0, on either side.
+    What an unmatched pixel costs is taken off: a pair then costs less than 0, and a pixel left alone 0, on either side.
     """
 
     pair: NDArray[np.int64]  # (R + 1, R + 1): by |dy| and |dx|
     half_width: NDArray[np.int64]  # (R + 1,): the largest |dx| within the tolerance, by |dy|
     height: int
     width: int
-    scale: int
-    alone: int
     annotator: np.uint64
 
 
@@ -69,7 +66,7 @@ def costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: in
     half_width = (squared <= max_dist_px * max_dist_px).sum(axis=1) - 1
     key = np.uint64((annotator + 1) * int(_ANNOTATOR) & 0xFFFF_FFFF_FFFF_FFFF)
     height, width = shape
-    return Costs(pair, half_width.astype(np.int64), height, width, scale, unmatched * scale, key)
+    return Costs(pair, half_width.astype(np.int64), height, width, key)
 
 
 @helper
