@@ -143,9 +143,7 @@ def against_scipy(root: Path, kind: str, every_nth: int) -> list[str]:
                     problems.append(f"{where}: {np.sum(partners != swept.partners[level])} partners are not SciPy's")
             match = match_boundaries(truth, on, MAX_DIST * float(np.hypot(*truth.shape)), annotator=annotator)
             if match.count != swept.matched[level]:
-                problems.append(
-                    f"{where}: {match.count} pairs alone, in the sweep {swept.matched[level]}"
-                )
+                problems.append(f"{where}: {match.count} pairs alone, in the sweep {swept.matched[level]}")
         print(f"{kind} {name}: {compared} matchings compared with SciPy's, {len(problems)} off", flush=True)
     return problems
 

@@ -33,9 +33,7 @@ class Sweep(NamedTuple):
     """The assignments of one annotator at all thresholds."""
 
     matched: NDArray[np.int64]  # (K,): pairs at each threshold
-    partners: NDArray[
-        np.int32
-    ]  # (K, N): flat index of each ground-truth pixel's partner or -1, if traced
+    partners: NDArray[np.int32]  # (K, N): flat index of each ground-truth pixel's partner or -1, if traced
 
 
 def sweep(

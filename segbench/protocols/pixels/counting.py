@@ -96,7 +96,7 @@ def distinct_by_class(
     Scores are sorted negated, so that the rising order is falling score. No index is sorted along, and the scores of
     the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result included.
     """
-    from segbench.protocols.pixels.kernels import count_runs, merge_negated, sort_bits, split_negated
+    from segbench.protocols.pixels.kernels import count_runs, merge_negated, split_negated
 
     kept = np.float32 if scores.dtype == np.float32 else np.float64
     limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
@@ -107,10 +107,7 @@ def distinct_by_class(
     split_negated(classes, scores, negated_first, negated_second)
     for negated in (negated_first, negated_second):
         negated[-1] = np.inf
-        if kept == np.float32:
-            sort_bits(negated.view(np.uint32), np.empty(negated.size, np.uint32))
-        else:
-            negated.sort()
+        negated.sort()
         if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
             raise BeyondLimitError
     counted = np.int32 if scores.size < 2**31 else np.int64
