@@ -4,20 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from inspect import get_annotations
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from segbench.core.arguments import as_whole
 from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 
+_LARGEST = 2**63 - 1
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AddedByField(Counts):
-    """Counts of which the fields named in `same` are equal, and all others add up."""
+    """Counts of which the fields named in `same` are equal, and all others add up: whole numbers, and rows of them."""
 
-    same: ClassVar[tuple[str, ...]]
+    same: ClassVar[tuple[str, ...]] = ()
+    arrays: ClassVar[tuple[str, ...]]
+    """The fields that are rows of whole numbers."""
+
+    def __init_subclass__(cls) -> None:
+        cls.arrays = tuple(name for name, kind in get_annotations(cls).items() if kind == "IntArray")
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.type == "int":
+                object.__setattr__(self, each.name, as_whole(value, each.name, most=_LARGEST))
+            elif each.name in self.arrays:
+                counts = as_counts(value, each.name).astype(np.int64, copy=False)
+                object.__setattr__(self, each.name, frozen(counts))
+
+    @property
+    def rows(self) -> tuple[IntArray, ...]:
+        """The arrays of counts."""
+        return tuple(getattr(self, name) for name in self.arrays)
 
     @property
     def settings(self) -> tuple[object, ...]:
@@ -48,28 +71,21 @@ class AddedByField(Counts):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountsAtThresholds(AddedByField):
-    """Counts of an image, or of many, at rising thresholds: totals first, then arrays of one count per threshold."""
+    """Counts of an image, or of many, at rising thresholds: each array has one count per threshold."""
 
     same: ClassVar[tuple[str, ...]] = ("thresholds",)
-    per_threshold: ClassVar[tuple[str, ...]]
 
     thresholds: FloatArray
 
     def __post_init__(self) -> None:
         thresholds = as_floats(self.thresholds, "thresholds")
         object.__setattr__(self, "thresholds", frozen(thresholds))
-        for name in self.per_threshold:
-            counts = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
-            if counts.shape != thresholds.shape:
-                raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
-            object.__setattr__(self, name, frozen(counts))
         if np.any(np.diff(thresholds) <= 0):
             raise ArgumentError("thresholds must be strictly increasing")
-
-    @property
-    def rows(self) -> tuple[IntArray, ...]:
-        """The arrays of counts."""
-        return tuple(getattr(self, name) for name in self.per_threshold)
+        super().__post_init__()
+        for name, counts in zip(self.arrays, self.rows, strict=True):
+            if counts.shape != thresholds.shape:
+                raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
 
 
 AtThresholds = TypeVar("AtThresholds", bound=CountsAtThresholds)

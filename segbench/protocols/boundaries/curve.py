@@ -94,7 +94,7 @@ class BoundaryCurve(Drawn):
         rates = {"recall": self.recall, "precision": self.precision, "f": self.f}
         if self.counts is None:
             return {"threshold": self.thresholds, **rates}
-        counts = dict(zip(BoundaryCounts.per_threshold, self.counts.rows, strict=True))
+        counts = dict(zip(BoundaryCounts.arrays, self.counts.rows, strict=True))
         if not (counts["total_gt"].any() or counts["total_pred"].any()):
             rates = dict.fromkeys(rates, np.full(self.thresholds.shape, np.nan))
         return {"threshold": self.thresholds, **counts, **rates}

@@ -24,7 +24,7 @@ def count_masks(
     """Count an image: its ground truth, and what is predicted at each threshold."""
     true_skeleton = skeleton_of(truth, skeleton)
     true_topology, true_patches = _topology(truth, connectivity)
-    rows = np.zeros((len(predicted), len(CenterlineCounts.per_threshold)), np.int64)
+    rows = np.zeros((len(predicted), len(CenterlineCounts.arrays)), np.int64)
     for row, mask in zip(rows, predicted, strict=True):
         found = skeleton_of(mask, skeleton)
         topology, patches = _topology(mask, connectivity)

@@ -37,7 +37,7 @@ from segbench.core.numbers import number
 from segbench.core.table import CountsTable
 from segbench.curves.curve import Drawn
 from segbench.protocols.common_thresholds import in_order
-from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
+from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 _COVER = "each ground-truth region covered by its best overlap"
 _VOI = "variation of information in bits"
@@ -105,7 +105,7 @@ class RegionTable(CountsTable[RegionCounts]):
     def score(self, sums: FloatArray) -> FloatArray:
         if not self.images:
             return np.full((len(sums), len(self.metrics)), np.nan)
-        pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(SUMS), self._thresholds.size), 1, 0)
+        pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(RegionCounts.arrays), self._thresholds.size), 1, 0)
         covered, covered_pred, rand_index, split, merge, f, precision, recall = pooled
         area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois, images = sums[:, -8:].T
         pixels, means = area * COVERED_UNITS, images * MEAN_UNITS
