@@ -103,20 +103,16 @@ class Regions(Protocol, Verb, Official, Pictured):
         return RegionTable(per_image)
 
     def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
-        from segbench.protocols.regions.official import official_files
+        from segbench.protocols.regions.metrics import official_files
 
         return official_files(per_image)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.regions.counting import count_regions
 
-        prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
+        settings: dict[str, Any] = {"thresholds": self.thresholds, "void": self.void, "valid": sample.field}
         try:
-            return Counted(
-                count_regions(
-                    sample.ground_truths, prediction, thresholds=self.thresholds, void=self.void, valid=sample.field
-                )
-            )
+            return Counted(count_regions(sample.ground_truths, sample.predictions, **settings))
         except DataError as error:
             raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
 
@@ -157,8 +153,7 @@ class Regions(Protocol, Verb, Official, Pictured):
         """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
         from segbench.protocols.regions.counting import hierarchies_of, regions_at
 
-        prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
-        hierarchies, cuts = hierarchies_of(prediction, sample.ground_truths[0].shape, self.thresholds)
+        hierarchies, cuts = hierarchies_of(sample.predictions, sample.ground_truths[0].shape, self.thresholds)
         return [regions_at(hierarchies, cuts, threshold) for threshold in thresholds]
 
 
