@@ -81,7 +81,6 @@ class LabelRule:
 
     def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         """Mark which pixels of a file are positive; a rule with demands on the values names the file in its error."""
-        del file
         return self.positive(ground_truth)
 
     def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:

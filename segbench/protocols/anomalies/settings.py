@@ -194,7 +194,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
 
         from segbench.protocols.anomalies.counting import count_anomalies
 
-        del say
         count_anomalies(np.eye(2), np.eye(2, dtype=np.float32))
 
     @property
@@ -231,7 +230,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         from segbench.core.levels import rounded
         from segbench.protocols.anomalies.counting import soft_map
 
-        del counts
         anomalous, valid = self._labels(sample)
         scores, full = soft_map(sample.predicted_file, sample.predictions[0], valid, self.quantize)
         predicted = scores / np.float64(full or 1) >= float(rounded(threshold, self.quantize))

@@ -307,7 +307,6 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         from segbench.protocols.boundaries.label_maps import label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
-        del counts
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
         else:

@@ -152,7 +152,6 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
-        del say
         count_centerlines(np.eye(3), np.eye(3), skeleton=self.skeleton)
 
     @property
@@ -167,7 +166,6 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
-        del counts
         return self._states(sample, [threshold])[0]
 
     def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: NDArray[np.float64]) -> Pictures:

@@ -269,7 +269,6 @@ class SequenceTable(_Means):
         return (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
 
     def why_undefined(self, metric: Metric) -> str:
-        del metric
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
         fix = f"if the object has the value 255, give {format_setting('positive', 255)}"
         fix = f"check what {named('positive')} names" if of_one else fix

@@ -338,7 +338,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of
 
-        del excluded_by, part
         objects: dict[str, float] = {}
         for name in sorted((name for name in facts if complete and facts[name]), key=natural):
             predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
@@ -356,7 +355,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
         from segbench.protocols.contours.counting import count_masks
 
-        del say
         masks = np.eye(3, dtype=np.uint8)
         count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=str(self.surface))
 
@@ -393,14 +391,12 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        del threshold, counts
         return contour_states(self._places(sample), self._near)[0]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
         """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
         from segbench.protocols.contours.pictures import contour_pictures
 
-        del thresholds
         table = self.table({sample.name: counts})
         return contour_pictures(self._places(sample), self._near, self.metrics(), table.image_summary())
 

@@ -329,7 +329,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
-        del threshold
         return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
 
     def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
@@ -354,7 +353,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
 
         from segbench.core.pictures import Pictures
 
-        del thresholds
         rank = image_headline(self.metrics())
         metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         if self.masks:

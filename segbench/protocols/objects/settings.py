@@ -297,7 +297,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
         from segbench.protocols.objects.counting import count_instances
 
-        del say
         for dtype in (np.uint16, np.int32):
             count_instances(np.eye(3, dtype=dtype), np.eye(3, dtype=dtype))
 
@@ -321,14 +320,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
         from segbench.protocols.objects.pictures import object_states
 
-        del threshold, counts
         return object_states(sample, self)[1]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
         """Draw an image for the report page: its objects, and outlines of what became of them."""
         from segbench.protocols.objects.pictures import object_pictures
 
-        del thresholds
         return object_pictures(sample, self, self.table({sample.name: counts}).image_summary())
 
 

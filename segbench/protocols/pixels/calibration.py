@@ -172,5 +172,4 @@ class Calibration(Block):
         return np.where(np.isnan(squares) | self._hard, np.nan, values).T
 
     def why_undefined(self, metric: Metric) -> str:
-        del metric
         return TWO_VALUED if self._hard else why_uncalibrated(self.images.pool.counts) or "no pixels"

@@ -84,7 +84,6 @@ class FixedThresholds(Block):
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
     def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
-        del curves
         return self._measured(sums)
 
     @property

@@ -243,7 +243,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        del part
         return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:

@@ -137,7 +137,6 @@ class Regions(Protocol, Verb, Official, Pictured):
 
     def states(self, sample: Sample, threshold: float, counts: RegionCounts | None = None) -> NDArray[np.uint8]:
         """Mark where the first annotator's regions were found at a threshold; see `region_states`."""
-        del counts
         return self._states_of(sample, self.regions(sample, [threshold])[0])
 
     def _states_of(self, sample: Sample, regions: NDArray[Any]) -> NDArray[np.uint8]:

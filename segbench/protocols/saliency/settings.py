@@ -101,7 +101,6 @@ class Saliency(Protocol, Verb, Checked, Pictured):
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
-        del counts
         return self._pictures(sample, [threshold])[1][0]
 
     def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: NDArray[np.float64]) -> Pictures:
