@@ -26,8 +26,7 @@ from segbench.protocols.boundaries.bits import levels_of, pack, unpack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.inputs import as_scores
-from segbench.protocols.boundaries.label_maps import label_boundaries
+from segbench.protocols.boundaries.inputs import as_scores, label_boundaries
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.sweep import sweep
 from segbench.protocols.boundaries.thinning import thin_levels

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from segbench.core.interface import format_setting, setting
 from segbench.core.sample import Sample
+from segbench.loaders.arrays import COLOUR
 from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 
 _COMMON = 0.8
@@ -121,6 +122,11 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
         return True
     same, by_chance, pixels = (sum(getattr(one, name) for one in known) for name in ("same", "by_chance", "pixels"))
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
+
+
+def in_colour(labels: NDArray[Any]) -> bool:
+    """Say whether a map holds packed colours, as the loaders give them."""
+    return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
 
 
 def is_whole(array: NDArray[Any]) -> bool:

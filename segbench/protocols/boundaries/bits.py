@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from segbench.protocols.boundaries.jit import kernel
+from segbench.core.compiling import kernel
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)

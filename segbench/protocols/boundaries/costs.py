@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.compiling import helper, int64, uint64
 from segbench.core.errors import ArgumentError
-from segbench.protocols.boundaries.jit import helper, int64, uint64
 
 TIE_BREAKS = 1 << 20
 _ANNOTATOR = np.uint64(0x9E37_79B9_7F4A_7C15)

@@ -27,9 +27,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.compiling import helper, index, int64, part, uint64
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, positions, ranks, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
-from segbench.protocols.boundaries.jit import helper, index, int64, part, uint64
 
 FREE, ABSENT = -1, -2  # in place of a mate
 UNREACHABLE = np.int64(-(2**63))  # price of an absent pixel

@@ -251,7 +251,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
     def count(self, sample: Sample) -> Counted:
         from segbench.core.levels import INVERTED
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import label_boundaries
 
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
@@ -303,8 +303,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
         """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
-        from segbench.protocols.boundaries.inputs import as_scores
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import as_scores, label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
         if sample.labels_predicted:
@@ -316,7 +315,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
     def soft_map(self, sample: Sample) -> NDArray[Any]:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
         from segbench.core.levels import as_shares, mirrored
-        from segbench.protocols.boundaries.label_maps import sample_ucm2
+        from segbench.protocols.boundaries.inputs import sample_ucm2
 
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:
@@ -366,7 +365,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
     def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
         import numpy as np
 
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import label_boundaries
 
         if self.label_maps:
             return label_boundaries(ground_truth)

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.core.compiling import kernel
 from segbench.core.errors import DataError
 from segbench.protocols.boundaries.inputs import as_radius, as_scores, as_suppression
-from segbench.protocols.boundaries.jit import kernel
 
 _ORIENTATION_RADIUS = 4
 _LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.compiling import helper, int64, kernel, uint64
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs
-from segbench.protocols.boundaries.jit import helper, int64, kernel, uint64
 from segbench.protocols.boundaries.search import (
     ABSENT,
     FREE,

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.core.compiling import helper, index, kernel, uint64
 from segbench.protocols.boundaries.bits import ONE, unpack
 from segbench.protocols.boundaries.inputs import as_mask
-from segbench.protocols.boundaries.jit import helper, index, kernel, uint64
 
 # Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
 _STEPS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))

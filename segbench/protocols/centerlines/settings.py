@@ -267,7 +267,7 @@ def count_centerlines(
     >>> counts.precision, counts.sensitivity, counts.cldice
     (array([1.]), array([0.66666667]), array([0.8]))
     """
-    from segbench.protocols.given_arrays import counts_of
+    from segbench.protocols.mask_pairs import counts_of
 
     protocol = Centerlines(
         at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void

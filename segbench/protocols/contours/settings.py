@@ -485,7 +485,7 @@ def count_contours(
     (1.0, 1.0, 0.8889)
     """
     from segbench.protocols.contours.inputs import no_volumes
-    from segbench.protocols.given_arrays import counts_of
+    from segbench.protocols.mask_pairs import counts_of
 
     protocol = Contours(
         surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,

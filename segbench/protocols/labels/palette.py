@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
-from segbench.loaders.arrays import COLOUR
 from segbench.protocols.class_names import lines_of
+from segbench.protocols.predicted_labels import in_colour
 
 _ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")
 _EXPECTED = "write r,g,b,label,name: 128,64,128,0,road (the name may be left out)"
@@ -68,11 +68,6 @@ def _table(palette: str) -> NDArray[np.int32]:
         red, green, blue, label = map(int, row.split(",")[:4])
         table[red << 16 | green << 8 | blue] = label
     return table
-
-
-def in_colour(labels: NDArray[Any]) -> bool:
-    """Say whether a map holds packed colours, as the loaders give them."""
-    return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
 
 
 def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[Any]:

@@ -495,31 +495,12 @@ def count_labels(
     >>> counts.ignored
     1
     """
-    from segbench.core.arrays import as_array, split_mask, where_counted
+    from segbench.protocols.mask_pairs import image_of
 
     protocol = Labels(
-        classes=classes,
-        names=names,
-        void=void,
-        positive=positive,
-        predicted_positive=predicted_positive,
-        gt_map=gt_map,
-        pred_map=pred_map,
-    )
-    (truth, hidden), (predicted, unpredicted) = (
-        split_mask(ground_truth, "ground_truth"),
-        split_mask(prediction, "prediction"),
-    )
-    truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
-    if predicted.shape != truth.shape and predicted.ndim != truth.ndim + 1:
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
-    if unpredicted is not None and unpredicted.shape != truth.shape:
-        raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
-    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
-    sample = Sample(
-        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
-    )
-    found = protocol.count(sample)
-    counts: LabelCounts = found.counts
+        classes=classes, names=names, void=void, positive=positive, predicted_positive=predicted_positive,
+        gt_map=gt_map, pred_map=pred_map,
+    )  # fmt: skip
+    found = protocol.count(image_of(ground_truth, prediction, valid, maps=True))
     alone = positive is None and len(found.facts) == 1 and found.facts[0] != 0
-    return _swapped(counts) if alone else counts
+    return _swapped(found.counts) if alone else found.counts

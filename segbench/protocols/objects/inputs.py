@@ -14,10 +14,10 @@ from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.labels.palette import in_colour
 from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
+from segbench.protocols.predicted_labels import in_colour
 
 Maps = tuple[NDArray[Any], NDArray[Any]]
 

@@ -395,7 +395,7 @@ def count_objects(
     >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
     (0.0, 0.4444, 0.3077)
     """
-    from segbench.protocols.given_arrays import counts_of
+    from segbench.protocols.mask_pairs import counts_of
 
     protocol = Objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.core.scores import ScoreCounts
-    from segbench.protocols.pixels.class_counts import ClassCounts
-    from segbench.protocols.pixels.class_metrics import ClassTable
+    from segbench.protocols.pixels.class_metrics import ClassCounts, ClassTable
 
 _LISTED_ONE_BY_ONE = 8
 
@@ -78,7 +77,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     name: ClassVar[str] = "classes"
     reads: ClassVar[Reading] = CLASS_MAPS
-    counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
+    counts = counts_in("segbench.protocols.pixels.class_metrics", "ClassCounts")
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
     labels: Sequence[int] = option(
@@ -188,7 +187,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""
-        from segbench.protocols.pixels.class_counts import ClassCounts
+        from segbench.protocols.pixels.class_metrics import ClassCounts
 
         truth, maps = self.maps(sample)
         valid = ~equals_any(truth, tuple(map(float, self.void)))

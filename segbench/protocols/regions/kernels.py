@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
-from segbench.protocols.boundaries.jit import helper, index, int64, kernel, part
+from segbench.core.compiling import helper, index, int64, kernel, part
 from segbench.protocols.regions.counts import COVERED_UNITS
 
 LOG_UNITS = 2**26

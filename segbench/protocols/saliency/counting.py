@@ -6,70 +6,18 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, as_array
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.arrays import FloatArray
+from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
 from segbench.protocols.annotators import zero_or_one
-from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
-from segbench.protocols.saliency.masks import MaskRule
 
 _SIGMA = 5
 _REACH = 3
 _SQUARED_DISTANCES = 256**2  # from here on the weight of a negative is 2 to within 4e-16
-
-
-def count_saliency(
-    labels: ArrayLike,
-    scores: ArrayLike,
-    *,
-    positive: Positive | None = None,
-    stretch: bool = True,
-) -> SaliencyCounts:
-    """Measure a saliency map of one image.
-
-    Parameters
-    ----------
-    labels : array of bool, or of 0 and 1, shape (H, W)
-        Ground truth, True where salient; of any values with `positive`.
-    scores : array, shape (H, W)
-        Higher means more salient. Integers are divided by the maximum of their type.
-    positive : str, float or sequence of float, optional
-        Which values of `labels` are positive, as in `Pixels`: ``">128"``.
-    stretch : bool
-        Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
-
-    Returns
-    -------
-    SaliencyCounts
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
-        given, or a setting is out of range.
-    DataError
-        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
-
-    Examples
-    --------
-    >>> counts = count_saliency(np.eye(4), np.eye(4) / 2)
-    >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
-    (0.0, 1.0)
-    """
-    truth, values = as_array(labels, "labels"), as_array(scores, "scores")
-    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
-        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
-    if positive is not None:
-        truth = MaskRule.parse(positive).labels("labels", truth)
-    elif not np.all((truth == 0) | (truth == 1)):
-        raise ArgumentError(
-            "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
-        )
-    return count_map("scores", truth == 1, values, stretch=stretch)
 
 
 def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool) -> SaliencyCounts:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.capabilities import Checked, Pictured, Verb
 from segbench.core.counts import counts_in
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
@@ -18,17 +18,54 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.label_rules import Positive, rule_option, rule_text
-from segbench.protocols.saliency.masks import HALF, MaskRule
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from segbench.core.pictures import Pictures
     from segbench.protocols.saliency.counts import SaliencyCounts
     from segbench.protocols.saliency.metrics import SaliencyTable
+
+HALF = ">128"
+"""The field's rule, for levels of 8 bits."""
+
+
+@dataclass(frozen=True)
+class MaskRule(LabelRule):
+    """A rule for levels; masks of one bit are taken as they are."""
+
+    def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Mark which pixels are salient; a mask that the rule cannot have been meant for is an error."""
+        import numpy as np
+
+        if ground_truth.dtype.kind == "b":
+            return ground_truth
+        found, highest = self.positive(ground_truth), float(ground_truth.max(initial=0))
+        if str(self) == HALF and ground_truth.dtype.kind in "iu" and highest > 255:
+            half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
+            if (found != (ground_truth > half)).any():
+                what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
+                raise DataError(file, what, _named(f">{half}"))
+        if ground_truth.any() and not found.any():
+            few = np.unique(ground_truth).size <= 2
+            if few or highest <= 1:
+                what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
+                raise DataError(file, what, _named(f">={highest:g}" if few else ">0.5"))
+        return found
+
+    def note(self, ground_truth: NDArray[Any], labels: NDArray[np.bool_]) -> tuple[str, ...]:
+        """Say that a mask with other values than 0 has no salient pixel."""
+        if labels.any() or not ground_truth.any():
+            return ()
+        what = f"ground truth is not blank, but the rule {self} finds nothing salient"
+        return (f"{what} [up to {ground_truth.max():g}]",)
+
+
+def _named(rule: str) -> str:
+    return f"name what is salient: {format_setting('positive', rule)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,3 +181,51 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
         return MaskRule.parse(self.positive).labels(file, truth)
+
+
+def count_saliency(
+    labels: ArrayLike, scores: ArrayLike, *, positive: Positive | None = None, stretch: bool = True
+) -> SaliencyCounts:
+    """Measure a saliency map of one image.
+
+    Parameters
+    ----------
+    labels : array of bool, or of 0 and 1, shape (H, W)
+        Ground truth, True where salient; of any values with `positive`.
+    scores : array, shape (H, W)
+        Higher means more salient. Integers are divided by the maximum of their type.
+    positive : str, float or sequence of float, optional
+        Which values of `labels` are positive, as in `Pixels`: ``">128"``.
+    stretch : bool
+        Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
+
+    Returns
+    -------
+    SaliencyCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
+        given, or a setting is out of range.
+    DataError
+        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = count_saliency(np.eye(4), np.eye(4) / 2)
+    >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
+    (0.0, 1.0)
+    """
+    from segbench.core.arrays import as_array
+    from segbench.protocols.saliency.counting import count_map
+
+    truth, values = as_array(labels, "labels"), as_array(scores, "scores")
+    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
+    if positive is not None:
+        truth = MaskRule.parse(positive).labels("labels", truth)
+    elif not ((truth == 0) | (truth == 1)).all():
+        raise ArgumentError("labels hold values other than 0 and 1; say which are positive: positive='>128'")
+    return count_map("scores", truth == 1, values, stretch=stretch)
