@@ -31,12 +31,8 @@ from segbench.protocols.pixels.image_set import ImageSet, measured_curves
 from segbench.protocols.pixels.metrics import PixelTable
 
 METRICS = shares(
-    Metric(
-        key="image_auc_roc", title="I-AUROC", better="higher", compared=True, note="of images, by their scores"
-    ),
-    Metric(
-        key="image_average_precision", title="I-AP", better="higher", priority=4, note="of images, by their scores"
-    ),
+    Metric(key="image_auc_roc", title="I-AUROC", better="higher", compared=True, note="of images, by their scores"),
+    Metric(key="image_average_precision", title="I-AP", better="higher", priority=4, note="of images, by their scores"),
     Metric(key="image_f", title="I-F1max", better="higher", priority=3, note="of images, by their scores"),
     Metric(key="auc_roc", title="P-AUROC", better="higher", image_key="auc_roc", compared=True, note="of pixels"),
     Metric(

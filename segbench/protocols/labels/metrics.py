@@ -72,20 +72,14 @@ CLASSES = shares(
         key="miou_classes_5", title="C 5 %", better="higher", spread="erratic", priority=3,
         note="mIoU C of the worst 5 % of the images of a class",
     ),
+    Metric(key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", compared=True, priority=7),
     Metric(
-        key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", image_title="acc",
-        compared=True, priority=7,
-    ),
-    Metric(
-        key="mean_accuracy", title="mAcc", better="higher", image_key="mean_accuracy", image_title="mAcc", priority=6,
+        key="mean_accuracy", title="mAcc", better="higher", image_key="mean_accuracy", priority=6,
         note="mean over classes of the accuracy of a class (recall)",
     ),
+    Metric(key="mean_dice", title="mDice", better="higher", image_key="mean_dice", compared=True, priority=5),
     Metric(
-        key="mean_dice", title="mDice", better="higher", image_key="mean_dice", image_title="mDice", compared=True,
-        priority=5,
-    ),
-    Metric(
-        key="fw_iou", title="fwIoU", better="higher", image_key="fw_iou", image_title="fwIoU", priority=2,
+        key="fw_iou", title="fwIoU", better="higher", image_key="fw_iou", priority=2,
         note="IoU weighted by the pixels of a class",
     ),
     Metric(
@@ -111,10 +105,10 @@ POSITIVE = shares(
     Metric(key="recall", title="R", better="higher", image_key="recall", priority=6),
     Metric(key="specificity", title="spec", better="higher", image_key="specificity", priority=4),
     Metric(
-        key="ber", title="BER", better="lower", image_key="ber", image_title="BER", priority=5,
+        key="ber", title="BER", better="lower", image_key="ber", priority=5,
         note="balanced error rate, the mean of 1 - R and 1 - spec",
     ),
-    Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", image_title="MCC", priority=3),
+    Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3),
 )  # fmt: skip
 TOTALS = (
     Metric(

@@ -47,9 +47,7 @@ METRICS = shares(
     Metric(key="ods_precision", title="P", image_key="precision", spread="jumps", priority=7, group="ODS"),
     Metric(key="ods_recall", title="R", image_key="recall", spread="erratic", priority=6, group="ODS"),
     Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="ODS"),
-    Metric(
-        key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
-    ),
+    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, group="ODS"),
     Metric(
         key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
     ),

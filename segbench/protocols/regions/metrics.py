@@ -59,9 +59,7 @@ METRICS = shares(
         compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
-    Metric(
-        key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"
-    ),
+    Metric(key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"),
     Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
     Metric(

@@ -57,8 +57,8 @@ METRICS = shares(
         image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
-        key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", image_title="Fw",
-        compared=True, note="weighted F",
+        key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", compared=True,
+        note="weighted F",
     ),
     Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
     Metric(key="f_max_threshold", kind="threshold", spread="erratic"),
