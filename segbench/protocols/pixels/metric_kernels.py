@@ -30,14 +30,6 @@ needed_for_fpr = _compiled(needed)
 
 
 @_compiled
-def running(counts: Counts, into: Counts) -> None:
-    """Cumulate whole numbers, which may have come out of a float product."""
-    into[0] = 0
-    for k in range(counts.size):
-        into[k + 1] = into[k] + np.int64(counts[k])
-
-
-@_compiled
 def count_at(
     scores: FloatArray,
     counts: tuple[Counts, Counts],
@@ -151,41 +143,23 @@ def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], sho
 
 
 @_compiled
-def precision_at(positives: FloatArray, negatives: FloatArray, recalls: FloatArray, precision: FloatArray) -> None:
-    """Fill in precision at given recalls, read off the interpolated curve, one row per resample."""
+def read_off(roc: bool, positives: FloatArray, negatives: FloatArray, at: FloatArray, heights: FloatArray) -> None:  # noqa: FBT001
+    """Fill in true positive rates at false positive rates, or precision at recalls, one row per resample."""
     tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
     for r in range(positives.shape[0]):
-        running(positives[r], tp)
-        running(negatives[r], fp)
-        if tp[-1] == 0:
+        for k in range(positives.shape[1]):  # whole numbers that may have come out of a float product
+            tp[k + 1], fp[k + 1] = tp[k] + np.int64(positives[r, k]), fp[k] + np.int64(negatives[r, k])
+        if tp[-1] == 0 or (roc and fp[-1] == 0):
             continue
-        first = 1
-        while tp[first] + fp[first] == 0:
-            first += 1
-        for i in range(recalls.size):
-            t = recalls[i] * tp[-1]
-            k = max(np.searchsorted(tp, t), first)
-            share = (t - tp[k - 1]) / float(tp[k] - tp[k - 1]) if tp[k] > tp[k - 1] else 0.0
-            false = fp[k - 1] + share * (fp[k] - fp[k - 1])
-            if t + false > 0:
-                precision[r, i] = t / (t + false)
+        x, y = (fp, tp) if roc else (tp, fp)
+        first = np.searchsorted(tp + fp, 1)
+        for i in range(at.size):
+            place = at[i] * x[-1]
+            k = np.searchsorted(x, place, "right") if roc else max(np.searchsorted(x, place), first)
+            height = float(y[k - 1])
+            if k < x.size and x[k] > x[k - 1]:
+                height += (place - x[k - 1]) / float(x[k] - x[k - 1]) * (y[k] - y[k - 1])
+            if roc:
+                heights[r, i] = height / y[-1]
             else:
-                precision[r, i] = tp[k] / float(tp[k] + fp[k])
-
-
-@_compiled
-def tpr_at(positives: FloatArray, negatives: FloatArray, fprs: FloatArray, tpr: FloatArray) -> None:
-    """Fill in true positive rates at given false positive rates, one row per resample."""
-    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
-    for r in range(positives.shape[0]):
-        running(positives[r], tp)
-        running(negatives[r], fp)
-        if tp[-1] == 0 or fp[-1] == 0:
-            continue
-        for i in range(fprs.size):
-            f = fprs[i] * fp[-1]
-            k = np.searchsorted(fp, f, "right")
-            share = 0.0
-            if k < fp.size:
-                share = (f - fp[k - 1]) / float(fp[k] - fp[k - 1]) * (tp[k] - tp[k - 1])
-            tpr[r, i] = (tp[k - 1] + share) / float(tp[-1])
+                heights[r, i] = place / (place + height) if place + height > 0 else tp[k] / float(tp[k] + fp[k])

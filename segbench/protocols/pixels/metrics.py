@@ -187,11 +187,10 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
         from segbench.protocols.pixels import metric_kernels
 
-        kernel = metric_kernels.precision_at if space == "pr" else metric_kernels.tpr_at
         heights = np.full((len(sums), at.size), np.nan)
         if not self._is_mask:
             positives, negatives = (np.ascontiguousarray(part) for part in self._parts(sums)[:2])
-            kernel(positives, negatives, at, heights)
+            metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
     @property
