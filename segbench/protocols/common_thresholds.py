@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from segbench.core.arguments import as_whole
+from segbench.core.arguments import as_whole, set_fields
 from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
@@ -32,10 +32,10 @@ class AddedByField(Counts):
         for each in fields(self):
             value = getattr(self, each.name)
             if each.type == "int":
-                object.__setattr__(self, each.name, as_whole(value, each.name, most=_LARGEST))
+                set_fields(self, **{each.name: as_whole(value, each.name, most=_LARGEST)})
             elif each.name in self.arrays:
                 counts = as_counts(value, each.name).astype(np.int64, copy=False)
-                object.__setattr__(self, each.name, frozen(counts))
+                set_fields(self, **{each.name: frozen(counts)})
 
     @property
     def rows(self) -> tuple[IntArray, ...]:
@@ -79,7 +79,7 @@ class CountsAtThresholds(AddedByField):
 
     def __post_init__(self) -> None:
         thresholds = as_floats(self.thresholds, "thresholds")
-        object.__setattr__(self, "thresholds", frozen(thresholds))
+        set_fields(self, thresholds=frozen(thresholds))
         if np.any(np.diff(thresholds) <= 0):
             raise ArgumentError("thresholds must be strictly increasing")
         super().__post_init__()

@@ -128,6 +128,11 @@ def rule_text(rule: Positive, name: str = "positive") -> str:
     return rule.replace(" ", "") if isinstance(rule, str) else _numbers(rule, name)
 
 
+def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
+    """Write a rule, see `rule_text`; None for none."""
+    return None if rule is None else rule_text(rule, name)
+
+
 def rule_option(text: str, default: Any = None, *, of_predictions: bool = False, **others: Any) -> Any:  # noqa: ANN401  as `option`
     """Declare an option that is a rule."""
     panel = "Protocol" if of_predictions else "Ground truth"
@@ -139,6 +144,11 @@ def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:  #
     return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
 
 
+def void_values(values: Any) -> tuple[float, ...]:  # noqa: ANN401  checked here
+    """Read the ground-truth values that are left out."""
+    return as_void(values, "(255,)", lambda value: as_real(value, named("void")))
+
+
 def _numbers(rule: float | Sequence[float], name: str) -> str:
     import numpy as np
 
@@ -146,7 +156,7 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     several = np.iterable(given) and not isinstance(given, bytes)
     try:
         values = tuple(given) if several else (given,)
-        numbers = [as_real(value, name, "numbers", least=-math.inf, most=math.inf) for value in values]
+        numbers = [as_real(value, name) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:

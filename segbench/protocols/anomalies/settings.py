@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,7 +11,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, as_void
+from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, set_fields
 from segbench.core.capabilities import ApartByFolder, Checked, MeasuredBySet, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
@@ -20,14 +19,14 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option
+from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import ANY_DEFECTS, as_defects, defects_of, read_defects
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_option, rule_text
-from segbench.protocols.pixels.settings import QUANTIZE, VOID
+from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_option, rule_text, void_values
+from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def read_scores(table: Any) -> Scores:  # noqa: ANN401  checked here
     found = []
     for name, score in table.items():
         try:
-            value = as_real(float(score), where, "numbers", least=-math.inf, most=math.inf)
+            value = as_real(float(score), where)
         except (TypeError, ValueError, ArgumentError):
             raise ArgumentError(f"{where} holds the score {score!r:.40} for {name}, expected a finite number") from None
         found.append((str(name), value))
@@ -112,8 +111,8 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     )
 
     positive: Positive = rule_option("Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", ">0")
-    void: tuple[float, ...] = option(default=(), **VOID, shown="none")
-    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    void: tuple[float, ...] = option_like(Pixels, "void")
+    quantize: Quantize | None = option_like(Pixels, "quantize")
     image_score: Literal["max", "top1"] = option(
         "Score an image by the highest score of its map, or the mean of the highest 1 %.", "max"
     )
@@ -136,20 +135,14 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     )
 
     def __post_init__(self) -> None:
-        LabelRule.parse(self.positive)
         if isinstance(self.defects, (str, PathLike)):
-            object.__setattr__(self, "defects", read_defects(self.defects))
-        object.__setattr__(self, "defects", as_defects(self.defects))
-        object.__setattr__(self, "positive", rule_text(self.positive))
-        object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
+            set_fields(self, defects=read_defects(self.defects))
+        set_fields(self, defects=as_defects(self.defects), positive=rule_text(self.positive))
+        set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
         if self.image_score not in ("max", "top1"):
             raise ArgumentError(f"{named('image_score')} is {self.image_score!r}, expected 'max' or 'top1'")
-        void = as_void(
-            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
-        )
-        object.__setattr__(self, "void", void)
         if not isinstance(self.image_scores, tuple):
-            object.__setattr__(self, "image_scores", read_scores(self.image_scores))
+            set_fields(self, image_scores=read_scores(self.image_scores))
 
     def signature_fields(self) -> dict[str, str]:
         score: str = self.image_score

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.arguments import as_whole, listed
+from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.capabilities import (
     Annotated,
     Checked,
@@ -33,7 +33,7 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_option, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, describe, optional_rule, rule_option
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -169,22 +169,18 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import as_radius, as_suppression, as_tolerance, number_or_list
 
-        object.__setattr__(self, "max_dist", as_tolerance(self.max_dist))
-        object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
+        set_fields(self, max_dist=as_tolerance(self.max_dist), thresholds=number_or_list(self.thresholds))
+        set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
                 raise ArgumentError(f"{named('nms')} is {self.nms!r}, expected radius,border,multiplier as in 1,5,1.01")
-            object.__setattr__(self, "nms", as_suppression(*suppression))
+            set_fields(self, nms=as_suppression(*suppression))
         if self.category is not None:
-            object.__setattr__(self, "category", as_whole(self.category, named("category"), least=1))
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
-            if self.label_maps:
-                raise ArgumentError(
-                    f"{named('positive')} and {named('label_maps')} exclude each other: all labels of a label map count"
-                )
+            set_fields(self, category=as_whole(self.category, named("category"), least=1))
+        if self.positive is not None and self.label_maps:
+            both = f"{named('positive')} and {named('label_maps')}"
+            raise ArgumentError(f"{both} exclude each other: all labels of a label map count")
 
     def signature_fields(self) -> dict[str, str]:
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
-from segbench.core.arguments import check_choice
+from segbench.core.arguments import check_choice, set_fields
 from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
@@ -107,10 +107,10 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
         settle_mask(self)
         if self.thresholds is not None:
-            object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
+            set_fields(self, thresholds=number_or_list(self.thresholds))
         if self._soft:
-            object.__setattr__(self, "reads", _SOFT_MAPS)
-        object.__setattr__(self, "void", void_labels(self.void))
+            set_fields(self, reads=_SOFT_MAPS)
+        set_fields(self, void=void_labels(self.void))
 
     @property
     def _soft(self) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, check_choice, check_flags, listed
+from segbench.core.arguments import as_real, check_choice, check_flags, listed, set_fields
 from segbench.core.capabilities import (
     Checked,
     FromCounts,
@@ -26,7 +26,7 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers
+from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
@@ -58,8 +58,6 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
-_OPTIONS_OF_LABELS = {each.name: each.metadata for each in fields(Labels)}
-_CLASSES = {**_OPTIONS_OF_LABELS["classes"], "shown": ""}
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
@@ -147,7 +145,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         "Leave out images with an empty mask, or give them the image's diagonal.", "undefined", rare=True
     )
     at: float | None = option(**AT)
-    classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
+    classes: int | Sequence[int] | str | None = option_like(Labels, "classes", shown="")
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
@@ -155,9 +153,9 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         **VOID,
     )
     positive: Positive | None = option(**POSITIVE)
-    gt_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["gt_map"])
-    pred_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["pred_map"])
-    palette: str | Mapping[tuple[int, int, int], int] = field(default="", metadata=_OPTIONS_OF_LABELS["palette"])
+    gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
+    pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
+    palette: str | Mapping[tuple[int, int, int], int] = option_like(Labels, "palette")
     sequences: bool = option("Take folders as sequences, and values as objects, as in DAVIS.", False)
     all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
@@ -166,22 +164,19 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         self._settle_convention()
         for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
             check_choice(getattr(self, name), named(name), get_args(choices))
-        object.__setattr__(self, "spacing", _spacing(self.spacing))
-        object.__setattr__(self, "nsd", _tolerances(self.nsd))
+        set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
         settle_mask(self)
         if self.at is not None:
-            object.__setattr__(self, "reads", _SOFT_MAPS)
+            set_fields(self, reads=_SOFT_MAPS)
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
-            object.__setattr__(self, "reads", replace(self.reads, whole_folders=otherwise))
+            set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
-            rules = self._labels
-            for name in _LABELS:
-                object.__setattr__(self, name, getattr(rules, name))
+            set_fields(self, **{name: getattr(self._labels, name) for name in _LABELS})
         else:
             void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
-            object.__setattr__(self, "void", void_labels(void))
+            set_fields(self, void=void_labels(void))
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
@@ -190,7 +185,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
         for name, value in of_tool.items():
             if getattr(self, name) in (None, False):
-                object.__setattr__(self, name, value)
+                set_fields(self, **{name: value})
             elif self.convention is not None and getattr(self, name) != value:
                 other = format_setting(name, getattr(self, name))
                 raise ArgumentError(

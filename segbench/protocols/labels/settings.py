@@ -9,7 +9,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, listed
+from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.capabilities import (
     Confusing,
     FromCounts,
@@ -34,8 +34,8 @@ from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     equals_any,
+    optional_rule,
     rule_option,
-    rule_text,
     settled_positive,
     void_labels,
 )
@@ -165,38 +165,30 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         if self.palette != "":
             self._settle_palette()
         for name in ("gt_map", "pred_map"):
-            object.__setattr__(self, name, as_map_text(getattr(self, name), name))
+            set_fields(self, **{name: as_map_text(getattr(self, name), name)})
         for name in ("positive", "predicted_positive"):
-            rule = getattr(self, name)
-            if rule is not None:
-                object.__setattr__(self, name, rule_text(rule, name))
-        if self.classes is None:
-            self._settle_masks()
-        else:
+            set_fields(self, **{name: optional_rule(getattr(self, name), name)})
+        if self.classes is not None:
             self._settle_classes(self.classes)
+        elif self.names is not None:
+            raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
+        else:
+            set_fields(self, void=void_labels(() if self.void is None else self.void))
 
     def _settle_palette(self) -> None:
         from segbench.protocols.labels.palette import as_palette, labels_in
 
-        palette = as_palette(self.palette)
-        object.__setattr__(self, "palette", palette)
+        set_fields(self, palette=as_palette(self.palette))
         if self.classes is None:
             void = _VOID if self.void is None else void_labels(self.void)
-            named = {label: name for label, name in labels_in(palette).items() if label not in void}
-            object.__setattr__(self, "classes", tuple(named))
-            object.__setattr__(self, "names", self.names or tuple(named.values()))
-
-    def _settle_masks(self) -> None:
-        if self.names is not None:
-            raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
-        object.__setattr__(self, "void", void_labels(() if self.void is None else self.void))
+            named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
+            set_fields(self, classes=tuple(named), names=self.names or tuple(named.values()))
 
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         for name in ("positive", "predicted_positive"):
             if getattr(self, name) is not None:
-                raise ArgumentError(
-                    f"{format_setting(name)} has a meaning for masks only; leave it out, or {format_setting('classes')}"
-                )
+                otherwise = f"leave it out, or {format_setting('classes')}"
+                raise ArgumentError(f"{format_setting(name)} has a meaning for masks only; {otherwise}")
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):
             labels, read = classes_of(classes)
@@ -208,8 +200,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         names = tuple(map(str, labels if names is None else names))
         void = void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void, "Labels")
-        for name, values in (("classes", labels), ("names", names), ("void", void)):
-            object.__setattr__(self, name, values)
+        set_fields(self, classes=labels, names=names, void=void)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, as_whole, check_choice, listed
+from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Parts, Pictured, Prepared, TwoPasses, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
@@ -16,7 +16,7 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers
+from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
@@ -40,13 +40,6 @@ if TYPE_CHECKING:
 
 _MOST_PIXELS = 2**30
 _DECIMALS = 10**6
-_CLASSES: Mapping[str, Any] = MappingProxyType(
-    {
-        **Labels.__dataclass_fields__["classes"].metadata,
-        "help": "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
-        "shown": "those found",
-    }
-)
 _ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
@@ -135,7 +128,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     divisor: int | None = option(
         "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
     )
-    classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
+    classes: int | Sequence[int] | str | None = option_like(
+        Labels,
+        "classes",
+        help="Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
+        shown="those found",
+    )
     names: Sequence[str] | None = None
     things: str | Sequence[int] = option(
         "Say which classes are things: 24-28,31 or person,car.",
@@ -165,9 +163,9 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def __post_init__(self) -> None:
         if self.kind is None:
-            object.__setattr__(self, "kind", INSTANCES if self.divisor is None else PANOPTIC)
+            set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
         check_choice(self.kind, named("kind"), get_args(Kind))
-        object.__setattr__(self, "iou", tuple(map(float, self._thresholds)))
+        set_fields(self, iou=tuple(map(float, self._thresholds)))
         for each in fields(self):
             kinds = _ONLY_OF.get(each.name, (self.kind,))
             if self.kind not in kinds and getattr(self, each.name) != each.default:
@@ -176,34 +174,33 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
-            object.__setattr__(self, "void", void_labels(self.void or ()))
+            set_fields(self, void=void_labels(self.void or ()))
         settle_mask(self, "best")
         check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
-            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
+            set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
         if self.at is not None:
-            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
+            set_fields(self, reads=replace(MASKS, pixelwise=False))
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
             from segbench.protocols.objects.descriptions import PANOPTIC_MAPS
 
-            object.__setattr__(self, "reads", PANOPTIC_MAPS)
+            set_fields(self, reads=PANOPTIC_MAPS)
         else:
-            object.__setattr__(self, "divisor", as_whole(self.divisor, named("divisor"), least=2, most=2**31))
+            set_fields(self, divisor=as_whole(self.divisor, named("divisor"), least=2, most=2**31))
         void = self.void
         if self.classes is not None:
             rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
-            for name in ("classes", "names"):
-                object.__setattr__(self, name, getattr(rules, name))
+            set_fields(self, classes=rules.classes, names=rules.names)
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
-        object.__setattr__(self, "void", void_labels((0,) * (0 not in labels) if void is None else void))
+        set_fields(self, void=void_labels((0,) * (0 not in labels) if void is None else void))
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
         things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
             raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")
-        object.__setattr__(self, "things", things)
+        set_fields(self, things=things)
 
     def _labels_of(self, text: str) -> Sequence[int]:
         """Read labels and names of classes between commas."""

@@ -21,20 +21,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import Quantize, as_whole, check_flags, listed
+from segbench.core.arguments import Quantize, as_whole, check_flags, listed, set_fields
 from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
-from segbench.core.options import option
+from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.label_rules import equals_any, void_labels
-from segbench.protocols.pixels.settings import AT, CALIBRATION, INVERT, QUANTIZE, VOID, Pixels
+from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
 
 if TYPE_CHECKING:
@@ -90,21 +90,21 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         also=("names",),
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] = option(default=(255,), **VOID, shown="255")
-    invert: bool = option(default=False, **INVERT, rare=True)
-    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
-    at: tuple[float, ...] = option(default=(), **AT)
-    calibration: bool = option(default=False, **CALIBRATION, rare=True)
+    void: Sequence[int] = option_like(Pixels, "void", default=(255,), shown="255")
+    invert: bool = option_like(Pixels, "invert")
+    quantize: Quantize | None = option_like(Pixels, "quantize")
+    at: tuple[float, ...] = option_like(Pixels, "at")
+    calibration: bool = option_like(Pixels, "calibration")
 
     def __post_init__(self) -> None:
         check_flags(self)
-        labels = listed(self.labels, "labels", "(0, 1)")
-        object.__setattr__(self, "labels", tuple(as_whole(label, named("labels"), least=None) for label in labels))
-        object.__setattr__(self, "void", void_labels(self.void))
-        object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
-        refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
-        for name in ("at", "quantize"):
-            object.__setattr__(self, name, getattr(self._one, name))
+        labels = tuple(
+            as_whole(label, named("labels"), least=None) for label in listed(self.labels, "labels", "(0, 1)")
+        )
+        names = tuple(map(str, labels if self.names is None else self.names))
+        set_fields(self, labels=labels, names=names, void=void_labels(self.void))
+        refuse_unfit(labels, names, self.void, "Classes")
+        set_fields(self, at=self._one.at, quantize=self._one.quantize)
 
     @property
     def _one(self) -> Pixels:

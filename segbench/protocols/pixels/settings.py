@@ -19,12 +19,11 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import Quantize, as_quantize, as_real, as_void, check_flags, listed
+from segbench.core.arguments import Quantize, as_quantize, as_real, check_flags, listed, set_fields
 from segbench.core.capabilities import (
     Checked,
     FromFiles,
@@ -52,11 +51,12 @@ from segbench.protocols.label_rules import (
     Positive,
     describe,
     equals_any,
+    optional_rule,
     perhaps_swapped,
     rule_option,
-    rule_text,
     settled_positive,
     two_values,
+    void_values,
 )
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -71,29 +71,6 @@ if TYPE_CHECKING:
     from segbench.protocols.pixels.metrics import PixelTable
 
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
-
-VOID: Mapping[str, Any] = {
-    "help": "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
-    "metavar": "VALUES",
-    "panel": "Ground truth",
-    "read": read_void,
-}
-INVERT: Mapping[str, Any] = {
-    "help": "Treat low predictions as positive, for black edges on white.",
-    "of_predictions": True,
-}
-QUANTIZE: Mapping[str, Any] = {
-    "help": "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
-    "read": int,
-    "of_predictions": True,
-}
-AT: Mapping[str, Any] = {
-    "help": "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
-    "metavar": "SCORES",
-    "read": read_numbers,
-}
-CALIBRATION: Mapping[str, Any] = {"help": "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE."}
-"""Metadata of fields that the protocol for many classes shares."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,31 +129,43 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     positive: Positive | None = rule_option(
         "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    void: tuple[float, ...] = option(default=(), **VOID, shown="none")
-    invert: bool = option(default=False, **INVERT, rare=True)
-    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    void: tuple[float, ...] = option(
+        "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
+        (),
+        metavar="VALUES",
+        panel="Ground truth",
+        read=read_void,
+        shown="none",
+    )
+    invert: bool = option(
+        "Treat low predictions as positive, for black edges on white.", False, of_predictions=True, rare=True
+    )
+    quantize: Quantize | None = option(
+        "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
+        read=int,
+        of_predictions=True,
+        rare=True,
+    )
     annotators: AnnotatorRule | None = option(
         "Combine several annotators: positive where any, all or most of them say so; or count each.",
         panel="Ground truth",
         rare=True,
     )
-    at: tuple[float, ...] = option(default=(), **AT)
-    calibration: bool = option(default=False, **CALIBRATION, rare=True)
+    at: tuple[float, ...] = option(
+        "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
+        (),
+        metavar="SCORES",
+        read=read_numbers,
+    )
+    calibration: bool = option(
+        "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True
+    )
 
     def __post_init__(self) -> None:
         check_flags(self)
-        at = [
-            as_real(value, named("at"), "numbers", least=-math.inf, most=math.inf)
-            for value in listed(self.at, "at", "(0.5,)")
-        ]
-        object.__setattr__(self, "at", tuple(sorted(set(at))))
-        object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
-        void = as_void(
-            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
-        )
-        object.__setattr__(self, "void", void)
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
+        at = {as_real(value, named("at")) for value in listed(self.at, "at", "(0.5,)")}
+        set_fields(self, at=tuple(sorted(at)), positive=optional_rule(self.positive), void=void_values(self.void))
+        set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
 

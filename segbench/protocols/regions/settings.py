@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from segbench.core.arguments import set_fields
 from segbench.core.capabilities import Official, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
@@ -85,8 +86,7 @@ class Regions(Protocol, Verb, Official, Pictured):
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
 
-        object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "void", void_labels(self.void, least=0))
+        set_fields(self, thresholds=number_or_list(self.thresholds), void=void_labels(self.void, least=0))
 
     def signature_fields(self) -> dict[str, str]:
         listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from segbench.core.arguments import set_fields
 from segbench.core.capabilities import Checked, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
@@ -108,7 +109,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
     stretch: bool = option("Use maps as they are, instead of stretching each to [0, 1].", True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "positive", rule_text(self.positive))
+        set_fields(self, positive=rule_text(self.positive))
 
     def signature_fields(self) -> dict[str, str]:
         return {"positive": str(self.positive), "stretch": "yes" if self.stretch else "no"}
