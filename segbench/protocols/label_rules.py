@@ -177,6 +177,16 @@ def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.boo
     return found
 
 
+def where_not_void(
+    truth: NDArray[Any], void: Sequence[float], valid: NDArray[np.bool_] | None
+) -> NDArray[np.bool_] | None:
+    """Mark where pixels count, of those that are valid; None for everywhere."""
+    if not void:
+        return valid
+    not_void = ~equals_any(truth, tuple(map(float, void)))
+    return not_void if valid is None else valid & not_void
+
+
 def two_values(
     names: Sequence[str], ground_truths: Sequence[NDArray[Any]], valids: Sequence[NDArray[np.bool_] | None]
 ) -> tuple[list[NDArray[np.bool_]], tuple[float, ...]]:

@@ -15,7 +15,7 @@ from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import take_one, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
-from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
+from segbench.protocols.label_rules import LabelRule, Positive, describe, suggested_positive, where_not_void
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = NDArray[np.bool_]
@@ -65,11 +65,8 @@ def masks_at(
 
 def left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
     """Mark pixels that are in no mask: void ones, and those outside the field of view; None for none."""
-    outside = None if sample.field is None else ~sample.field
-    if not void:
-        return outside
-    found = equals_any(truth, tuple(map(float, void)))
-    return found if outside is None else found | outside
+    valid = where_not_void(truth, void, sample.field)
+    return None if valid is None else ~valid
 
 
 def true_mask(

@@ -25,7 +25,7 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import ANY_DEFECTS, as_defects, defects_of, read_defects
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_option, rule_text, void_values
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_values, where_not_void
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -250,9 +250,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_), valid
         refuse_nan(sample.truth_file, truth)
-        if self.void:
-            not_void = ~equals_any(truth, self.void)
-            valid = not_void if valid is None else valid & not_void
+        valid = where_not_void(truth, self.void, valid)
         if self.defects:
             return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
         return LabelRule.parse(self.positive).positive(truth), valid

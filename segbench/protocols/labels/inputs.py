@@ -18,10 +18,10 @@ from segbench.protocols.label_rules import (
     MANY_LEVELS,
     LabelRule,
     Positive,
-    equals_any,
     half_of,
     perhaps_swapped,
     two_values,
+    where_not_void,
 )
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
@@ -66,25 +66,20 @@ class LabelMap:
     @property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
-        codes, first = self._codes()
-        number = 256 if codes.dtype == np.uint8 else int(codes.max(initial=0)) + 1
-        return Coded(codes.reshape(-1), self.mapping.labels_of(np.arange(first, first + number)))
-
-    def _codes(self) -> tuple[NDArray[Any], int]:
-        """Give the map as uint8 or uint16, and the value that 0 stands for."""
-        labels = whole_labels(self.file, self.role, self.labels)
-        if labels.dtype in (np.uint8, np.uint16):
-            return labels, 0
-        if labels.dtype.kind not in "iu":
-            what = f"{self.role} is of type {labels.dtype}, expected labels"
+        codes, first = whole_labels(self.file, self.role, self.labels).reshape(-1), 0
+        if codes.dtype.kind not in "iu":
+            what = f"{self.role} is of type {codes.dtype}, expected labels"
             raise DataError(self.file, what, "save labels as whole numbers")
-        lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
-        if highest - lowest >= _MOST_CODES:
-            what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
-            raise DataError(self.file, what, "save labels as 8 or 16 bits")
-        first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
-        labels = labels.astype(np.int64) - first if first else labels
-        return labels.astype(np.uint8 if highest - first <= 255 else np.uint16), first
+        if codes.dtype not in (np.uint8, np.uint16):
+            lowest, highest = (int(codes.min()), int(codes.max())) if codes.size else (0, 0)
+            if highest - lowest >= _MOST_CODES:
+                what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
+                raise DataError(self.file, what, "save labels as 8 or 16 bits")
+            first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
+            codes = codes.astype(np.int64) - first if first else codes
+            codes = codes.astype(np.uint8 if highest - first <= 255 else np.uint16)
+        number = 256 if codes.dtype == np.uint8 else int(codes.max(initial=0)) + 1
+        return Coded(codes, self.mapping.labels_of(np.arange(first, first + number)))
 
     def remapped(self) -> LabelMap:
         """Give the map with its values replaced by the labels that they represent."""
@@ -169,9 +164,7 @@ def masks_in(
     truth, predicted = maps
     for each in maps:
         refuse_nan(each.file, each.labels)
-    if void:
-        not_void = ~equals_any(truth.labels, tuple(map(float, void)))
-        valid = not_void if valid is None else valid & not_void
+    valid = where_not_void(truth.labels, void, valid)
     rule = None if positive is None else LabelRule.parse(positive)
     if rule is None:
         try:
@@ -187,9 +180,12 @@ def masks_in(
         is_positive = rule.positive(truth.labels)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
         facts = rule.shown_by(*among)
-    if predicted_positive is not None:
+    labels = predicted.labels
+    if labels.dtype == np.bool_:
+        found_positive = labels
+    elif predicted_positive is not None:
         found_positive = _by_rule(predicted, LabelRule.parse(predicted_positive), "predicted_positive")
-    elif rule is not None and rule.comparison != "=" and not _zero_or_one(predicted.labels):
+    elif rule is not None and rule.comparison != "=" and not ((labels == 0) | (labels == 1)).all():
         found_positive = _by_rule(predicted, rule, "positive")
     else:
         found_positive = _two_valued(truth, predicted)
@@ -199,8 +195,6 @@ def masks_in(
 def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool_]:
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
-    if labels.dtype == np.bool_:
-        return labels
     highest = float(labels.max(initial=0))
     shares = labels.dtype.kind == "f" and highest <= 1
     bound = rule.values[0]
@@ -211,18 +205,11 @@ def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool
     return rule.positive(labels)
 
 
-def _zero_or_one(labels: NDArray[Any]) -> bool:
-    return labels.dtype == np.bool_ or bool(((labels == 0) | (labels == 1)).all())
-
-
 def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
     """Say which pixels are predicted positive by a mask of 0 and one other value."""
     labels = predicted.labels
-    if labels.dtype == np.bool_:
-        return labels
     mask: NDArray[np.bool_] = labels != 0
-    held = labels.max(initial=0)
-    if np.all(~mask | (labels == held)):
+    if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
     classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
     hint = f"for label maps name the classes: {classes}; " if classes else ""

@@ -33,11 +33,11 @@ from segbench.protocols.class_names import classes_of, read_classes, refuse_unfi
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
-    equals_any,
     optional_rule,
     rule_option,
     settled_positive,
     void_labels,
+    where_not_void,
 )
 from segbench.protocols.labels.values import as_map_text, places_of
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
@@ -332,10 +332,9 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
 
         truth, predicted = (each.labels for each in maps.remapped())
         states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
-        left_out = equals_any(truth, tuple(map(float, self.void or ())))
-        if sample.field is not None:
-            left_out |= ~sample.field
-        states[left_out] = State.IGNORED
+        valid = where_not_void(truth, self.void or (), sample.field)
+        if valid is not None:
+            states[~valid] = State.IGNORED
         return states
 
     def pictures(self, sample: Sample, counts: LabelCounts, thresholds: NDArray[np.float64]) -> Pictures:
@@ -382,19 +381,11 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         maps = self._maps(sample).remapped()
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
         if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
-            what = (
-                f"is a stack of two maps, of which the higher one counts, beside {format_setting('predicted_positive')}"
-            )
-            raise DataError(
-                sample.predicted_file, what, f"leave out {format_setting('predicted_positive')}, or save one map"
-            )
-        return masks_in(
-            maps,
-            sample.field,
-            void=self.void or (),
-            positive=self.positive,
-            predicted_positive=self.predicted_positive,
-        )
+            rule = format_setting("predicted_positive")
+            what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
+            raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
+        rules: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
+        return masks_in(maps, sample.field, void=self.void or (), **rules)
 
 
 @dataclass(frozen=True, kw_only=True)

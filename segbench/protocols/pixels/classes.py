@@ -33,7 +33,7 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import equals_any, void_labels
+from segbench.protocols.label_rules import void_labels, where_not_void
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
 
@@ -190,9 +190,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         from segbench.protocols.pixels.class_metrics import ClassCounts
 
         truth, maps = self.maps(sample)
-        valid = ~equals_any(truth, tuple(map(float, self.void)))
-        if sample.field is not None:
-            valid &= sample.field
+        valid = where_not_void(truth, self.void, sample.field)
         counts = tuple(
             self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
             for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
@@ -230,11 +228,11 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         of_class = replace(sample, prediction_file=f"{sample.predicted_file} (class {name})")
         return pixels.count(of_class).counts
 
-    def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_]) -> tuple[str, ...]:
+    def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> tuple[str, ...]:
         """Say which labels are negatives of every class."""
         import numpy as np
 
-        among = truth[valid]
+        among = truth.reshape(-1) if valid is None else truth[valid]
         values = np.flatnonzero(np.bincount(among)) if truth.dtype == np.uint8 else np.unique(among)
         foreign = [value for value in values.tolist() if value not in self.labels]
         if len(foreign) > _LISTED_ONE_BY_ONE:

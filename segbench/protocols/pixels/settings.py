@@ -50,13 +50,13 @@ from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     describe,
-    equals_any,
     optional_rule,
     perhaps_swapped,
     rule_option,
     settled_positive,
     two_values,
     void_values,
+    where_not_void,
 )
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -327,14 +327,16 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        from segbench.core.levels import refuse_nan
+
         if sample.without_truth:
             import numpy as np
 
             return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
         names = sample.truth_files
-        valids = [
-            self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
-        ]
+        for name, truth in zip(names, sample.ground_truths, strict=True):
+            refuse_nan(name, truth)
+        valids = [where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
         if self.positive is None:
             try:
                 labels, values = two_values(names, sample.ground_truths, valids)
@@ -344,25 +346,12 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
                 if not are_label_maps([labels_seen(sample, self.void)]):
                     order = "".join(perhaps_swapped(sample.ground_truths[0], one) for one in sample.predictions[:1])
                     raise DataError(error.path, error.what, order + error.hint) from None
-                raise DataError(
-                    error.path, f"{error.what}; {_LABEL_MAP}", instead_of_label_maps("0-18", "16")
-                ) from None
+                what = f"{error.what}; {_LABEL_MAP}"
+                raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
         else:
             rule = LabelRule.parse(self.positive)
             labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
         return list(zip(labels, valids, strict=True)), values
-
-    def _valid(
-        self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
-    ) -> NDArray[np.bool_] | None:
-        """Mark where an annotator's pixels count; None where all do."""
-        from segbench.core.levels import refuse_nan
-
-        refuse_nan(name, ground_truth)
-        if not self.void:
-            return field
-        not_void = ~equals_any(ground_truth, self.void)
-        return not_void if field is None else field & not_void
 
 
 def _swapped(counts: ScoreCounts) -> ScoreCounts:
