@@ -20,7 +20,6 @@ from segbench.core.capabilities import (
     Published,
     Reference,
     Verb,
-    competes,
 )
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
@@ -52,7 +51,7 @@ _THINNED = "ground truth thinned"
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
 
 
-class _OfBoundaries(Protocol, Importable, Official):
+class _OfBoundaries(Protocol, Importable):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -71,14 +70,9 @@ class _OfBoundaries(Protocol, Importable, Official):
 
         return PublishedCurve.from_json(text)
 
-    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
-        from segbench.protocols.boundaries.official import official_files
-
-        return official_files(per_image, competes=competes(self))
-
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictured):
+class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annotated, Pictured):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -240,6 +234,11 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
                 suppressed=self.nms is not None or not self.thin,
             ),
         )
+
+    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
+        from segbench.protocols.boundaries.official import official_files
+
+        return official_files(per_image)
 
     def annotators_alone(self) -> Protocol:
         return Annotators(settings=self)
