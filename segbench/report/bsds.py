@@ -46,7 +46,7 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
     results = as_results(results)
     chosen = [result for result in results if result.rules.capability(Official) and not result.published]
     if not chosen:
-        what = "no images counted by a method with the boundaries or regions protocol"
+        what = "no result of the boundaries or regions protocol with counts of a method"
         raise ArgumentError(f"{what}, and there are official files of these only")
     chosen = [result for result in chosen if result.counts]
     if not chosen:
