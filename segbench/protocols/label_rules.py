@@ -41,12 +41,7 @@ MANY_LEVELS = 33
 NEAR_AN_END = 32.0
 """How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
 
-_COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+_COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
@@ -110,15 +105,9 @@ class LabelRule:
         if not values.size or (positive.any() and not positive.all()):
             return
         none = "negative" if positive.any() else "positive"
-        what = (
-            f"{format_setting('positive', str(self))} leaves no {none} pixel in {where}, which holds {_listed(values)}"
-        )
-        if values.size > 1:
-            hint = suggested_positive(values.tolist())
-        elif left_out_by:
-            hint = f"perhaps {left_out_by} left out every other value; give another, or none"
-        else:
-            hint = BOTH_SIDES
+        rule = format_setting("positive", str(self))
+        what = f"{rule} leaves no {none} pixel in {where}, which holds {_listed(values)}"
+        hint = suggested_positive(values.tolist()) if values.size > 1 else _left_out(left_out_by) or BOTH_SIDES
         raise DataError("ground truth", what, hint)
 
 
@@ -219,33 +208,6 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
     return float(lowest), float(highest)
 
 
-def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> float | None:
-    """Settle which value is positive over a set of images labelled without a rule."""
-    known = {value for values in found.values() for value in values}
-    if len(known) in (0, 2):
-        return max(known, default=None)
-    holders = grouped((value, name) for name, values in found.items() for value in values)
-    listing = "; ".join(
-        f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
-        for value, names in sorted(holders.items())
-    )
-    if len(holders) > 1:
-        hint = _name_positive(f">={sorted(holders)[1]:g}")
-    elif left_out_by:
-        hint = f"perhaps {left_out_by} left out every other value; give another, or none"
-    else:
-        (value,) = holders
-        hint = (
-            f"{BOTH_SIDES}; for a part of a set ({format_setting('images')}) say which value is positive in the whole: "
-        )
-        hint += format_setting("positive", value or 255)
-    raise DataError(
-        "ground truth",
-        f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
-        hint,
-    )
-
-
 def are_grey_levels(values: Sequence[float]) -> bool:
     """Return whether rising values of ground truth look like grey levels: many, or all near black or white."""
     near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
@@ -287,11 +249,29 @@ def settled_positive(
     facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: str, complete: bool
 ) -> Settled:
     """Decide which value is positive; the counts of images that hold it alone are turned round."""
-    found = {value for values in facts.values() for value in values}
-    if not found or (len(found) < 2 and not complete):
+    holders = grouped((value, name) for name, values in facts.items() for value in values)
+    if not holders or (len(holders) < 2 and not complete):
         return {}
-    positive = agree_on_positive(facts, left_out_by=excluded_by)
-    return {} if positive is None else {(positive,): turned}
+    if len(holders) == 2:
+        return {(max(holders),): turned}
+    listing = "; ".join(
+        f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        for value, names in sorted(holders.items())
+    )
+    if len(holders) > 2:
+        hint = _name_positive(f">={sorted(holders)[1]:g}")
+    elif excluded_by:
+        hint = _left_out(excluded_by)
+    else:
+        of_part = f"for a part of a set ({format_setting('images')}) say which value is positive in the whole: "
+        hint = f"{BOTH_SIDES}; {of_part}{format_setting('positive', min(holders) or 255)}"
+    what = f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}"
+    raise DataError("ground truth", what, hint)
+
+
+def _left_out(by: str) -> str:
+    """Say that options may have left out all other values; nothing where none did."""
+    return f"perhaps {by} left out every other value; give another, or none" if by else ""
 
 
 def describe(values: NDArray[Any]) -> str:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import format_setting
-from segbench.core.metric import Metric, held_note, left_out_note, shares
+from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
@@ -111,13 +111,7 @@ POSITIVE = shares(
     Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3),
 )  # fmt: skip
 TOTALS = (
-    Metric(
-        key="classes_present",
-        title="classes",
-        image_key="classes_present",
-        kind="total",
-        note="those in the ground truth",
-    ),
+    CLASSES_PRESENT,
     Metric(key="classes", kind="total"),
     *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored", "outside")),
 )
@@ -176,15 +170,12 @@ class LabelTable(CountsTable[LabelCounts]):
         size = len(self.class_names)
         parts = np.zeros((3, self.images, size))
         totals = np.zeros((3, self.images), np.int64)
-        for place, name in enumerate(self.names):
-            counts = self.per_image[name]
+        for place, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
                 what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
                 raise ArgumentError(f"{what}; count all images by the same classes")
             matrix = counts.matrix
-            parts[0, place] = np.diagonal(matrix)
-            parts[1, place] = matrix.sum(axis=1)
-            parts[2, place] = matrix[:, :size].sum(axis=0)
+            parts[:, place] = np.diagonal(matrix), matrix.sum(axis=1), matrix[:, :size].sum(axis=0)
             totals[:, place] = counts.ignored, matrix[:, size].sum(), np.trace(matrix, offset=1)
         return _ByClass(*parts), totals
 
@@ -228,10 +219,8 @@ class LabelTable(CountsTable[LabelCounts]):
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; which images are the worst no sum of several shows."""
         size = len(self.class_names)
-        tp, truth, predicted, held, of_images, dice = np.split(
-            sums, np.cumsum([size, size, size, size + 1, size + 1]), axis=1
-        )
-        by_class = _ByClass(tp, truth, predicted)
+        *parts, held, of_images, dice = np.split(sums, np.cumsum([size, size, size, size + 1, size + 1]), axis=1)
+        by_class = _ByClass(*parts)
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             means = of_images / held
             values = {
@@ -272,15 +261,11 @@ class LabelTable(CountsTable[LabelCounts]):
     def totals(self) -> Mapping[str, int]:
         """Classes in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
         counts, totals = self._by_image
-        ignored, outside, _ = totals.sum(axis=1).tolist()
         truth = counts.truth.sum(axis=0)
-        return {
-            "classes_present": int(np.count_nonzero(truth)),
-            "classes": truth.size,
-            "pixels": int(truth.sum()),
-            "ignored": int(ignored),
-            "outside": int(outside),
-        }
+        of_classes = np.count_nonzero(truth), truth.size, truth.sum()
+        return dict(
+            zip([metric.key for metric in TOTALS], map(int, (*of_classes, *totals[:2].sum(axis=1))), strict=True)
+        )
 
     def why_undefined(self, metric: Metric) -> str:
         counts, _ = self._by_image

@@ -171,15 +171,10 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
     return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
 
 
-PRESENT = Metric(
-    key="classes_present", title="classes", image_key="classes_present", kind="total", note="those in the ground truth"
-)
 TOTALS = (
     Metric(key="classes", kind="total"),
-    *(
-        Metric(key=key, image_key=key, kind="total")
-        for key in ("pixels", "ignored", "micro_positives", "micro_negatives")
-    ),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored")),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("micro_positives", "micro_negatives")),
 )
 
 
@@ -251,15 +246,15 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     @property
     def totals(self) -> Mapping[str, int]:
         """Numbers of classes and pixels."""
-        micro = self._micro.totals
-        first = next((table.totals for table in self._tables), {"positives": 0, "negatives": 0, "ignored": 0})
+        positives, negatives, ignored = self._micro.totals.values()
+        number = len(self._classes)
         return {
-            "classes_present": len(self._classes) - len(self._absent),
-            "classes": len(self._classes),
-            "pixels": first["positives"] + first["negatives"],
-            "ignored": first["ignored"],
-            "micro_positives": micro["positives"],
-            "micro_negatives": micro["negatives"],
+            "classes_present": number - len(self._absent),
+            "classes": number,
+            "pixels": (positives + negatives) // max(number, 1),
+            "ignored": ignored // max(number, 1),
+            "micro_positives": positives,
+            "micro_negatives": negatives,
         }
 
     def why_undefined(self, metric: Metric) -> str:

@@ -26,7 +26,7 @@ from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredByS
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import Metric
+from segbench.core.metric import CLASSES_PRESENT, Metric
 from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
@@ -140,9 +140,9 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         return self.labels.index(label) if label in self.labels else None
 
     def metrics(self) -> tuple[Metric, ...]:
-        from segbench.protocols.pixels.class_metrics import PRESENT, TOTALS, metrics_of
+        from segbench.protocols.pixels.class_metrics import TOTALS, metrics_of
 
-        return (PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
+        return (CLASSES_PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
 
     def table(self, per_image: Mapping[str, ClassCounts], *, of_set: Counts | None = None) -> ClassTable:
         from segbench.protocols.pixels.class_metrics import ClassTable
