@@ -23,9 +23,7 @@ from segbench.core.numbers import many, written
 from segbench.core.options import option
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
 
@@ -74,11 +72,11 @@ class LabelRule:
         """Give the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
-    def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def labels(self, file: str, ground_truth: Array) -> BoolArray:
         """Mark which pixels of a file are positive; a rule with demands on the values names the file in its error."""
         return self.positive(ground_truth)
 
-    def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def positive(self, ground_truth: Array) -> BoolArray:
         """Mark which pixels are positive."""
         if self.comparison == "=":
             return equals_any(ground_truth, self.values)
@@ -86,7 +84,7 @@ class LabelRule:
 
         return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
 
-    def shown_by(self, ground_truth: NDArray[Any], positive: NDArray[np.bool_]) -> tuple[float, ...]:
+    def shown_by(self, ground_truth: Array, positive: BoolArray) -> tuple[float, ...]:
         """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
         if not ground_truth.size:
             return ()
@@ -122,18 +120,18 @@ def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
     return None if rule is None else rule_text(rule, name)
 
 
-def rule_option(text: str, default: Any = None, *, of_predictions: bool = False, **others: Any) -> Any:  # noqa: ANN401  as `option`
+def rule_option(text: str, default: Any = None, *, of_predictions: bool = False, **others: Any) -> Any:
     """Declare an option that is a rule."""
     panel = "Protocol" if of_predictions else "Ground truth"
     return option(text, default, metavar="VALUES", read=str, panel=panel, of_predictions=of_predictions, **others)
 
 
-def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:  # noqa: ANN401  checked here
+def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
     return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
 
 
-def void_values(values: Any) -> tuple[float, ...]:  # noqa: ANN401  checked here
+def void_values(values: Any) -> tuple[float, ...]:
     """Read the ground-truth values that are left out."""
     return as_void(values, "(255,)", lambda value: as_real(value, named("void")))
 
@@ -153,11 +151,11 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     return written(numbers)
 
 
-def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
+def equals_any(array: Array, values: tuple[float, ...]) -> BoolArray:
     """Mark which pixels hold one of a few values."""
     import numpy as np
 
-    found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)
+    found: BoolArray = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
         # A whole number compared as such keeps integer arrays from being turned into floats; small floats are widened,
         # for NumPy would round the value to their type.
@@ -166,9 +164,7 @@ def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.boo
     return found
 
 
-def where_not_void(
-    truth: NDArray[Any], void: Sequence[float], valid: NDArray[np.bool_] | None
-) -> NDArray[np.bool_] | None:
+def where_not_void(truth: Array, void: Sequence[float], valid: BoolArray | None) -> BoolArray | None:
     """Mark where pixels count, of those that are valid; None for everywhere."""
     if not void:
         return valid
@@ -177,8 +173,8 @@ def where_not_void(
 
 
 def two_values(
-    names: Sequence[str], ground_truths: Sequence[NDArray[Any]], valids: Sequence[NDArray[np.bool_] | None]
-) -> tuple[list[NDArray[np.bool_]], tuple[float, ...]]:
+    names: Sequence[str], ground_truths: Sequence[Array], valids: Sequence[BoolArray | None]
+) -> tuple[list[BoolArray], tuple[float, ...]]:
     """Label an image without a rule: the larger of the two values that its annotators hold together is positive."""
     import numpy as np
 
@@ -193,7 +189,7 @@ def two_values(
     return [truth if truth.dtype == np.bool_ else truth == values[1] for truth in ground_truths], values
 
 
-def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> tuple[float, ...]:
+def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) -> tuple[float, ...]:
     import numpy as np
 
     if ground_truth.dtype == np.bool_:
@@ -228,7 +224,7 @@ def suggested_positive(values: Sequence[float]) -> str:
     return _name_positive(f"{highest:g}")
 
 
-def perhaps_swapped(ground_truth: NDArray[Any], prediction: NDArray[Any]) -> str:
+def perhaps_swapped(ground_truth: Array, prediction: Array) -> str:
     """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
     import numpy as np
 
@@ -274,12 +270,12 @@ def _left_out(by: str) -> str:
     return f"perhaps {by} left out every other value; give another, or none" if by else ""
 
 
-def describe(values: NDArray[Any]) -> str:
+def describe(values: Array) -> str:
     """Count and list distinct values."""
     return f"{values.size} distinct values ({_listed(values)})"
 
 
-def _listed(values: NDArray[Any]) -> str:
+def _listed(values: Array) -> str:
     """List values, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8].tolist())
     return f"{shown}, ..." if values.size > 8 else shown

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
+from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_mask, where_counted
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_not_finite, scores_of
@@ -18,10 +17,10 @@ from segbench.protocols.boundaries.inputs import check_unit_range
 from segbench.protocols.label_rules import LabelRule, Positive, describe, suggested_positive, where_not_void
 from segbench.protocols.predicted_labels import in_colour
 
-Mask = NDArray[np.bool_]
+Mask = BoolArray
 
 
-def two_maps(sample: Sample, no_volumes: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
     """Give the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
     if len(sample.ground_truths) > 1:
         raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
@@ -63,15 +62,15 @@ def masks_at(
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 
-def left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
+def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:
     """Mark pixels that are in no mask: void ones, and those outside the field of view; None for none."""
     valid = where_not_void(truth, void, sample.field)
     return None if valid is None else ~valid
 
 
 def true_mask(
-    sample: Sample, truth: NDArray[Any], positive: Positive | None, none: NDArray[np.bool_] | None, of_labels: str = ""
-) -> NDArray[np.bool_]:
+    sample: Sample, truth: Array, positive: Positive | None, none: BoolArray | None, of_labels: str = ""
+) -> BoolArray:
     """Mark what the ground truth calls positive, apart from where there is `none`, whatever it holds there."""
     if none is not None:
         truth = np.where(none, truth.dtype.type(0), truth)
@@ -80,11 +79,11 @@ def true_mask(
     return two_valued(sample.truth_file, truth, of_labels=of_labels)
 
 
-def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_labels: str = "") -> NDArray[np.bool_]:
+def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: str = "") -> BoolArray:
     """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with label maps."""
     if values.dtype == np.bool_:
         return zero_or_one(values)
-    marked: NDArray[np.bool_] = values != 0
+    marked: BoolArray = values != 0
     if np.all(~marked | (values == values.max())):
         return marked
     if in_colour(values):
@@ -95,7 +94,7 @@ def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_l
     raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
 
 
-def finite_scores(sample: Sample, stored: NDArray[Any]) -> NDArray[np.float64]:
+def finite_scores(sample: Sample, stored: Array) -> FloatArray:
     """Give the scores of a soft map, all of which have to be finite."""
     scores = scores_of(stored)
     refuse_not_finite(sample.predicted_file, scores)
@@ -103,9 +102,9 @@ def finite_scores(sample: Sample, stored: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def image_of(
-    ground_truth: Any,  # noqa: ANN401  whatever NumPy can read
-    prediction: Any,  # noqa: ANN401  as above
-    valid: Any,  # noqa: ANN401  as above
+    ground_truth: Any,
+    prediction: Any,
+    valid: Any,
     *,
     of_stacks: str | None = None,
     maps: bool = False,
@@ -129,7 +128,7 @@ def image_of(
     return Sample("image", (truth,), (predicted,), counted, **files)
 
 
-def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **advice: Any) -> Any:  # noqa: ANN401  of each
+def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **advice: Any) -> Any:
     """Count two arrays as a protocol does that takes arrays, see `image_of`."""
     if why_not := getattr(protocol, "why_not_arrays", ""):
         raise ArgumentError(why_not)

@@ -21,11 +21,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, FloatArray
 from segbench.core.interface import format_setting, setting
 from segbench.core.sample import Sample
 from segbench.loaders.arrays import COLOUR
@@ -124,12 +123,12 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
 
 
-def in_colour(labels: NDArray[Any]) -> bool:
+def in_colour(labels: Array) -> bool:
     """Say whether a map holds packed colours, as the loaders give them."""
     return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
 
 
-def is_whole(array: NDArray[Any]) -> bool:
+def is_whole(array: Array) -> bool:
     """Return whether all values are whole numbers; most soft maps of floats are recognised by a few pixels."""
     if array.dtype.kind != "f":
         return True
@@ -138,14 +137,14 @@ def is_whole(array: NDArray[Any]) -> bool:
     return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
 
 
-def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
+def distinct(values: Array) -> FloatArray:
     """Give the distinct values of an array, rising."""
     if values.dtype in (np.uint8, np.uint16):
         return np.flatnonzero(np.bincount(values.reshape(-1), minlength=1)).astype(np.float64)
     return np.unique(values).astype(np.float64)
 
 
-def _agreement(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float, float]:
+def _agreement(truth: Array, predicted: Array) -> tuple[float, float, float]:
     """Count pixels, those with the same value on both sides, and how many of them chance would give."""
     if not truth.size:
         return 0.0, 0.0, 0.0

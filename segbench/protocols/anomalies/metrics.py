@@ -14,10 +14,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import Array, FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
@@ -363,7 +362,7 @@ class AnomalyCurve(Drawn):
     pimo: Line
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
+    def columns(self) -> Mapping[str, Array]:
         """Rising thresholds, counts and rates of pixels."""
         columns = self.pixels.columns
         known = np.isfinite(columns["threshold"])

@@ -66,7 +66,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return found
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  a sparse matrix
+    def rows(self) -> Any:
         """One column for each image: sums say how often it is there."""
         return eye_array(self.images, format="csr")
 

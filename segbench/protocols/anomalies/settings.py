@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import BoolArray
     from segbench.core.table import Table
     from segbench.protocols.anomalies.counts import AnomalyCounts
 
@@ -40,7 +41,7 @@ Scores = tuple[tuple[str, float], ...]
 """The score of each image by its name."""
 
 
-def read_scores(table: Any) -> Scores:  # noqa: ANN401  checked here
+def read_scores(table: Any) -> Scores:
     """Read the scores of images from the only other column of a CSV file, or take them from a mapping."""
     where = named("image_scores")
     if not isinstance(table, Mapping):
@@ -237,7 +238,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
             states[~valid] = State.IGNORED
         return states
 
-    def _labels(self, sample: Sample) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+    def _labels(self, sample: Sample) -> tuple[BoolArray, BoolArray | None]:
         """Mark which pixels are anomalous, and which count, None for all."""
         import numpy as np
 

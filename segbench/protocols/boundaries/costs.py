@@ -25,8 +25,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import IntArray
 from segbench.core.compiling import helper, int64, uint64
 from segbench.core.errors import ArgumentError
 
@@ -43,8 +43,8 @@ class Costs(NamedTuple):
     What an unmatched pixel costs is taken off: a pair then costs less than 0, and a pixel left alone 0, on either side.
     """
 
-    pair: NDArray[np.int64]  # (R + 1, R + 1): by |dy| and |dx|
-    half_width: NDArray[np.int64]  # (R + 1,): the largest |dx| within the tolerance, by |dy|
+    pair: IntArray  # (R + 1, R + 1): by |dy| and |dx|
+    half_width: IntArray  # (R + 1,): the largest |dx| within the tolerance, by |dy|
     height: int
     width: int
     annotator: np.uint64
@@ -70,7 +70,7 @@ def costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: in
 
 
 @helper
-def tie_break(pair: Any, annotator: Any) -> Any:  # noqa: ANN401 - NumPy's uint64 in, int64 out
+def tie_break(pair: Any, annotator: Any) -> Any:
     """Hash ``p << 32 | g`` (uint64) and the annotator's key (uint64) to a number from 0 to 2**20 - 1 (int64)."""
     z = pair + annotator
     z = (z ^ (z >> uint64(30))) * _MIX_1

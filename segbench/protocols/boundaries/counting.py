@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.protocols.boundaries import thinning
 from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
@@ -99,7 +100,7 @@ def count_boundary_maps(
 
 
 def _count(
-    maps: NDArray[np.uint64], truths: list[NDArray[np.bool_]], thresholds: NDArray[np.float64], max_dist: float | str
+    maps: NDArray[np.uint64], truths: list[BoolArray], thresholds: FloatArray, max_dist: float | str
 ) -> BoundaryCounts:
     shape = truths[0].shape
     max_dist_px = tolerance_px(max_dist, shape)

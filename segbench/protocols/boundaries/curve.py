@@ -25,12 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from segbench.core.arrays import FloatArray, as_floats, frozen
+from segbench.core.arrays import Array, FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
@@ -89,7 +89,7 @@ class BoundaryCurve(Drawn):
         return f_of(self.recall, self.precision)
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
+    def columns(self) -> Mapping[str, Array]:
         """Thresholds, counts where they are known, rates and F; nan where no image has a pixel to match."""
         rates = {"recall": self.recall, "precision": self.precision, "f": self.f}
         if self.counts is None:
@@ -158,7 +158,7 @@ def measured_curves(thresholds: FloatArray, recall: FloatArray, precision: Float
     return values
 
 
-def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+def ratio(part: Array, whole: Array) -> FloatArray:
     """Divide, 0 where the whole is 0 (rule 1)."""
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)

@@ -7,30 +7,30 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.arrays import as_array, as_floats
+from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named
 from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.numbers import written
 from segbench.loaders.repairs import require_same_size
 
-Reader = Callable[[Any, str], NDArray[Any]]
+Reader = Callable[[Any, str], Array]
 
 _MOST_THRESHOLDS = 65_535
 _LARGEST_RADIUS = 100
 
 
-def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
+def as_mask(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask: pixels other than 0 are on."""
     array = _plane(mask, name)
     refuse_nan(name, array)
     return np.ascontiguousarray(array != 0)
 
 
-def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
+def as_scores(scores: ArrayLike, name: str) -> FloatArray:
     """Read a soft map: levels of an unsigned type over its maximum, bool as 0 and 1, floats as they are."""
     array = _plane(scores, name)
     if array.dtype in (np.uint8, np.uint16):
@@ -44,7 +44,7 @@ def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
+def as_thresholds(thresholds: int | ArrayLike) -> FloatArray:
     """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them.
 
     These are ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, which may lie one unit in the last place beside
@@ -68,7 +68,7 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
     return read.size if np.ndim(thresholds) == 0 else tuple(read.tolist())
 
 
-def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
+def check_unit_range(scores: FloatArray, name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
     why = "but evenly spaced thresholds are for [0, 1]"
     refuse_beyond_unit(name, scores, why, ", or give the thresholds as a list")
@@ -102,7 +102,7 @@ def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
     return [parts] if parts and all(np.ndim(part) == 1 for part in parts) else parts
 
 
-def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) -> list[NDArray[Any]]:
+def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) -> list[Array]:
     """Read one map, or several of one size."""
     read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
     if not read_maps:
@@ -111,12 +111,12 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
     return read_maps
 
 
-def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
+def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[BoolArray]:
     """Read one mask, or one per annotator."""
     return of_one_size(ground_truths, "ground truth of annotator", _as_drawn)
 
 
-def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
+def _as_drawn(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask that holds 0 and one other value, so that scores are not taken for one."""
     drawn = as_mask(mask, name)
     values = np.asarray(mask)[drawn]
@@ -126,12 +126,12 @@ def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
     return drawn
 
 
-def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
+def check_same_size(prediction: Array, ground_truth: Array, name: str = "prediction") -> None:
     """Refuse a prediction of another size than the ground truth."""
     require_same_size([("the ground truth", ground_truth.shape), (name, prediction.shape)])
 
 
-def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
+def _plane(array: ArrayLike, name: str) -> Array:
     plane = as_array(array, name)
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
@@ -149,7 +149,7 @@ def as_radius(radius: float, name: str) -> int:
     return as_whole(radius, name, most=_LARGEST_RADIUS)
 
 
-def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
+def label_boundaries(label_map: ArrayLike) -> BoolArray:
     """Mark the boundaries of a label map, as BSDS500's ``seg2bdry(.., 'imageSize')`` does.
 
     On a grid of (2H + 1) x (2W + 1) points pixels have odd coordinates. Cracks between unequal 4-neighbours are marked,
@@ -192,7 +192,7 @@ def label_boundaries(label_map: ArrayLike) -> NDArray[np.bool_]:
     return marked
 
 
-def sample_ucm2(ucm2: NDArray[Any]) -> NDArray[Any]:
+def sample_ucm2(ucm2: Array) -> Array:
     """Sample the contour map of image size from one of double size."""
     if ucm2.ndim != 2 or min(ucm2.shape) < 3 or not all(side % 2 for side in ucm2.shape):
         raise ArgumentError(f"ucm2 has shape {ucm2.shape}, expected (2 height + 1, 2 width + 1)")

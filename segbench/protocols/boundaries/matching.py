@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
+from segbench.core.arrays import BoolArray, IntArray
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.inputs import as_mask, check_same_size, tolerance_px
@@ -33,9 +34,9 @@ class BoundaryMatch:
         Sum of the distances of all pairs in pixels, each rounded to hundredths: what was minimised.
     """
 
-    prediction: NDArray[np.int64]
-    ground_truth: NDArray[np.int64]
-    prediction_to_gt: NDArray[np.int64]
+    prediction: IntArray
+    ground_truth: IntArray
+    prediction_to_gt: IntArray
     total_distance: float
 
     @property
@@ -44,7 +45,7 @@ class BoundaryMatch:
         return int(np.count_nonzero(self.prediction_to_gt >= 0))
 
     @property
-    def links(self) -> NDArray[np.int64]:
+    def links(self) -> IntArray:
         """Row and column of both pixels of every pair, prediction first; shape (count, 2, 2)."""
         matched = self.prediction_to_gt >= 0
         partners = self.ground_truth[self.prediction_to_gt[matched]]
@@ -106,7 +107,7 @@ def match_boundaries(
 
 
 def boundary_states(
-    predicted: NDArray[np.bool_], ground_truths: Sequence[NDArray[np.bool_]], *, max_dist: float | str, thin: bool
+    predicted: BoolArray, ground_truths: Sequence[BoolArray], *, max_dist: float | str, thin: bool
 ) -> NDArray[np.uint8]:
     """Match an image's boundaries with every annotator's, and mark found, false and missed pixels."""
     on = thinned(predicted) if thin else predicted

@@ -6,9 +6,8 @@ The conventions are those of `segbench.protocols.boundaries.curve`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
 
 _compiled = compiled(error_model="numpy")
@@ -33,7 +32,7 @@ def interpolated(x: float, xs: FloatArray, ys: FloatArray, size: int) -> float:
 
 
 @_compiled
-def distinct(keys: FloatArray, values: FloatArray, order: NDArray[np.int64], xs: FloatArray, ys: FloatArray) -> int:
+def distinct(keys: FloatArray, values: FloatArray, order: IntArray, xs: FloatArray, ys: FloatArray) -> int:
     """Take points in an order of rising keys, keep the first value of equal keys, and give how many are left."""
     size = 0
     for k in order:
@@ -97,7 +96,7 @@ def ods(recall: FloatArray, precision: FloatArray, shares: FloatArray) -> tuple[
 def measure_curves(
     thresholds: FloatArray,
     curves: tuple[FloatArray, FloatArray],
-    orders: tuple[NDArray[np.int64], NDArray[np.int64]],
+    orders: tuple[IntArray, IntArray],
     shares: FloatArray,
     values: FloatArray,
 ) -> None:

@@ -11,9 +11,8 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import MEAN_UNITS, FloatArray
+from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import verb
@@ -187,7 +186,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return heights
 
     @cached_property
-    def _thresholds(self) -> NDArray[np.float64]:
+    def _thresholds(self) -> FloatArray:
         return next(iter(self.per_image.values())).thresholds
 
     @cached_property
@@ -200,9 +199,9 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return np.concatenate(parts)
 
 
-def _one_point(counts: FloatArray) -> NDArray[np.bool_]:
+def _one_point(counts: FloatArray) -> BoolArray:
     """Mark which of some counts, shape (rows, 4, K), are the same at every threshold, as those of masks are."""
-    alike: NDArray[np.bool_] = (counts == counts[:, :, :1]).all(axis=(1, 2))
+    alike: BoolArray = (counts == counts[:, :, :1]).all(axis=(1, 2))
     alike &= (counts[:, 3, 0] > 0) | (counts.shape[2] == 1)
     return alike
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.boundaries.counts import BoundaryCounts
     from segbench.protocols.boundaries.metrics import BoundaryTable
@@ -276,7 +277,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
         kept = float(nms(soft, **_OF_CRISPNESS).sum())
         return round(kept / before * MEAN_UNITS), 1
 
-    def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
         import numpy as np
 
@@ -307,7 +308,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
             predicted = as_scores(self.soft_map(sample), "prediction") >= threshold
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
 
-    def soft_map(self, sample: Sample) -> NDArray[Any]:
+    def soft_map(self, sample: Sample) -> Array:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
         from segbench.core.levels import as_shares, mirrored
         from segbench.protocols.boundaries.inputs import sample_ucm2
@@ -326,7 +327,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
 
         return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
-    def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
+    def boundary_maps(self, sample: Sample) -> list[BoolArray]:
         """Give the boundary map of each annotator, thinned if the settings say so."""
         drawn = self._drawn(sample)
         if not self.thin_ground_truth:
@@ -335,7 +336,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
 
         return [thin(one) for one in drawn]
 
-    def _drawn(self, sample: Sample) -> list[NDArray[np.bool_]]:
+    def _drawn(self, sample: Sample) -> list[BoolArray]:
         """Give the boundary map of each annotator as it is drawn."""
         if sample.without_truth:
             import numpy as np
@@ -345,7 +346,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
             return [self._of_category(sample)]
         return [self._boundary_map(*named) for named in zip(sample.truth_files, sample.ground_truths, strict=True)]
 
-    def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
+    def _of_category(self, sample: Sample) -> BoolArray:
         name = sample.truth_file
         if not sample.categories_drawn:
             raise DataError(name, f"holds no boundaries of categories, but category {self.category} was selected")
@@ -357,7 +358,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
             raise DataError(name, what, f"choose one of 1 to {number}: {format_setting('category', 1)}")
         return sample.ground_truths[self.category - 1] != 0
 
-    def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def _boundary_map(self, name: str, ground_truth: Array) -> BoolArray:
         import numpy as np
 
         from segbench.protocols.boundaries.inputs import label_boundaries
@@ -366,7 +367,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
             return label_boundaries(ground_truth)
         if self.positive is not None:
             return LabelRule.parse(self.positive).positive(ground_truth)
-        boundary: NDArray[np.bool_] = ground_truth != 0
+        boundary: BoolArray = ground_truth != 0
         if not np.all(ground_truth[boundary] == ground_truth.max()):
             raise DataError(
                 name,

@@ -7,11 +7,12 @@ tolerance are read off the packed masks where they are needed, so memory stays l
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, IntArray
 from segbench.core.compiling import helper, int64, kernel, uint64
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs
@@ -32,7 +33,7 @@ _CHUNK = 4096
 class Sweep(NamedTuple):
     """The assignments of one annotator at all thresholds."""
 
-    matched: NDArray[np.int64]  # (K,): pairs at each threshold
+    matched: IntArray  # (K,): pairs at each threshold
     partners: NDArray[np.int32]  # (K, N): flat index of each ground-truth pixel's partner or -1, if traced
 
 
@@ -61,7 +62,7 @@ def sweep(
 
 
 @kernel
-def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
+def reached(pixels: Array, costs: Costs) -> Array:
     """Pack the mask of all pixels within the tolerance of any of these."""
     half_width = costs.half_width
     within = np.zeros((costs.height, (costs.width + 63) >> 6), np.uint64)
@@ -82,14 +83,14 @@ def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
 
 @kernel
 def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is one call from Python
-    maps: NDArray[Any],
+    maps: Array,
     columns: Side,
     rows: Side,
     costs: Costs,
     scratch: Scratch,
-    used: NDArray[Any],
-    matched: NDArray[Any],
-    partners: NDArray[Any],
+    used: Array,
+    matched: Array,
+    partners: Array,
 ) -> None:
     """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
     live, every, before, pixel = columns.live, columns.every, columns.before, columns.pixel
@@ -183,7 +184,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
 
 
 @helper
-def _unmatch(rows: Side, columns: Side, taken: NDArray[Any]) -> None:
+def _unmatch(rows: Side, columns: Side, taken: Array) -> None:
     """Undo all pairs."""
     row_mate, row_price, column_mate, column_price = rows.mate, rows.price, columns.mate, columns.price
     row_price[:] = 0
@@ -209,6 +210,6 @@ def _stride(size: int) -> int:
 
 
 @helper
-def _flip(words: NDArray[Any], pixel: int, width: int) -> None:
+def _flip(words: Array, pixel: int, width: int) -> None:
     y, x = divmod(int64(pixel), width)
     words[y * ((width + 63) >> 6) + (x >> 6)] ^= ONE << uint64(x & 63)

@@ -22,7 +22,7 @@ _NO_END = (0.0, math.inf)
 _TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
 
 
-def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:  # noqa: ANN401  fields
+def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:
     """Describe clDice, or a part of it."""
     key = f"cldice{key}"
     found: dict[str, Any] = {"image_key": key, "image_title": image_title} if image_title else {}

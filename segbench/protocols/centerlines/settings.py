@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.centerlines.counts import CenterlineCounts
     from segbench.protocols.centerlines.metrics import CenterlineTable
@@ -164,11 +165,11 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
 
         return Counted(count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity))
 
-    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
         return self._states(sample, [threshold])[0]
 
-    def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its centerlines at each threshold."""
         import numpy as np
 
@@ -203,9 +204,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             found.append(states)
         return found
 
-    def _masks(
-        self, sample: Sample, cuts: Sequence[float] = ()
-    ) -> tuple[NDArray[np.bool_], list[NDArray[np.bool_]], NDArray[np.float64]]:
+    def _masks(self, sample: Sample, cuts: Sequence[float] = ()) -> tuple[BoolArray, list[BoolArray], FloatArray]:
         """Read the true mask, and the predicted one at each threshold, or at `cuts` if there are several thresholds."""
         import numpy as np
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import IntArray
 from segbench.core.compiling import compiled
 from segbench.protocols.saliency.kernels import cells_of_row, ends_of_cells
 
@@ -25,7 +26,6 @@ _BITS = 11  # of a digit of values that are sorted
 _DIGIT = 2**_BITS - 1
 
 ByteArray = NDArray[np.uint8]
-IntArray = NDArray[np.int64]
 Int32Array = NDArray[np.int32]
 
 

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric, shares
@@ -158,7 +157,7 @@ class ContourTable(_Means):
             return np.hstack([means, of_images[:, :keys] / of_images[:, keys:]])
 
     @cached_property
-    def _sides(self) -> NDArray[np.bool_]:
+    def _sides(self) -> BoolArray:
         """Whether each mask has pixels in the ground truth, and in the prediction, shape (images, masks, 2)."""
         masks = max(len(self.class_names), 1)
         return np.array([counts.areas[:, :2] > 0 for counts in self.ordered]).reshape(-1, masks, 2)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
     from segbench.protocols.contours.counts import ContourCounts
@@ -61,7 +62,7 @@ _LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
-def _read_number(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
+def _read_number(text: str) -> Any:
     """Read a number."""
     numbers = read_numbers(text)
     return numbers[0] if len(numbers) == 1 else numbers
@@ -289,7 +290,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return cls._measuring(ours.classes, surface=ours.surface)
 
     @classmethod
-    def _measuring(cls, classes: str, **settings: Any) -> Contours:  # noqa: ANN401  fields
+    def _measuring(cls, classes: str, **settings: Any) -> Contours:
         if classes == _MASKS:
             return cls(**settings)
         labels, names = read_classes(classes)
@@ -382,13 +383,13 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             State.MISSED: "true, farther off",
         }
 
-    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
         return contour_states(self._places(sample), self._near)[0]
 
-    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
+    def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
         from segbench.protocols.contours.pictures import contour_pictures
 
@@ -412,7 +413,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
 
 
-def _spacing(value: Any) -> float:  # noqa: ANN401  checked here
+def _spacing(value: Any) -> float:
     """Read the size of a pixel; of several numbers only equal ones make sense in two dimensions."""
     if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
         sizes = set(value)
@@ -423,7 +424,7 @@ def _spacing(value: Any) -> float:  # noqa: ANN401  checked here
     return as_real(value, named("spacing"), "a size above 0", least=0, most=1e9, open_ends=True)
 
 
-def _tolerances(values: Any) -> tuple[float, ...]:  # noqa: ANN401  checked here
+def _tolerances(values: Any) -> tuple[float, ...]:
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
     return tuple(

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import IntArray
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.protocols.label_rules import VOIDS
@@ -19,7 +17,7 @@ _SHOWN = 20
 
 
 def count_maps(
-    maps: LabelMaps, *, labels: Sequence[int], void: Sequence[int], valid: NDArray[np.bool_] | None
+    maps: LabelMaps, *, labels: Sequence[int], void: Sequence[int], valid: BoolArray | None
 ) -> tuple[IntArray, int]:
     """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out."""
     size = len(labels)
@@ -40,9 +38,7 @@ def count_maps(
     return counts[:size], int(counts[left_out].sum())
 
 
-def _counted(
-    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
-) -> IntArray:
+def _counted(truth: Array, predicted: Array, rows: Array, columns: Array, size: int) -> IntArray:
     """Count pixels by the sum of the table entries of both values."""
     from segbench.protocols.labels.kernels import confusion, confusion_of_words
 

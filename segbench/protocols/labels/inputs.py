@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import refuse_nan
@@ -36,11 +37,11 @@ _MOST_CLASSES = 150
 class Coded:
     """A label map as codes from 0, uint8 or uint16, and the labels that they represent, remapped."""
 
-    codes: NDArray[Any]
-    values: NDArray[np.int64]
+    codes: Array
+    values: IntArray
 
 
-def whole_labels(file: str, role: str, labels: NDArray[Any]) -> NDArray[Any]:
+def whole_labels(file: str, role: str, labels: Array) -> Array:
     """Give the labels in a file, which must be whole numbers; those of masks as 0 and 1."""
     if labels.dtype == np.bool_:
         return zero_or_one(labels).view(np.uint8)
@@ -60,7 +61,7 @@ class LabelMap:
 
     file: str
     role: str
-    labels: NDArray[Any]
+    labels: Array
     mapping: Remapping = Remapping()
 
     @property
@@ -104,7 +105,7 @@ class Masks(NamedTuple):
     """Both maps as True and False, where pixels count, and ground-truth values to settle the set by (see `Counted`)."""
 
     maps: LabelMaps
-    valid: NDArray[np.bool_] | None
+    valid: BoolArray | None
     facts: tuple[float, ...]
 
 
@@ -131,7 +132,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(file: str, scores: Any, truth: NDArray[Any], labels: Sequence[int]) -> NDArray[np.intp]:  # noqa: ANN401
+def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int]) -> NDArray[np.intp]:
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
@@ -148,13 +149,13 @@ def _reduced_by_argmax(file: str, scores: Any, truth: NDArray[Any], labels: Sequ
     return _on_host(scores.argmax(axis))
 
 
-def _on_host(array: Any) -> NDArray[Any]:  # noqa: ANN401  an array or a tensor
+def _on_host(array: Any) -> Array:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def masks_in(
     maps: LabelMaps,
-    valid: NDArray[np.bool_] | None,
+    valid: BoolArray | None,
     *,
     void: Sequence[int],
     positive: Positive | None,
@@ -192,7 +193,7 @@ def masks_in(
     return Masks(LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts)
 
 
-def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool_]:
+def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> BoolArray:
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
     highest = float(labels.max(initial=0))
@@ -205,10 +206,10 @@ def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool
     return rule.positive(labels)
 
 
-def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
+def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:
     """Say which pixels are predicted positive by a mask of 0 and one other value."""
     labels = predicted.labels
-    mask: NDArray[np.bool_] = labels != 0
+    mask: BoolArray = labels != 0
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
     classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
@@ -218,13 +219,13 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
     raise DataError(predicted.file, what, hint)
 
 
-def _cut_predictions(labels: NDArray[Any]) -> str:
+def _cut_predictions(labels: Array) -> str:
     half = "0" if labels.min() < 0 else half_of(float(labels.max()))
     which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
     return f"say which predicted values are positive: {format_setting('predicted_positive', f'>={half}')}{which}"
 
 
-def likely_classes(labels: NDArray[Any], most: int) -> str:
+def likely_classes(labels: Array, most: int) -> str:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
     values = np.unique(labels[labels != 255])  # void
     few = 2 < values.size <= most and values[-1] < 2 * values.size

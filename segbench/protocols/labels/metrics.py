@@ -31,9 +31,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import format_setting
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
@@ -180,7 +179,7 @@ class LabelTable(CountsTable[LabelCounts]):
         return _ByClass(*parts), totals
 
     @cached_property
-    def _of_images(self) -> tuple[FloatArray, NDArray[np.bool_]]:
+    def _of_images(self) -> tuple[FloatArray, BoolArray]:
         """The mean IoU of each image and its IoU by class, 0 where the ground truth holds none, and where it does."""
         counts, _ = self._by_image
         held = counts.truth > 0

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.inputs import LabelMaps, Masks
@@ -337,7 +338,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
             states[~valid] = State.IGNORED
         return states
 
-    def pictures(self, sample: Sample, counts: LabelCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: LabelCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: both label maps in colours of classes; masks in black and white."""
         import numpy as np
 

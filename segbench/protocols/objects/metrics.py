@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
@@ -22,7 +21,7 @@ _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
 
-def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:  # noqa: ANN401  fields of a metric
+def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:
     """Describe a metric that each image has, too."""
     return Metric(key=key, title=title, better="higher", image_key=key, note=note, **others)
 
@@ -129,7 +128,7 @@ class ObjectTable(CountsTable[ObjectCounts]):
         return self.score(column_sums(self.rows))[0]
 
     @cached_property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> IntArray:
         """True and predicted objects of each image, without those ignored."""
         found = [one.objects.sum(axis=0) for one in self.ordered]
         table = np.array(found, np.int64).reshape(-1, 3)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.summary import Summary
     from segbench.core.table import Table
@@ -313,13 +314,13 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         found = counting.Overlaps.of(*maps)
         return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
 
-    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
         from segbench.protocols.objects.pictures import object_states
 
         return object_states(sample, self)[1]
 
-    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
+    def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its objects, and outlines of what became of them."""
         from segbench.protocols.objects.pictures import object_pictures
 

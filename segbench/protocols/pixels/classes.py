@@ -38,9 +38,7 @@ from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from segbench.core.arrays import Array, BoolArray
     from segbench.core.scores import ScoreCounts
     from segbench.protocols.pixels.class_metrics import ClassCounts, ClassTable
 
@@ -197,7 +195,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         )
         return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
 
-    def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    def maps(self, sample: Sample) -> tuple[Array, list[Array]]:
         from segbench.protocols.labels.inputs import whole_labels
 
         truth = whole_labels(sample.truth_file, "the ground truth", only_truth(sample, "label map"))
@@ -209,7 +207,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             raise ClassMapsError(file, what, f"save the scores of each class, before argmax: {_forms()}")
         return truth, self._one_a_class(file, sample.predictions, truth)
 
-    def _one_a_class(self, file: str, predictions: tuple[NDArray[Any], ...], truth: NDArray[Any]) -> list[NDArray[Any]]:
+    def _one_a_class(self, file: str, predictions: tuple[Array, ...], truth: Array) -> list[Array]:
         """Give the soft map of each class, from files of one each or from a stack."""
         classes = len(self.labels)
         if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
@@ -228,7 +226,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         of_class = replace(sample, prediction_file=f"{sample.predicted_file} (class {name})")
         return pixels.count(of_class).counts
 
-    def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> tuple[str, ...]:
+    def _notes(self, truth: Array, valid: BoolArray | None) -> tuple[str, ...]:
         """Say which labels are negatives of every class."""
         import numpy as np
 

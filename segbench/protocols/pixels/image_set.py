@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
@@ -112,7 +112,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         cuts = max(_CUTS_OF_FEW_IMAGES // max(len(self), 1), _CUTS_OF_FEW_PIXELS // rarer)
         return reduced_for_resamples(self.points, min(max(cuts, _CUTS[0]), _CUTS[1]))
 
-    def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
+    def several_at(self, scores: FloatArray) -> BoolArray:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
         reached = np.searchsorted(-self.points.scores.astype(np.float64), -scores, side="right")
         return np.diff(reached, prepend=0) > 1
@@ -142,8 +142,8 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
 
 def measured_curves(
-    positives: NDArray[Any], negatives: NDArray[Any], several: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.int64], FloatArray]:
+    positives: Array, negatives: Array, several: BoolArray | None = None
+) -> tuple[IntArray, FloatArray]:
     """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`.
 
     `several` marks the thresholds that several scores are counted at, None where each is a score. Between such
@@ -158,7 +158,7 @@ def measured_curves(
     return best, areas
 
 
-def at_ods(thresholds: FloatArray, best: NDArray[np.int64], areas: FloatArray) -> AtOds:
+def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
     """Name the columns of `measured_curves`."""
     tp, fp, total, negative = best[:, 1:].T.astype(np.float64)
     return AtOds(tp, fp, total, negative, thresholds, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])

@@ -5,16 +5,14 @@ Imported only when pixels are counted, so that ``import segbench`` stays quick.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array
 from segbench.core.compiling import compiled
 
 
 @compiled()
-def histogram(classes: NDArray[Any], levels: NDArray[Any], cells: NDArray[Any], tables: NDArray[Any]) -> None:
+def histogram(classes: Array, levels: Array, cells: Array, tables: Array) -> None:
     """Add pixels to four tables, whose columns are the levels of class 0, those of class 1 and those of class 2.
 
     `cells` holds the columns of some pixels at a time: so many at once are computed faster than one by one.
@@ -38,10 +36,10 @@ def histogram(classes: NDArray[Any], levels: NDArray[Any], cells: NDArray[Any], 
 
 @compiled()
 def split_negated(
-    classes: NDArray[Any],
-    scores: NDArray[Any],
-    into_first: NDArray[Any],
-    into_second: NDArray[Any],
+    classes: Array,
+    scores: Array,
+    into_first: Array,
+    into_second: Array,
 ) -> None:
     """Write the negated scores of positives and of negatives into arrays with room for one entry more.
 
@@ -58,7 +56,7 @@ def split_negated(
 
 
 @compiled()
-def count_runs(ordered: NDArray[Any]) -> int:
+def count_runs(ordered: Array) -> int:
     """Count the runs of equal values."""
     runs = min(1, ordered.size)
     for i in range(1, ordered.size):
@@ -68,11 +66,11 @@ def count_runs(ordered: NDArray[Any]) -> int:
 
 @compiled()
 def merge_negated(
-    first: NDArray[Any],
-    second: NDArray[Any],
-    scores: NDArray[Any],
-    in_first: NDArray[Any],
-    in_second: NDArray[Any],
+    first: Array,
+    second: Array,
+    scores: Array,
+    in_first: Array,
+    in_second: Array,
 ) -> int:
     """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled
 from segbench.curves.kernels import (
     area_share,
@@ -22,7 +19,7 @@ from segbench.curves.kernels import (
 )
 from segbench.curves.points import needed_for_fpr as needed
 
-Counts = NDArray[Any]
+Counts = Array
 
 _compiled = compiled(error_model="numpy")
 
@@ -33,7 +30,7 @@ needed_for_fpr = _compiled(needed)
 def count_at(
     scores: FloatArray,
     counts: tuple[Counts, Counts],
-    ends: NDArray[np.int64],
+    ends: IntArray,
     thresholds: FloatArray,
     counted: Counts,
 ) -> None:
@@ -53,9 +50,7 @@ def count_at(
 
 
 @_compiled
-def pooled_curves(
-    positives: Counts, negatives: Counts, several: NDArray[np.bool_], best: IntArray, areas: FloatArray
-) -> None:
+def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best: IntArray, areas: FloatArray) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
     `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
@@ -95,9 +90,9 @@ def pooled_curves(
 def turning_points(
     positives: Counts,
     negatives: Counts,
-    several: NDArray[np.bool_],
+    several: BoolArray,
     points: tuple[IntArray, IntArray, IntArray],
-    several_points: NDArray[np.bool_],
+    several_points: BoolArray,
 ) -> int:
     """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
 
@@ -129,7 +124,7 @@ def turning_points(
 
 
 @_compiled
-def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], short: FloatArray) -> tuple[float, float]:
+def areas_between_chosen(tp: Counts, fp: Counts, several: BoolArray, short: FloatArray) -> tuple[float, float]:
     """Give `pr_area_exact`, and `precision_steps`, which is much the same where many scores are at one point."""
     short_segment_areas(tp, fp, short)
     area = steps = 0.0

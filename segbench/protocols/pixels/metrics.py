@@ -24,9 +24,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, within_total
+from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
@@ -335,7 +334,7 @@ class _Layout:
     scores: FloatArray
     positives: Any
     negatives: Any
-    several: NDArray[np.bool_] | None  # marks chosen thresholds with several scores; None where `scores` holds all
+    several: BoolArray | None  # marks chosen thresholds with several scores; None where `scores` holds all
 
 
 def _of_images(chosen: BestFs) -> FloatArray:
@@ -345,7 +344,7 @@ def _of_images(chosen: BestFs) -> FloatArray:
     return np.array([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined], np.float64).T
 
 
-def _single(counts: Any, name: str) -> Any:  # noqa: ANN401  dense or sparse
+def _single(counts: Any, name: str) -> Any:
     """Give counts of images by score in single precision where that is exact for every resample."""
     if isinstance(counts, np.ndarray):
         # A resample may hold one image as often as there are images.

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
     from segbench.core.thresholds import Thresholds
@@ -265,12 +266,12 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
             else ""
         )
 
-    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:
         from segbench.protocols.pixels.tensors import count_tensors
 
         return count_tensors(self, labels, scores, valid, of=of)
 
-    def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
         import numpy as np
 
@@ -308,7 +309,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         all_positive = counts is not None and not counts.negatives.any()
         return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
 
-    def soft_map(self, sample: Sample) -> NDArray[Any]:
+    def soft_map(self, sample: Sample) -> Array:
         """Give levels or scores that are high where positive, rounded where the settings say so."""
         from segbench.core.levels import as_shares, mirrored, quantized
 
@@ -436,7 +437,7 @@ def count_pixels(
     return count_drawn("scores", drawn, values, annotators)
 
 
-def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:
+def _positives(labels: Array, valid: BoolArray | None, positive: Positive | None) -> BoolArray:
     """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
     import numpy as np
 
@@ -451,7 +452,7 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
         return labels
     if labels.dtype == np.uint8 and labels.max(initial=0) <= 1:
         return labels.view(np.bool_)
-    ones: NDArray[np.bool_] = labels == 1
+    ones: BoolArray = labels == 1
     known = ones | (labels == 0)
     if not np.all(known if valid is None else known | ~valid):
         _refuse_other_than_numbers(labels)
@@ -466,6 +467,6 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
     return ones
 
 
-def _refuse_other_than_numbers(labels: NDArray[Any]) -> None:
+def _refuse_other_than_numbers(labels: Array) -> None:
     if labels.dtype.kind not in "biuf":
         raise ArgumentError(f"labels are of type {labels.dtype}, expected 0 and 1 or numbers with positive=...")

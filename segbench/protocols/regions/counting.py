@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray, as_array
+from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray, as_array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.protocols.boundaries.inputs import (
     as_scores,
@@ -102,7 +102,7 @@ def count_regions(
     )
 
 
-def _covered_pred(hierarchy: Hierarchy, overlaps: FloatArray, inside: NDArray[np.bool_] | None) -> IntArray:
+def _covered_pred(hierarchy: Hierarchy, overlaps: FloatArray, inside: BoolArray | None) -> IntArray:
     """Give the area of predicted regions covered at each threshold."""
     labels = hierarchy.labels if inside is None else hierarchy.labels[inside]
     areas = np.bincount(labels.ravel(), minlength=hierarchy.region_of.shape[1])
@@ -128,8 +128,8 @@ class _Annotator(NamedTuple):
 
 def _annotator(
     hierarchies: Sequence[Hierarchy],
-    truth: NDArray[Any],
-    kept: NDArray[np.bool_] | None,
+    truth: Array,
+    kept: BoolArray | None,
     overlaps: Sequence[FloatArray],
 ) -> _Annotator | None:
     """Compare with one annotator, None if no pixel is left, and raise the best overlaps of predicted regions."""
@@ -148,7 +148,7 @@ def _annotator(
     return _Annotator(labels.size, covered_best, covered, _shares(sums, areas))
 
 
-def _kept(truth: NDArray[Any], void: Sequence[int], inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+def _kept(truth: Array, void: Sequence[int], inside: BoolArray | None) -> BoolArray | None:
     """Mark what counts of an annotator; None for all."""
     if not void:
         return inside
@@ -156,9 +156,7 @@ def _kept(truth: NDArray[Any], void: Sequence[int], inside: NDArray[np.bool_] | 
     return labelled if inside is None else labelled & inside
 
 
-def _table(
-    predicted: NDArray[Any], labels: NDArray[np.int64], rows: int, columns: int
-) -> tuple[IntArray, IntArray, IntArray]:
+def _table(predicted: Array, labels: IntArray, rows: int, columns: int) -> tuple[IntArray, IntArray, IntArray]:
     """Count the pixels common to each pair of regions; the pairs that have none are not listed."""
     keys = labels * rows + predicted
     if rows * columns <= max(_DENSE_CELLS, 4 * keys.size):
@@ -200,7 +198,7 @@ _DENSE_LABELS = 2**16
 class Hierarchy:
     """Regions at rising thresholds, where they only merge; K is 1 for a single label map."""
 
-    labels: NDArray[Any]  # (H, W): regions at the first threshold, from 0, none missing
+    labels: Array  # (H, W): regions at the first threshold, from 0, none missing
     region_of: NDArray[np.int32]  # (K, regions): in which region each of them lies at each threshold
     number: IntArray  # (K,): regions at each threshold
 
@@ -225,7 +223,7 @@ def hierarchies_of(
     return each, np.arange(1.0, len(each) + 1)
 
 
-def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> NDArray[Any]:
+def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> Array:
     """Give the regions at one of the thresholds that `hierarchies_of` gave."""
     places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
     if not places.size:
@@ -236,7 +234,7 @@ def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: 
     return hierarchy.region_of[level][hierarchy.labels]
 
 
-def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+def dense(labels: Array) -> tuple[IntArray, int]:
     """Number labels from 0 without gaps, in rising order; give how many there are."""
     highest = int(labels.max(initial=0))
     if highest >= max(_DENSE_LABELS, 4 * labels.size):
@@ -245,11 +243,11 @@ def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     present = np.zeros(highest + 1, np.int64)
     present[labels.astype(np.intp).ravel()] = 1
     number = int(present.sum())
-    renumbered: NDArray[np.int64] = (np.cumsum(present) - 1)[labels.astype(np.intp)]
+    renumbered: IntArray = (np.cumsum(present) - 1)[labels.astype(np.intp)]
     return renumbered, number
 
 
-def region_states(predicted: NDArray[Any], truth: NDArray[Any], valid: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def region_states(predicted: Array, truth: Array, valid: BoolArray) -> NDArray[np.uint8]:
     """Mark where the regions of one annotator were found."""
     g, p = truth[valid].astype(np.int64), predicted[valid].astype(np.int64)
     states = np.full(truth.shape, State.IGNORED, np.uint8)
@@ -268,7 +266,7 @@ def region_states(predicted: NDArray[Any], truth: NDArray[Any], valid: NDArray[n
     return states
 
 
-def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
+def as_labels(label_map: ArrayLike, name: str) -> Array:
     """Read a label map: whole numbers from 0, each a region, connected or not."""
     labels = as_array(label_map, name)
     if labels.ndim != 2:
@@ -285,12 +283,12 @@ def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
     return labels
 
 
-def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[NDArray[Any]]:
+def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[Array]:
     """Read one label map, or several of one size."""
     return of_one_size(label_maps, name, as_labels)
 
 
-def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def ucm2_levels(ucm2: Array, thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], FloatArray]:
     """Find for each point of a contour map the first threshold that it does not exceed."""
     scores = as_scores(ucm2, "ucm2")
     if scores.size > MOST_POINTS:

@@ -28,9 +28,8 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import MEAN_UNITS, FloatArray
+from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
@@ -152,7 +151,7 @@ class RegionTable(CountsTable[RegionCounts]):
         return list(in_order(self.per_image))
 
     @property
-    def _thresholds(self) -> NDArray[np.float64]:
+    def _thresholds(self) -> FloatArray:
         return self._images[0].thresholds
 
     @cached_property
@@ -266,6 +265,6 @@ def official_files(per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
     }
 
 
-def _rounded(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.float64]:
+def _rounded(values: FloatArray | IntArray) -> FloatArray:
     """Round as ``%10g`` does."""
     return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import Array, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.regions.counts import RegionCounts
     from segbench.protocols.regions.metrics import RegionTable
@@ -116,7 +117,7 @@ class Regions(Protocol, Verb, Official, Pictured):
         except DataError as error:
             raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
 
-    def pictures(self, sample: Sample, counts: RegionCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: RegionCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: outlines and states of the regions at each threshold."""
         import numpy as np
 
@@ -139,7 +140,7 @@ class Regions(Protocol, Verb, Official, Pictured):
         """Mark where the first annotator's regions were found at a threshold; see `region_states`."""
         return self._states_of(sample, self.regions(sample, [threshold])[0])
 
-    def _states_of(self, sample: Sample, regions: NDArray[Any]) -> NDArray[np.uint8]:
+    def _states_of(self, sample: Sample, regions: Array) -> NDArray[np.uint8]:
         import numpy as np
 
         from segbench.protocols.regions.counting import dense, region_states
@@ -148,7 +149,7 @@ class Regions(Protocol, Verb, Official, Pictured):
         kept = ~np.isin(sample.ground_truths[0], np.asarray(self.void))
         return region_states(regions, truth, kept if sample.field is None else kept & sample.field)
 
-    def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[NDArray[Any]]:
+    def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[Array]:
         """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
         from segbench.protocols.regions.counting import hierarchies_of, regions_at
 

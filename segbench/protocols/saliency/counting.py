@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
@@ -20,7 +19,7 @@ _REACH = 3
 _SQUARED_DISTANCES = 256**2  # from here on the weight of a negative is 2 to within 4e-16
 
 
-def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool) -> SaliencyCounts:
+def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
 
@@ -53,8 +52,8 @@ def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, str
 def _counts(
     positives: int,
     moments: FloatArray,
-    histogram: NDArray[np.int64],
-    above: NDArray[np.int64],
+    histogram: IntArray,
+    above: IntArray,
     of_weights: float,
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
@@ -82,7 +81,7 @@ def _counts(
     return SaliencyCounts(images=1, pixels=pixels, positives=positives, **in_units)
 
 
-def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
+def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
     """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
     if scores.dtype.kind not in "biuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
@@ -104,7 +103,7 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     return np.ascontiguousarray(values)
 
 
-def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
+def _of_levels(table: IntArray, *, stretch: bool) -> FloatArray:
     """Give the value of each of 256 levels; of those that no pixel has only some value in [0, 1]."""
     values = np.arange(LEVELS) / 255
     if stretch:
@@ -115,7 +114,7 @@ def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
     return values
 
 
-def _centroid(positives: NDArray[np.int64]) -> int:
+def _centroid(positives: IntArray) -> int:
     """Give how many rows (columns) lie before the centroid and at it; half of the image without positives."""
     number, places = int(positives.sum()), int(positives @ np.arange(positives.size))
     return (2 * places + number) // (2 * number) + 1 if number else positives.size // 2

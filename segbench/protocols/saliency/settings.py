@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import set_fields
 from segbench.core.capabilities import Checked, Pictured, Verb
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.saliency.counts import SaliencyCounts
     from segbench.protocols.saliency.metrics import SaliencyTable
@@ -38,7 +39,7 @@ HALF = ">128"
 class MaskRule(LabelRule):
     """A rule for levels; masks of one bit are taken as they are."""
 
-    def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def labels(self, file: str, ground_truth: Array) -> BoolArray:
         """Mark which pixels are salient; a mask that the rule cannot have been meant for is an error."""
         import numpy as np
 
@@ -57,7 +58,7 @@ class MaskRule(LabelRule):
                 raise DataError(file, what, _named(f">={highest:g}" if few else ">0.5"))
         return found
 
-    def note(self, ground_truth: NDArray[Any], labels: NDArray[np.bool_]) -> tuple[str, ...]:
+    def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
         """Say that a mask with other values than 0 has no salient pixel."""
         if labels.any() or not ground_truth.any():
             return ()
@@ -141,7 +142,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
         return self._pictures(sample, [threshold])[1][0]
 
-    def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: states, F and E at each threshold."""
         import numpy as np
 
@@ -156,7 +157,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
             truth, truth, states=states, metrics={name: curve[places] / UNITS for name, curve in curves.items()}
         )
 
-    def _pictures(self, sample: Sample, cuts: Sequence[float]) -> tuple[NDArray[np.bool_], list[NDArray[np.uint8]]]:
+    def _pictures(self, sample: Sample, cuts: Sequence[float]) -> tuple[BoolArray, list[NDArray[np.uint8]]]:
         """Give the labels, and the states at thresholds of the stretched map, truncated to 256 levels."""
         import numpy as np
 
@@ -167,7 +168,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         levels = (values * 255).astype(np.int64)
         return labels, [states_of_labels(labels, levels >= np.rint(cut * 255)) for cut in cuts]
 
-    def _labels(self, sample: Sample) -> NDArray[np.bool_]:
+    def _labels(self, sample: Sample) -> BoolArray:
         """Mark which pixels are salient."""
         import numpy as np
 
