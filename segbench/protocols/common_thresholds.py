@@ -106,7 +106,11 @@ def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
         yield counts
 
 
-def precision_at(recalls: FloatArray, recall: FloatArray, precision: FloatArray) -> FloatArray:
-    """Read precision off at some recalls, straight between thresholds; nan outside those measured."""
-    reached, first = np.unique(recall, return_index=True)
-    return np.interp(recalls, reached, precision[first], left=np.nan, right=np.nan)
+def precision_at(at: FloatArray, recalls: FloatArray, precisions: FloatArray) -> FloatArray:
+    """Read curves, one per row, off at some recalls, straight between thresholds; nan outside those measured."""
+    heights = np.full((len(recalls), at.size), np.nan)
+    for row, recall, precision in zip(heights, recalls, precisions, strict=True):
+        reached, first = np.unique(recall, return_index=True)
+        if reached.size > 1:
+            row[:] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
+    return heights

@@ -177,13 +177,8 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         """Read precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("boundary counts have no ROC curve: true negatives are undefined")
-        heights = np.full((len(sums), at.size), np.nan)
-        for row, counts in enumerate(sums[:, self._crisp.shape[1] : -8]):
-            matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)
-            recall = ratio(matched_gt, total_gt)
-            if np.ptp(recall) > 0:
-                heights[row] = precision_at(at, recall, ratio(matched_pred, total_pred))
-        return heights
+        matched_gt, total_gt, matched_pred, total_pred = np.split(sums[:, self._crisp.shape[1] : -8], 4, axis=1)
+        return precision_at(at, ratio(matched_gt, total_gt), ratio(matched_pred, total_pred))
 
     @cached_property
     def _thresholds(self) -> FloatArray:

@@ -13,9 +13,6 @@ from segbench.core.errors import ArgumentError
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.common_thresholds import AddedByField
 
-MASK_CLASSES = "negative=0,positive=1"
-"""The two classes of masks."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelCounts(AddedByField):

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from segbench.protocols.labels.metrics import LabelTable
 
 _MASKS = "masks"
+_MASK_CLASSES = "negative=0,positive=1"
 _VOID = (255,)
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
@@ -206,9 +207,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
         """What the pictures of label maps, or of masks, distinguish."""
-        if self.masks:
-            return OF_MASKS
-        return {State.FALSE: "wrong", State.IGNORED: "left out"}
+        return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     @property
     def masks(self) -> bool:
@@ -218,11 +217,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     @cached_property
     def classes_text(self) -> str:
         """The classes as counts hold them."""
-        if self.masks:
-            from segbench.protocols.labels.counts import MASK_CLASSES
-
-            return MASK_CLASSES
-        return written_classes(self._labels, cast("Sequence[str]", self.names))
+        return _MASK_CLASSES if self.masks else written_classes(self._labels, self._names)
 
     def signature_fields(self) -> dict[str, str]:
         fields = {
@@ -240,23 +235,16 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Labels:
         """Make the protocol from the fields of a signature: the classes decide what is measured."""
-        if fields["classes"] != _MASKS:
-            return cls.measuring_classes(fields["classes"])
-        return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
+        if fields["classes"] == _MASKS:
+            return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
+        labels, names = read_classes(fields["classes"])
+        return cls(classes=labels, names=names, void=())
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
         """Make the protocol for counts: their classes decide what is measured."""
-        from segbench.protocols.labels.counts import MASK_CLASSES
-
         classes = cast("LabelCounts", counts).classes
-        return cls() if classes == MASK_CLASSES else cls.measuring_classes(classes)
-
-    @classmethod
-    def measuring_classes(cls, classes: str) -> Labels:
-        """Make the protocol that measures counts of these classes."""
-        labels, names = read_classes(classes)
-        return cls(classes=labels, names=names, void=())
+        return cls.from_fields({"classes": _MASKS if classes == _MASK_CLASSES else classes, "positive": "larger"})
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.labels.metrics import TOTALS, metrics_of
@@ -284,26 +272,20 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
             return {}
         counts = dict(images)
         kept = {key: value for key, value in settings.items() if key != "classes"}
-        named = zip(self._labels, cast("Sequence[str]", self.names), strict=True)
-        return {
-            name: Part(
-                OneClass(class_name=name),
-                {"class": name, "label": str(label)} | kept,
-                {image: one_against_others(one, place, name) for image, one in counts.items()},
-            )
-            for place, (label, name) in enumerate(named)
-        }
+        found = {}
+        for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True)):
+            of_class = {image: one_against_others(one, place, name) for image, one in counts.items()}
+            found[name] = Part(OneClass(class_name=name), {"class": name, "label": str(label)} | kept, of_class)
+        return found
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
-        if self.masks:
-            maps, valid, facts = self._masks(sample)
-            matrix, ignored = count_maps(maps, labels=(0, 1), void=(), valid=valid)
-            return Counted(LabelCounts(self.classes_text, matrix, ignored), facts)
-        matrix, ignored = count_maps(self._maps(sample), labels=self._labels, void=self.void or (), valid=sample.field)
-        return Counted(LabelCounts(self.classes_text, matrix, ignored))
+        maps, valid, facts = self._masks(sample) if self.masks else (self._maps(sample), sample.field, ())
+        void = () if self.masks else self.void or ()  # void values of masks are not valid
+        matrix, ignored = count_maps(maps, labels=self._labels, void=void, valid=valid)
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts)
 
     def predicted_outside(self, sample: Sample) -> list[float]:
         from segbench.protocols.predicted_labels import distinct
@@ -368,6 +350,11 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     def _labels(self) -> tuple[int, ...]:
         """The labels of the classes, of masks those they are counted as."""
         return (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names of the classes; none of masks."""
+        return tuple(self.names or ())
 
     def _maps(self, sample: Sample) -> LabelMaps:
         from segbench.protocols.labels.inputs import label_maps

@@ -132,9 +132,11 @@ class Calibration(Block):
         rows = [np.concatenate([bins.positives - bins.scores, bins.pixels, [bins.squares]]) for bins in each]
         return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
 
-    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
-        """Compute every metric from sums of rows, and ACE from the counts by score."""
-        return self._measured(sums, adaptive_error(*curves))
+    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
+        """Compute every metric from sums of rows, and ACE from the counts by score; None for those of each image."""
+        alone = () if curves else map(ByScore.of, map(self.images.__getitem__, sorted(self.images)))
+        errors = adaptive_error(*curves) if curves else np.array([adaptive_error(*each)[0] for each in alone], float)
+        return self._measured(sums, errors)
 
     @property
     def estimates(self) -> FloatArray:
@@ -145,10 +147,6 @@ class Calibration(Block):
             rows = self.rows_of([pool.counts])
         ace = pool.areas["ace"] if "ace" in pool.areas else adaptive_error(*ByScore.of(pool.counts))[0]
         return self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
-
-    def measure_images(self) -> FloatArray:
-        errors = [adaptive_error(*ByScore.of(self.images[name]))[0] for name in sorted(self.images)]
-        return self._measured(self.rows, np.array(errors, np.float64))
 
     @property
     def shares(self) -> FloatArray:

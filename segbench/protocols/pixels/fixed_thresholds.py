@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,9 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
     for at in thresholds:
         for key, title in _TITLES.items():
             name, title_at = f"{key}@{at:g}", f"{title}@{at:g}"
-            pooled = Metric(
-                key=name, title=title_at, better="higher", image_key=name, image_title=title_at,
-                range=(-1.0, 1.0) if key == "mcc" else (0.0, 1.0), compared=key in _SHOWN,
-            )  # fmt: skip
-            found.append(pooled)
+            ends = (-1.0, 1.0) if key == "mcc" else (0.0, 1.0)
+            shown: dict[str, Any] = {"title": title_at, "better": "higher", "compared": key in _SHOWN}
+            found.append(Metric(key=name, image_key=name, range=ends, **shown))
         found += [
             Metric(
                 key=f"mean_image_{one.key}", title=f"mean {one.title}" if key in _SHOWN else "", better="higher",
@@ -83,22 +82,16 @@ class FixedThresholds(Block):
         parts = [np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives)]
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
-    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
-        return self._measured(sums)
-
     @property
     def estimates(self) -> FloatArray:
         rest = () if self.images.rest is None else (self.images.rest,)
-        return self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
+        return self.score(column_sums(self.rows) + self.rows_of(rest).sum(axis=0), None)[0]
 
-    def _measured(self, sums: FloatArray) -> FloatArray:
+    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
         points = _Points.of(sums, self._at.size)
         with np.errstate(invalid="ignore"):  # nan where no image has the metric
             means = (points.values / points.defined).reshape(len(sums), self._at.size, len(_TITLES))
         return np.concatenate([self._pooled(points), means], axis=2).reshape(len(sums), len(self.metrics))
-
-    def measure_images(self) -> FloatArray:
-        return self._measured(self.rows)
 
     @property
     def shares(self) -> FloatArray:

@@ -224,7 +224,7 @@ class Block(ABC):
         return self.rows_of(self.images[name] for name in sorted(self.images))
 
     @abstractmethod
-    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
+    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
         """Compute every metric from sums of rows, and from the counts of the same images by score."""
 
     @property
@@ -232,9 +232,9 @@ class Block(ABC):
     def estimates(self) -> FloatArray:
         """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
 
-    @abstractmethod
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
+        return self.score(self.rows, None)
 
     @property
     @abstractmethod

@@ -117,12 +117,9 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         """Read mean precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("saliency has no ROC curve: its papers report precision and recall")
-        heights = np.full((len(sums), at.size), np.nan)
-        for row, values in enumerate(sums):
-            if values[-1]:
-                precision, recall = (values[: 2 * LEVELS] / values[-1]).reshape(2, LEVELS)
-                heights[row] = precision_at(at, recall, precision)
-        return heights
+        means = sums[:, : 2 * LEVELS] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan)
+        precision, recall = np.hsplit(means, 2)
+        return precision_at(at, recall, precision)
 
 
 def f_measure(precision: Values, recall: Values) -> Values:
@@ -191,6 +188,5 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     [0.5652, 1.0, 1.0]
     """
     pooled = as_pooled(counts, SaliencyCounts)
-    units = pooled.images * UNITS
-    means = (pooled.precision / units, pooled.recall / units, pooled.f / units, pooled.e / units)
+    means = (each / (pooled.images * UNITS) for each in pooled.rows)
     return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means)
