@@ -54,7 +54,8 @@ def take_one() -> str:
 def only_truth(sample: Sample, expected: str) -> Array:
     """Give the ground truth of an image that must have one alone."""
     if len(sample.ground_truths) > 1:
-        raise DataError(sample.name, f"{len(sample.ground_truths)} annotators, expected one {expected}", take_one())
+        what = f"{len(sample.ground_truths)} annotators, expected one {expected}"
+        raise DataError(sample.truth_file, what, take_one())
     return sample.ground_truths[0]
 
 

@@ -12,7 +12,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import take_one, zero_or_one
+from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
 from segbench.protocols.label_rules import LabelRule, Positive, describe, suggested_positive, where_not_void
 from segbench.protocols.predicted_labels import in_colour
@@ -22,9 +22,7 @@ Mask = BoolArray
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
     """Give the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
-    if len(sample.ground_truths) > 1:
-        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
-    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    truth, predicted = only_truth(sample, "mask"), sample.predictions[0]
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
     if predicted.ndim != 2 or truth.ndim != 2:
@@ -102,12 +100,7 @@ def finite_scores(sample: Sample, stored: Array) -> FloatArray:
 
 
 def image_of(
-    ground_truth: Any,
-    prediction: Any,
-    valid: Any,
-    *,
-    of_stacks: str | None = None,
-    maps: bool = False,
+    ground_truth: Any, prediction: Any, valid: Any, *, of_stacks: str | None = None, maps: bool = False
 ) -> Sample:
     """Check the two arrays of an image that functions such as `segbench.count_contours` are given.
 

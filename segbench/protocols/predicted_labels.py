@@ -36,15 +36,13 @@ _MOST_FOREIGN = 64
 _COLOURED = "prediction: colour turned to grey"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class LabelsSeen:
     """What one image shows about whether its prediction is a label map; numbers of pixels add up over annotators."""
 
     truth: frozenset[float]  # values where pixels count, without void; as in `predicted`
     predicted: frozenset[float]
-    pixels: float  # where neither is 0
-    same: float  # of these, with the same value on both sides
-    by_chance: float  # as many as chance would give
+    agreement: FloatArray  # pixels where neither is 0; those with the same value on both sides; as chance would give
     coloured: bool  # whether `predicted` are the grey levels of colours
 
     @property
@@ -81,29 +79,17 @@ def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | No
     labels = {label for truth in sample.ground_truths for label in distinct(truth).tolist()}
     if distinct(soft).size > _MOST_FOREIGN + 2 * len(labels):
         return None
-    truth_values: set[float] = set()
-    predicted_values: set[float] = set()
-    totals = np.zeros(3)
-    drawn = []
+    true: set[float] = set()
+    predicted: set[float] = set()
+    agreement = np.zeros(3)
     for truth in sample.ground_truths:
-        valid = ~equals_any(truth, (*void, *VOIDS))
-        if sample.field is not None:
-            valid &= sample.field
-        drawn.append((truth, valid))
-        truth_values.update(distinct(truth[valid]).tolist())
-        predicted_values.update(distinct(soft[valid]).tolist())
-    for truth, valid in () if coloured else drawn:
-        both = valid & (truth != 0) & (soft != 0)
-        totals += _agreement(truth[both], soft[both])
-    pixels, same, by_chance = totals.tolist()
-    return LabelsSeen(
-        truth=frozenset(truth_values),
-        predicted=frozenset(predicted_values.difference(() if coloured else VOIDS)),
-        pixels=pixels,
-        same=same,
-        by_chance=by_chance,
-        coloured=coloured,
-    )
+        valid = ~equals_any(truth, (*void, *VOIDS)) & (True if sample.field is None else sample.field)
+        true.update(distinct(truth[valid]).tolist())
+        predicted.update(distinct(soft[valid]).tolist())
+        if not coloured:
+            both = valid & (truth != 0) & (soft != 0)
+            agreement += _agreement(truth[both], soft[both])
+    return LabelsSeen(frozenset(true), frozenset(predicted.difference(() if coloured else VOIDS)), agreement, coloured)
 
 
 def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
@@ -119,7 +105,7 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
         return True
     if len(truth & predicted) >= _COMMON * len(truth | predicted):
         return True
-    same, by_chance, pixels = (sum(getattr(one, name) for one in known) for name in ("same", "by_chance", "pixels"))
+    pixels, same, by_chance = np.sum([one.agreement for one in known], axis=0)
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -167,14 +168,9 @@ def added_protocols() -> tuple[EntryPoint, ...]:
 def _entry_points() -> Iterator[str]:
     """Read what installed packages add to others."""
     for folder in sys.path:
-        for file in (
-            *Path(folder).glob("*.dist-info/entry_points.txt"),
-            *Path(folder).glob("*.egg-info/entry_points.txt"),
-        ):
-            try:
+        for file in Path(folder).glob("*.*-info/entry_points.txt"):  # of .dist-info and .egg-info
+            with suppress(OSError):
                 yield file.read_text("utf-8", "replace")
-            except OSError:
-                continue
 
 
 def _package(entry: EntryPoint) -> str:

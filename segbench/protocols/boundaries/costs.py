@@ -56,10 +56,8 @@ def costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: in
     unmatched = max(1, math.ceil(100 * 100 * max_dist_px))
     scale = TIE_BREAKS * (pixels + 1)
     if unmatched * scale >= _LARGEST:
-        raise ArgumentError(
-            f"{pixels} ground-truth pixels at a tolerance of {max_dist_px:g} px are too many for exact 64-bit costs; "
-            "lower max_dist"
-        )
+        what = f"{pixels} ground-truth pixels at a tolerance of {max_dist_px:g} px"
+        raise ArgumentError(f"{what} are too many for exact 64-bit costs; lower max_dist")
     steps = np.arange(reach + 1)
     squared = steps[:, None] ** 2 + steps**2
     pair = np.rint(100 * np.sqrt(squared)).astype(np.int64) * scale - unmatched * scale

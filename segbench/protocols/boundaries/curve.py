@@ -30,6 +30,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from segbench.core.arguments import set_fields
 from segbench.core.arrays import Array, FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
@@ -73,14 +74,13 @@ class BoundaryCurve(Drawn):
 
     def __post_init__(self) -> None:
         for name in ("thresholds", "recall", "precision"):
-            object.__setattr__(self, name, frozen(as_floats(getattr(self, name), name).copy()))
-        if self.thresholds.ndim != 1 or not self.thresholds.size:
-            raise ArgumentError(f"thresholds has shape {self.thresholds.shape}, expected one dimension and a point")
-        for name in ("recall", "precision"):
-            values = getattr(self, name)
-            if values.shape != self.thresholds.shape:
+            values = frozen(as_floats(getattr(self, name), name).copy())
+            set_fields(self, **{name: values})
+            if values.ndim != 1 or not values.size:
+                raise ArgumentError(f"{name} has shape {values.shape}, expected one dimension and a point")
+            if values.size != self.thresholds.size:
                 raise ArgumentError(f"{name} has {values.size} entries for {self.thresholds.size} thresholds")
-            if not np.all((values >= 0) & (values <= 1)):
+            if name != "thresholds" and not np.all((values >= 0) & (values <= 1)):
                 raise ArgumentError(f"{name} must lie in [0, 1]")
 
     @property

@@ -36,10 +36,8 @@ def as_scores(scores: ArrayLike, name: str) -> FloatArray:
     if array.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
     if array.dtype.kind not in "bf":
-        raise ArgumentError(
-            f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats: "
-            "the full scale of others is unknown"
-        )
+        what = f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats"
+        raise ArgumentError(f"{what}: the full scale of others is unknown")
     refuse_not_finite(name, array)
     return np.ascontiguousarray(array, dtype=np.float64)
 
@@ -56,9 +54,8 @@ def as_thresholds(thresholds: int | ArrayLike) -> FloatArray:
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
-        raise ArgumentError(
-            f"{named('thresholds')} is {thresholds!r}; give a number of them, or a list of rising finite scores"
-        )
+        what = f"{named('thresholds')} is {thresholds!r}"
+        raise ArgumentError(f"{what}; give a number of them, or a list of rising finite scores")
     return array
 
 

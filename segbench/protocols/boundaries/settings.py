@@ -352,9 +352,8 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
             raise DataError(name, f"holds no boundaries of categories, but category {self.category} was selected")
         number = len(sample.ground_truths)
         if self.category is None or not 1 <= self.category <= number:
-            what = f"holds boundaries of {number} categories, and " + (
-                "none was selected" if self.category is None else f"{self.category} is none of them"
-            )
+            chosen = "none was selected" if self.category is None else f"{self.category} is none of them"
+            what = f"holds boundaries of {number} categories, and {chosen}"
             raise DataError(name, what, f"choose one of 1 to {number}: {format_setting('category', 1)}")
         return sample.ground_truths[self.category - 1] != 0
 
@@ -369,12 +368,9 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
             return LabelRule.parse(self.positive).positive(ground_truth)
         boundary: BoolArray = ground_truth != 0
         if not np.all(ground_truth[boundary] == ground_truth.max()):
-            raise DataError(
-                name,
-                f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map",
-                f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
-                f"or {format_setting('label_maps', True)} if these are labels",
-            )
+            what = f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map"
+            hint = f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
+            raise DataError(name, what, f"{hint}or {format_setting('label_maps', True)} if these are labels")
         return boundary
 
 
@@ -413,16 +409,10 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
         from segbench.protocols.boundaries.counts import BoundaryCounts
 
         truths = self.settings.boundary_maps(sample)
-        nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
-        each = (
-            count_boundary_maps(
-                [truth],
-                truths[:k] + truths[k + 1 :],
-                max_dist=self.settings.max_dist,
-                thin=self.settings.thin,
-            )
-            for k, truth in enumerate(truths)
-            if len(truths) > 1
-        )
-        notes = () if len(truths) > 1 else (ONE_ANNOTATOR,)
-        return Counted(BoundaryCounts.sum([nothing, *each]), notes=notes)
+        counts = [BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))]
+        if len(truths) == 1:
+            return Counted(counts[0], notes=(ONE_ANNOTATOR,))
+        settings: dict[str, Any] = {"max_dist": self.settings.max_dist, "thin": self.settings.thin}
+        for k, truth in enumerate(truths):
+            counts.append(count_boundary_maps([truth], truths[:k] + truths[k + 1 :], **settings))
+        return Counted(BoundaryCounts.sum(counts))

@@ -54,10 +54,8 @@ class LabelCounts(AddedByField):
         size = len(self.names)
         matrix = np.asarray(self.matrix)
         if matrix.size != size * (size + 1):
-            raise ArgumentError(
-                f"matrix has shape {matrix.shape}, expected ({size}, {size + 1}): a row for each of {size} classes, "
-                "and a further column for predictions outside the classes"
-            )
+            what = f"matrix has shape {matrix.shape}, expected ({size}, {size + 1}): a row for each of {size} classes"
+            raise ArgumentError(f"{what}, and a further column for predictions outside the classes")
         counts = as_counts(matrix.reshape(-1), "matrix").astype(np.int64, copy=False)
         within_total(total_of(counts), "pixels")
         object.__setattr__(self, "matrix", frozen(counts.reshape(size, size + 1)))

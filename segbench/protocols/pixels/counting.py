@@ -74,12 +74,9 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> Scor
     except BeyondLimitError:
         broken = scores[classes != IGNORED]
         refuse_not_finite(name, broken)
-        raise DataError(
-            name,
-            f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, which "
-            "float64 does not hold exactly",
-            "convert the scores to float64 if rounding them is acceptable",
-        ) from None
+        what = f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, "
+        hint = "convert the scores to float64 if rounding them is acceptable"
+        raise DataError(name, f"{what}which float64 does not hold exactly", hint) from None
     ignored = int(np.count_nonzero(classes == IGNORED))
     return ScoreCounts.unchecked(
         scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True

@@ -35,12 +35,7 @@ def histogram(classes: Array, levels: Array, cells: Array, tables: Array) -> Non
 
 
 @compiled()
-def split_negated(
-    classes: Array,
-    scores: Array,
-    into_first: Array,
-    into_second: Array,
-) -> None:
+def split_negated(classes: Array, scores: Array, into_first: Array, into_second: Array) -> None:
     """Write the negated scores of positives and of negatives into arrays with room for one entry more.
 
     Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
@@ -65,13 +60,7 @@ def count_runs(ordered: Array) -> int:
 
 
 @compiled()
-def merge_negated(
-    first: Array,
-    second: Array,
-    scores: Array,
-    in_first: Array,
-    in_second: Array,
-) -> int:
+def merge_negated(first: Array, second: Array, scores: Array, in_first: Array, in_second: Array) -> int:
     """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
 
     Writes the distinct scores, falling, and how often each occurs in either array. `scores` may share memory with

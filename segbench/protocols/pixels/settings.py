@@ -71,6 +71,10 @@ if TYPE_CHECKING:
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
+_ONE_GROUND_TRUTH = (
+    "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
+    "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
+)
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 
 
@@ -259,12 +263,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     @property
     def why_not_arrays(self) -> str:
-        return (
-            "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
-            "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
-            if self.annotators is not None
-            else ""
-        )
+        return "" if self.annotators is None else _ONE_GROUND_TRUTH
 
     def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:
         from segbench.protocols.pixels.tensors import count_tensors
@@ -460,10 +459,9 @@ def _positives(labels: Array, valid: BoolArray | None, positive: Positive | None
         values = np.unique(among)
         example = f"{values[-1]:g}" if values.size <= 2 else f"'>={values[values.size // 2]:g}'"
         order = "labels come first, then scores; " if labels.dtype.kind == "f" and values.size > 2 else ""
-        raise ArgumentError(
-            f"labels hold values other than 0 and 1: {describe(values)}; {order}say which are positive, for instance "
-            f"positive={example}, or leave pixels out with valid"
-        )
+        what = f"labels hold values other than 0 and 1: {describe(values)}"
+        hint = f"say which are positive, for instance positive={example}, or leave pixels out with valid"
+        raise ArgumentError(f"{what}; {order}{hint}")
     return ones
 
 

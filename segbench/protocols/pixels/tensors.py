@@ -18,13 +18,7 @@ from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_fini
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.pixels.counting import (
-    IGNORED,
-    POSITIVE,
-    classes_of,
-    counts_of_levels,
-    rounding,
-)
+from segbench.protocols.pixels.counting import IGNORED, POSITIVE, classes_of, counts_of_levels, rounding
 
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is not a dependency, so its types are not known."""

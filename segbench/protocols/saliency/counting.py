@@ -50,11 +50,7 @@ def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> 
 
 
 def _counts(
-    positives: int,
-    moments: FloatArray,
-    histogram: IntArray,
-    above: IntArray,
-    of_weights: float,
+    positives: int, moments: FloatArray, histogram: IntArray, above: IntArray, of_weights: float
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
     from segbench.protocols.saliency import kernels

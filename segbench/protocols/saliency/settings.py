@@ -175,11 +175,8 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         truth = only_truth(sample, "mask")
         file = sample.truth_file
         if sample.field is not None and not sample.field.all():
-            raise DataError(
-                file,
-                "a field of view leaves pixels out, but saliency compares whole images",
-                f"leave out {format_setting('field')}",
-            )
+            what = "a field of view leaves pixels out, but saliency compares whole images"
+            raise DataError(file, what, f"leave out {format_setting('field')}")
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
         return MaskRule.parse(self.positive).labels(file, truth)
