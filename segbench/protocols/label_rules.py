@@ -20,7 +20,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, written
-from segbench.core.options import option
+from segbench.core.options import option, read_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
@@ -126,6 +126,11 @@ def rule_option(text: str, default: Any = None, *, of_predictions: bool = False,
     return option(text, default, metavar="VALUES", read=str, panel=panel, of_predictions=of_predictions, **others)
 
 
+def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "VALUES") -> Any:
+    """Declare an option of values that are left out."""
+    return option(text, default, metavar=metavar, panel="Ground truth", read=read_void, shown=shown)
+
+
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
     return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
@@ -224,12 +229,12 @@ def suggested_positive(values: Sequence[float]) -> str:
     return _name_positive(f"{highest:g}")
 
 
-def perhaps_swapped(ground_truth: Array, prediction: Array) -> str:
+def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
     """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
     import numpy as np
 
-    swapped = np.unique(ground_truth).size >= MANY_LEVELS and np.unique(prediction).size == 2
-    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+    swapped = np.unique(ground_truth).size >= MANY_LEVELS and all(np.unique(one).size == 2 for one in predictions)
+    return f"if this is a prediction, mind the order: {ORDER}; or " * (swapped and bool(predictions))
 
 
 def _name_positive(rule: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,9 +26,12 @@ class State(IntEnum):
     FAR = 7  # contours: predicted within five times the tolerance
 
 
-OF_MASKS: Mapping[int, str] = MappingProxyType(
-    {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
-)
+OF_MASKS: Mapping[int, str] = {
+    State.TRUE: "true",
+    State.FALSE: "false",
+    State.MISSED: "missed",
+    State.IGNORED: "left out",
+}
 """What legends call the states of pixels that are positive or not."""
 
 

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -355,7 +354,7 @@ class AnomalyCurve(Drawn):
 
     measure: ClassVar[str] = "f"
     steps: ClassVar[bool] = True
-    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "ods_f"})
+    best: ClassVar[Mapping[str, str]] = {"f": "ods_f"}
 
     pixels: Curve
     pro: Pro

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, set_fields
-from segbench.core.capabilities import ApartByFolder, Checked, MeasuredBySet, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -60,7 +59,7 @@ def read_scores(table: Any) -> Scores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared, Pictured):
+class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.MeasuredBySet, can.Prepared, can.Pictured):
     """Settings of the anomaly protocol.
 
     Parameters
@@ -94,15 +93,13 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     name: ClassVar[str] = "anomalies"
     reads: ClassVar[Reading] = replace(MASKS, name="anomalies", pixelwise=False)
     counts = counts_in("segbench.protocols.anomalies.counts", "AnomalyCounts")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "found",
-            State.FALSE: "false alarm",
-            State.PARTNER: "missed part of a found component",
-            State.MISSED: "missed component",
-            State.IGNORED: "left out",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "found",
+        State.FALSE: "false alarm",
+        State.PARTNER: "missed part of a found component",
+        State.MISSED: "missed component",
+        State.IGNORED: "left out",
+    }
     ranked_beside: ClassVar[str] = "image_score"  # normal images by their strongest false alarm
     title: ClassVar[str] = "Anomaly maps are scored against masks: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
     examples: ClassVar[tuple[str, ...]] = (

@@ -4,23 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, listed, set_fields
-from segbench.core.capabilities import (
-    Annotated,
-    Checked,
-    Crisp,
-    FromFiles,
-    Importable,
-    Official,
-    Pictured,
-    Prepared,
-    Published,
-    Reference,
-    Verb,
-)
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
@@ -52,7 +39,7 @@ _THINNED = "ground truth thinned"
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
 
 
-class _OfBoundaries(Protocol, Importable):
+class _OfBoundaries(Protocol, can.Importable):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -65,7 +52,7 @@ class _OfBoundaries(Protocol, Importable):
         return METRICS
 
     @classmethod
-    def published(cls, text: str) -> Published:
+    def published(cls, text: str) -> can.Published:
         """Read a published curve from JSON."""
         from segbench.protocols.boundaries.official import PublishedCurve
 
@@ -73,7 +60,9 @@ class _OfBoundaries(Protocol, Importable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annotated, Pictured):
+class Boundaries(
+    _OfBoundaries, can.Official, can.Crisp, can.Verb, can.Checked, can.Prepared, can.Annotated, can.Pictured
+):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -118,14 +107,12 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
     """
 
     reads: ClassVar[Reading] = BOUNDARIES
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "true",
-            State.FALSE: "false",
-            State.MISSED: "missed",
-            State.PARTNER: "ground truth that was found nearby",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "true",
+        State.FALSE: "false",
+        State.MISSED: "missed",
+        State.PARTNER: "ground truth that was found nearby",
+    }
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED --gt-pattern '*.#' --nms 1,5,1.01",
         "GT PRED --thresholds 9 --human",
@@ -375,7 +362,7 @@ class Boundaries(_OfBoundaries, Official, Crisp, Verb, Checked, Prepared, Annota
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(_OfBoundaries, FromFiles, Reference):
+class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import check_choice, set_fields
-from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
@@ -39,7 +38,7 @@ _SOFT_MAPS = replace(_MASKS, pixelwise=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
+class Centerlines(Protocol, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Pictured):
     """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
 
     Parameters
@@ -74,14 +73,12 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
     title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "predicted centerline in the true mask",
-            State.FALSE: "predicted centerline outside",
-            State.PARTNER: "true centerline in the predicted mask",
-            State.MISSED: "true centerline outside",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "predicted centerline in the true mask",
+        State.FALSE: "predicted centerline outside",
+        State.PARTNER: "true centerline in the predicted mask",
+        State.MISSED: "true centerline outside",
+    }
 
     at: float | None = option(**AT)
     thresholds: int | tuple[float, ...] | None = option(

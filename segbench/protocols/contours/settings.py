@@ -8,18 +8,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, check_choice, check_flags, listed, set_fields
-from segbench.core.capabilities import (
-    Checked,
-    FromCounts,
-    Part,
-    Parts,
-    Pictured,
-    Prepared,
-    Settled,
-    SettledBySet,
-    Verb,
-)
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -69,7 +59,9 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Parts, Pictured):
+class Contours(
+    Protocol, can.Verb, can.Checked, can.FromCounts, can.SettledBySet, can.Prepared, can.Parts, can.Pictured
+):
     """Settings of the contours protocol.
 
     Parameters
@@ -310,7 +302,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             return SequenceTable(per_image, all_frames=self.all_frames)
         return ContourTable(self._kind, self.conventions, self.metrics(), per_image)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
         if self.classes is None:
             return {}
@@ -319,7 +311,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         kept = {key: value for key, value in settings.items() if key != "classes"}
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
         return {
-            name: Part(
+            name: can.Part(
                 alone,
                 {"class": name, "label": str(label)} | kept,
                 {image: one.one(place) for image, one in counts.items()},
@@ -329,7 +321,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
-    ) -> Settled:
+    ) -> can.Settled:
         """Refuse predicted objects that the first frame of a sequence does not number."""
         from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of

@@ -9,36 +9,18 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, listed, set_fields
-from segbench.core.capabilities import (
-    Confusing,
-    FromCounts,
-    OnDevice,
-    Part,
-    Parts,
-    Pictured,
-    Settled,
-    SettledBySet,
-    Verb,
-)
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, image_headline
-from segbench.core.options import option, read_void
+from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS
+from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import (
-    LabelRule,
-    Positive,
-    optional_rule,
-    rule_option,
-    settled_positive,
-    void_labels,
-    where_not_void,
-)
 from segbench.protocols.labels.values import as_map_text, places_of
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -55,11 +37,14 @@ if TYPE_CHECKING:
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
 _VOID = (255,)
+_MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Parts, Pictured):
+class Labels(
+    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Parts, can.Pictured
+):
     """Settings of the labels protocol.
 
     Parameters
@@ -122,39 +107,24 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         shown="two-valued masks",
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] | None = option(
+    void: Sequence[int] | None = rules.void_option(
         "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
-        metavar="LABELS",
-        panel="Ground truth",
-        read=read_void,
         shown="255; none for masks",
+        metavar="LABELS",
     )
-    positive: Positive | None = rule_option(
+    positive: rules.Positive | None = rules.rule_option(
         "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    predicted_positive: Positive | None = rule_option(
+    predicted_positive: rules.Positive | None = rules.rule_option(
         "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
         shown="all but 0",
         of_predictions=True,
         rare=True,
     )
     gt_map: str | Mapping[int, int] = option(
-        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
-        "",
-        metavar="VALUE=LABEL,..",
-        read=str,
-        panel="Ground truth",
-        rare=True,
+        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.", panel="Ground truth", **_MAP
     )
-    pred_map: str | Mapping[int, int] = option(
-        "Replace predicted labels in the same way.",
-        "",
-        metavar="VALUE=LABEL,..",
-        read=str,
-        of_predictions=True,
-        rare=True,
-    )
-
+    pred_map: str | Mapping[int, int] = option("Replace predicted labels in the same way.", of_predictions=True, **_MAP)
     palette: str | Mapping[tuple[int, int, int], int] = option(
         "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
         "",
@@ -169,20 +139,20 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         for name in ("gt_map", "pred_map"):
             set_fields(self, **{name: as_map_text(getattr(self, name), name)})
         for name in ("positive", "predicted_positive"):
-            set_fields(self, **{name: optional_rule(getattr(self, name), name)})
+            set_fields(self, **{name: rules.optional_rule(getattr(self, name), name)})
         if self.classes is not None:
             self._settle_classes(self.classes)
         elif self.names is not None:
             raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
         else:
-            set_fields(self, void=void_labels(() if self.void is None else self.void))
+            set_fields(self, void=rules.void_labels(() if self.void is None else self.void))
 
     def _settle_palette(self) -> None:
         from segbench.protocols.labels.palette import as_palette, labels_in
 
         set_fields(self, palette=as_palette(self.palette))
         if self.classes is None:
-            void = _VOID if self.void is None else void_labels(self.void)
+            void = _VOID if self.void is None else rules.void_labels(self.void)
             named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
             set_fields(self, classes=tuple(named), names=self.names or tuple(named.values()))
 
@@ -200,7 +170,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         else:
             labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
         names = tuple(map(str, labels if names is None else names))
-        void = void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
+        void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void, "Labels")
         set_fields(self, classes=labels, names=names, void=void)
 
@@ -258,15 +228,15 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
-    ) -> Settled:
+    ) -> can.Settled:
         """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
         if self.positive is not None:
             if complete and not part:
-                LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
+                rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
             return {}
-        return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
+        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class against all others; none of masks."""
         if self.masks:
             return {}
@@ -275,7 +245,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         found = {}
         for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True)):
             of_class = {image: one_against_others(one, place, name) for image, one in counts.items()}
-            found[name] = Part(OneClass(class_name=name), {"class": name, "label": str(label)} | kept, of_class)
+            found[name] = can.Part(OneClass(class_name=name), {"class": name, "label": str(label)} | kept, of_class)
         return found
 
     def count(self, sample: Sample) -> Counted:
@@ -299,7 +269,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
         """Refuse a rule for masks under which nothing is positive, or nothing negative."""
         if self.positive is not None:
-            LabelRule.parse(self.positive).require_both_sides(facts, where=where)
+            rules.LabelRule.parse(self.positive).require_both_sides(facts, where=where)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
@@ -315,7 +285,7 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
 
         truth, predicted = (each.labels for each in maps.remapped())
         states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
-        valid = where_not_void(truth, self.void or (), sample.field)
+        valid = rules.where_not_void(truth, self.void or (), sample.field)
         if valid is not None:
             states[~valid] = State.IGNORED
         return states
@@ -372,8 +342,8 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
             rule = format_setting("predicted_positive")
             what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
             raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
-        rules: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
-        return masks_in(maps, sample.field, void=self.void or (), **rules)
+        settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
+        return masks_in(maps, sample.field, void=self.void or (), **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -424,8 +394,8 @@ def count_labels(
     classes: int | Sequence[int] | str | None = None,
     names: Sequence[str] | None = None,
     void: Sequence[int] | None = None,
-    positive: Positive | None = None,
-    predicted_positive: Positive | None = None,
+    positive: rules.Positive | None = None,
+    predicted_positive: rules.Positive | None = None,
     gt_map: str | Mapping[int, int] = "",
     pred_map: str | Mapping[int, int] = "",
 ) -> LabelCounts:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
-from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Parts, Pictured, Prepared, TwoPasses, Verb
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
@@ -41,17 +40,17 @@ if TYPE_CHECKING:
 
 _MOST_PIXELS = 2**30
 _DECIMALS = 10**6
-_ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
-        **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted"), (COMPONENTS,)),
-        "iou": (INSTANCES, PANOPTIC),
-    }
-)
+_ONLY_OF: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
+    **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted"), (COMPONENTS,)),
+    "iou": (INSTANCES, PANOPTIC),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepared, Parts, Pictured):
+class Objects(
+    Protocol, can.Verb, can.Checked, can.FromCounts, can.FromFiles, can.TwoPasses, can.Prepared, can.Parts, can.Pictured
+):
     """Settings of the objects protocol.
 
     Parameters
@@ -107,15 +106,13 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         "GT PRED --kind panoptic -o results.segbench",
         "GT PRED --kind components --at 0.5",
     )
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "matched, as predicted",
-            State.PARTNER: "matched, as in the ground truth",
-            State.FALSE: "false",
-            State.MISSED: "missed",
-            State.IGNORED: "left out",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "matched, as predicted",
+        State.PARTNER: "matched, as in the ground truth",
+        State.FALSE: "false",
+        State.MISSED: "missed",
+        State.IGNORED: "left out",
+    }
     kind: Kind | None = option(
         "Take as objects: values of label maps, segments of classes, or components of masks.", shown="instances"
     )
@@ -256,7 +253,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
         return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class of panoptic maps alone."""
         if self.kind != PANOPTIC:
             return {}
@@ -264,7 +261,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         known = {label: name for one in counts.values() for label, name in zip(one.labels, one.names, strict=True)}
         kept = {key: value for key, value in settings.items() if key != "classes"}
         return {
-            name: Part(
+            name: can.Part(
                 alone,
                 {"class": name, "label": str(label)} | kept,
                 {image: one.one(label) for image, one in counts.items()},

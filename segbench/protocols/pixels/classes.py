@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_whole, check_flags, listed, set_fields
-from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, named
@@ -46,7 +46,7 @@ _LISTED_ONE_BY_ONE = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
+class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByClass):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -160,7 +160,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         names = cast("ClassCounts", counts).names
         return cls(labels=range(len(names)), names=[f"class {name}" for name in names], void=())
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class against all others, as the pixel protocol gives it."""
         from segbench.protocols.pixels.class_metrics import of_class
 
@@ -169,14 +169,14 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             for label, name in zip(self.labels, self.class_names, strict=True)
         }
 
-    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
+    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> can.Part:
         from segbench.protocols.pixels.class_metrics import micro_of
 
         return self._part(micro_of(images), {"class": "micro", "positive": settings["classes"]}, settings)
 
-    def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> Part:
+    def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> can.Part:
         kept = {key: value for key, value in settings.items() if key != "classes"}
-        return Part(self._one, {**fields, **kept}, counts)
+        return can.Part(self._one, {**fields, **kept}, counts)
 
     @property
     def expected_of_one(self) -> Expected:

@@ -23,41 +23,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_quantize, as_real, check_flags, listed, set_fields
-from segbench.core.capabilities import (
-    Checked,
-    FromFiles,
-    Kept,
-    OnDevice,
-    Pictured,
-    Pooling,
-    Settled,
-    SettledBySet,
-    Verb,
-)
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers, read_void
+from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
+from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
-from segbench.protocols.label_rules import (
-    LabelRule,
-    Positive,
-    describe,
-    optional_rule,
-    perhaps_swapped,
-    rule_option,
-    settled_positive,
-    two_values,
-    void_values,
-    where_not_void,
-)
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -79,7 +58,7 @@ _LABEL_MAP = "the prediction is a label map, too, and the number of a label is n
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles, Pictured):
+class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can.OnDevice, can.FromFiles, can.Pictured):
     """Settings of the pixel protocol.
 
     Parameters
@@ -131,16 +110,11 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         "GT PRED --at 0.5 --positive 255",
     )
 
-    positive: Positive | None = rule_option(
+    positive: rules.Positive | None = rules.rule_option(
         "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    void: tuple[float, ...] = option(
-        "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
-        (),
-        metavar="VALUES",
-        panel="Ground truth",
-        read=read_void,
-        shown="none",
+    void: tuple[float, ...] = rules.void_option(
+        "Leave out pixels with these ground-truth values: 255, or 254,255, or none.", (), shown="none"
     )
     invert: bool = option(
         "Treat low predictions as positive, for black edges on white.", False, of_predictions=True, rare=True
@@ -169,7 +143,8 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
     def __post_init__(self) -> None:
         check_flags(self)
         at = {as_real(value, named("at")) for value in listed(self.at, "at", "(0.5,)")}
-        set_fields(self, at=tuple(sorted(at)), positive=optional_rule(self.positive), void=void_values(self.void))
+        void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
+        set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
@@ -210,7 +185,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: can.Kept | None = None,
     ) -> PixelTable:
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
@@ -235,9 +210,9 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
-    ) -> Settled:
+    ) -> can.Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
+        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.core.levels import INVERTED, as_shares
@@ -256,7 +231,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     @property
     def expected(self) -> Expected:
-        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
         alone = self.annotators is None
         scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None)
         return Expected(rule=rule, void=self.void, one_annotator=alone, scores=scores)
@@ -336,20 +311,20 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         names = sample.truth_files
         for name, truth in zip(names, sample.ground_truths, strict=True):
             refuse_nan(name, truth)
-        valids = [where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
+        valids = [rules.where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
         if self.positive is None:
             try:
-                labels, values = two_values(names, sample.ground_truths, valids)
+                labels, values = rules.two_values(names, sample.ground_truths, valids)
             except DataError as error:
                 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 
                 if not are_label_maps([labels_seen(sample, self.void)]):
-                    order = "".join(perhaps_swapped(sample.ground_truths[0], one) for one in sample.predictions[:1])
+                    order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
                     raise DataError(error.path, error.what, order + error.hint) from None
                 what = f"{error.what}; {_LABEL_MAP}"
                 raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
         else:
-            rule = LabelRule.parse(self.positive)
+            rule = rules.LabelRule.parse(self.positive)
             labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
         return list(zip(labels, valids, strict=True)), values
 
@@ -364,7 +339,7 @@ def count_pixels(
     scores: ArrayLike,
     valid: ArrayLike | None = None,
     *,
-    positive: Positive | None = None,
+    positive: rules.Positive | None = None,
     quantize: Quantize | None = None,
     annotators: AnnotatorRule | None = None,
 ) -> ScoreCounts:
@@ -436,14 +411,14 @@ def count_pixels(
     return count_drawn("scores", drawn, values, annotators)
 
 
-def _positives(labels: Array, valid: BoolArray | None, positive: Positive | None) -> BoolArray:
+def _positives(labels: Array, valid: BoolArray | None, positive: rules.Positive | None) -> BoolArray:
     """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
     import numpy as np
 
     from segbench.core.levels import refuse_nan
 
     if positive is not None:
-        rule = LabelRule.parse(positive)
+        rule = rules.LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)
         refuse_nan("labels", labels)
         return rule.positive(labels)
@@ -459,7 +434,7 @@ def _positives(labels: Array, valid: BoolArray | None, positive: Positive | None
         values = np.unique(among)
         example = f"{values[-1]:g}" if values.size <= 2 else f"'>={values[values.size // 2]:g}'"
         order = "labels come first, then scores; " if labels.dtype.kind == "f" and values.size > 2 else ""
-        what = f"labels hold values other than 0 and 1: {describe(values)}"
+        what = f"labels hold values other than 0 and 1: {rules.describe(values)}"
         hint = f"say which are positive, for instance positive={example}, or leave pixels out with valid"
         raise ArgumentError(f"{what}; {order}{hint}")
     return ones

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import set_fields
-from segbench.core.capabilities import Official, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_thresholds, read_void
+from segbench.core.options import option, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import REGIONS
-from segbench.protocols.label_rules import void_labels
+from segbench.protocols.label_rules import void_labels, void_option
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, Verb, Official, Pictured):
+class Regions(Protocol, can.Verb, can.Official, can.Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -56,14 +55,12 @@ class Regions(Protocol, Verb, Official, Pictured):
     name: ClassVar[str] = "regions"
     reads: ClassVar[Reading] = REGIONS
     counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "covered by the region's best match",
-            State.FALSE: "in the best match of another region",
-            State.MISSED: "in a fragment that matches no region",
-            State.IGNORED: "left out",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "covered by the region's best match",
+        State.FALSE: "in the best match of another region",
+        State.MISSED: "in a fragment that matches no region",
+        State.IGNORED: "left out",
+    }
     title: ClassVar[str] = (
         "Predicted regions are compared with those of each annotator: covering, Rand index, variation of information."
     )
@@ -75,13 +72,8 @@ class Regions(Protocol, Verb, Official, Pictured):
         metavar="NUMBER|LIST",
         read=read_thresholds,
     )
-    void: tuple[int, ...] = option(
-        "Leave out pixels with these ground-truth labels: 0, or 0,255.",
-        (),
-        metavar="LABELS",
-        panel="Ground truth",
-        read=read_void,
-        shown="none",
+    void: tuple[int, ...] = void_option(
+        "Leave out pixels with these ground-truth labels: 0, or 0,255.", (), shown="none", metavar="LABELS"
     )
 
     def __post_init__(self) -> None:

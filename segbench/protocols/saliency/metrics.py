@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -147,7 +146,7 @@ class SaliencyCurve(Drawn):
 
     measure: ClassVar[str] = "f"
     beta2 = BETA2
-    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "f_max", "e": "e_max"})
+    best: ClassVar[Mapping[str, str]] = {"f": "f_max", "e": "e_max"}
 
     thresholds: FloatArray
     precision: FloatArray

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
+from segbench.core import capabilities as can
 from segbench.core.arguments import set_fields
-from segbench.core.capabilities import Checked, Pictured, Verb
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -71,7 +70,7 @@ def _named(rule: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Saliency(Protocol, Verb, Checked, Pictured):
+class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
     """Settings of the saliency protocol.
 
     Parameters
@@ -97,9 +96,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
     name: ClassVar[str] = "saliency"
     reads: ClassVar[Reading] = replace(MASKS, without_field="saliency compares whole images, without a field of view")
     counts = counts_in("segbench.protocols.saliency.counts", "SaliencyCounts")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
-    )
+    states_called: ClassVar[Mapping[int, str]] = {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
     title: ClassVar[str] = "Saliency maps are compared with masks: S, E, F, weighted F and MAE, averaged over images."
     examples: ClassVar[tuple[str, ...]] = (
         "GT ours=PRED theirs=PRED2 -o results.segbench",
