@@ -35,10 +35,8 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
         raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
-            raise ArgumentError(
-                f"{name!r} is not a valid class name; use letters, digits, blanks and punctuation: blanks alone, | , = "
-                "and unprintable characters cannot name a class"
-            )
+            use = "use letters, digits, blanks and punctuation: blanks alone, | , = and unprintable characters"
+            raise ArgumentError(f"{name!r} is not a valid class name; {use} cannot name a class")
         if name.isdecimal() and int(name) != label:
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
 
@@ -51,10 +49,10 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         name, equals, number = part.strip().rpartition("=")
         run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
         if not run or (equals and (run[2] or not name.strip())):
-            raise ArgumentError(
-                f"{part.strip()!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), "
-                "or a file with a label and a name per line"
+            forms = (
+                "labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a file with a label and a name per line"
             )
+            raise ArgumentError(f"{part.strip()!r} is not a class; write {forms}")
         first, last = int(run[1]), int(run[2] or run[1])
         if last < first or last - first >= MOST_CLASSES:
             raise ArgumentError(f"{part.strip()!r} is not a range of at most {MOST_CLASSES} labels; write 0-18")

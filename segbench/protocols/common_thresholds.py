@@ -99,10 +99,8 @@ def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
         if not first:
             first, thresholds = name, counts.thresholds
         if not np.array_equal(counts.thresholds, thresholds):
-            raise ArgumentError(
-                f"{first} was counted at {thresholds.size} thresholds, {name} at "
-                f"{counts.thresholds.size} others; count all images at the same thresholds"
-            )
+            what = f"{first} was counted at {thresholds.size} thresholds, {name} at {counts.thresholds.size} others"
+            raise ArgumentError(f"{what}; count all images at the same thresholds")
         yield counts
 
 

@@ -99,16 +99,14 @@ def protocols() -> Mapping[str, type[Protocol]]:
         try:
             added = entry.load()
         except (ImportError, AttributeError) as error:  # what a missing module or class raises
-            raise ArgumentError(
-                f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error}); reinstall or remove it"
-            ) from error
+            what = f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error})"
+            raise ArgumentError(f"{what}; reinstall or remove it") from error
+        where = f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r}"
         if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
-            raise ArgumentError(
-                f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r} is not a protocol of "
-                "that name; expected a class that derives from segbench.Protocol"
-            )
+            expected = "expected a class that derives from segbench.Protocol"
+            raise ArgumentError(f"{where} is not a protocol of that name; {expected}")
         if entry.name in found:
-            raise ArgumentError(f"the entry point {entry.name} = {entry.value!r} takes the name of another protocol")
+            raise ArgumentError(f"{where} takes the name of another protocol")
         found[entry.name] = added
     return found
 

@@ -43,14 +43,10 @@ def as_scores(scores: ArrayLike, name: str) -> FloatArray:
 
 
 def as_thresholds(thresholds: int | ArrayLike) -> FloatArray:
-    """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them.
-
-    These are ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, which may lie one unit in the last place beside
-    ``k / (K + 1)``: official results need it. In BSDS500's example with 5 thresholds level 85 of 255, exactly 1 / 3, is
-    below the second threshold; with ``k / (K + 1)`` it is not, and the area is .3069 instead of .3076.
-    """
+    """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them."""
     if np.ndim(thresholds) == 0:
         thresholds = as_whole(thresholds, named("thresholds"), least=1, most=_MOST_THRESHOLDS)
+        # With k / (K + 1), which may differ in the last bit, an official example has the area .3069 instead of .3076.
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):

@@ -44,10 +44,7 @@ def distinct(keys: FloatArray, values: FloatArray, order: IntArray, xs: FloatArr
 
 @_compiled
 def area(recall: FloatArray, precision: FloatArray) -> float:
-    """Sum precision at rising recalls 0, .01, .. 1 over 100, 0 outside the recalls there are (rule 4).
-
-    Eight sums run side by side, as in NumPy's, so that the area is that of ``np.sum`` to the last bit.
-    """
+    """Sum precision at rising recalls 0, .01, .. 1 over 100 (rule 4); eight sums at a time, as ``np.sum``."""
     size = recall.size
     if size < 2:
         return 0.0
@@ -100,10 +97,7 @@ def measure_curves(
     shares: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Fill in ODS F, precision, recall and threshold, the area, the extended area and R50 of curves, one per row.
-
-    `curves` are recalls and precisions, `orders` those in which they rise; equal ones keep theirs.
-    """
+    """Fill in the metrics of `POOLED` of curves, one per row: recalls and precisions, and orders in which these rise."""
     (recalls, precisions), (by_recall, by_precision) = curves, orders
     xs, ys = np.empty(thresholds.size + 2), np.empty(thresholds.size + 2)
     for row in range(values.shape[0]):

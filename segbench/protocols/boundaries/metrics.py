@@ -152,11 +152,8 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         """Say how many images mean F leaves out (of annotators, the run says so), and why an area exceeds 1."""
         mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
         without = int(np.count_nonzero(self._best[:, 5] == 0))
-        above = [
-            metric.title
-            for metric, value in zip(self.metrics, self.estimates.tolist(), strict=True)
-            if metric.range == _AREA and value > 1
-        ]
+        found = zip(self.metrics, self.estimates.tolist(), strict=True)
+        above = [metric.title for metric, value in found if metric.range == _AREA and value > 1]
         areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
         return (*left_out_note([mean], "without a boundary pixel", without, self.images), *areas)
 

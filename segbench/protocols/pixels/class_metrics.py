@@ -273,10 +273,9 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         absent = self._absent
         notes = []
         if absent:
-            notes.append(
-                f"macro metrics are means over {len(self._classes) - len(absent)} of {len(self._classes)} classes; "
-                f"absent from the ground truth: {', '.join(absent)}"
-            )
+            taken = f"{len(self._classes) - len(absent)} of {len(self._classes)} classes"
+            lack = f"absent from the ground truth: {', '.join(absent)}"
+            notes.append(f"macro metrics are means over {taken}; {lack}")
         present = [(name, table) for name, table in self._classes.items() if name not in absent]
         lacking = grouped(
             ((reason, tuple(names)), f"macro_{metric.key}")

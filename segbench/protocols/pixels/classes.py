@@ -96,9 +96,8 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
 
     def __post_init__(self) -> None:
         check_flags(self)
-        labels = tuple(
-            as_whole(label, named("labels"), least=None) for label in listed(self.labels, "labels", "(0, 1)")
-        )
+        given = listed(self.labels, "labels", "(0, 1)")
+        labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))
         refuse_unfit(labels, names, self.void, "Classes")
@@ -120,13 +119,10 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
 
     def signature_fields(self) -> dict[str, str]:
-        of_all = {
-            "classes": written_classes(self.labels, self.class_names),
-            "void": ",".join(map(str, self.void)) or "none",
-        }
-        return of_all | {
-            key: text for key, text in self._one.signature_fields().items() if key not in ("positive", "void")
-        }
+        of_each = self._one.signature_fields()
+        del of_each["positive"], of_each["void"]
+        classes = written_classes(self.labels, self.class_names)
+        return {"classes": classes, "void": ",".join(map(str, self.void)) or "none"} | of_each
 
     def place_of(self, tag: str) -> int | None:
         """Find the class that a folder is called after, by its name or by the label its name ends in."""
@@ -212,9 +208,8 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         classes = len(self.labels)
         if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
             if len(predictions) != classes:
-                raise ClassMapsError(
-                    file, f"{len(predictions)} soft maps, expected one per class: {classes}", f"save {_forms()}"
-                )
+                what = f"{len(predictions)} soft maps, expected one per class: {classes}"
+                raise ClassMapsError(file, what, f"save {_forms()}")
             return list(predictions)
         (stack,) = predictions
         hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"

@@ -144,11 +144,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
 def measured_curves(
     positives: Array, negatives: Array, several: BoolArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`.
-
-    `several` marks the thresholds that several scores are counted at, None where each is a score. Between such
-    thresholds average precision follows from the area, which is much quicker than adding steps.
-    """
+    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`."""
     from segbench.protocols.pixels import metric_kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)

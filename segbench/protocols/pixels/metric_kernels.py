@@ -53,9 +53,8 @@ def count_at(
 def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best: IntArray, areas: FloatArray) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
-    `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
-    auc_pr_achievable, average_precision and the false positives at 95 % recall. `several` marks the
-    thresholds that several scores are counted at (`areas_between_chosen`); it is empty where each is a score.
+    `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` as `AtOds` holds them.
+    `several` marks the thresholds that several scores are counted at; it is empty where each is a score.
     """
     longest = positives.shape[1] + 1
     chosen = several.size > 0
@@ -96,8 +95,8 @@ def turning_points(
 ) -> int:
     """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
 
-    Scores without pixels have none. `points` is filled with TP, FP and the place of the first score of each, from 1. No
-    metric differs by it, unless areas are so large that their sums are rounded; then every score is a point.
+    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it: where areas
+    are so large that their sums are rounded, every score is a point.
     """
     tp, fp, places = points
     t = f = np.int64(0)

@@ -148,9 +148,8 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
-            return self._at_the_mask(
-                OverImages(*column_sums(_of_images(mask_points(Several.of([counts]), self._mask))).T)
-            )
+            points = mask_points(Several.of([counts]), self._mask)
+            return self._at_the_mask(OverImages(*column_sums(_of_images(points)).T))
         measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
@@ -209,11 +208,8 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
     def totals(self) -> Mapping[str, int]:
         """Positive, negative and ignored pixels."""
         counts = self._pool.counts
-        return {
-            "positives": counts.total_positives,
-            "negatives": counts.total_negatives,
-            "ignored": counts.ignored,
-        }
+        totals = counts.total_positives, counts.total_negatives, counts.ignored
+        return dict(zip((metric.key for metric in TOTALS), totals, strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
         reasons = (block.why_undefined(metric) for block in self._blocks if metric in block.metrics)

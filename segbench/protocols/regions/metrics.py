@@ -157,18 +157,10 @@ class RegionTable(CountsTable[RegionCounts]):
     @cached_property
     def _best(self) -> FloatArray:
         """Area of ground truth and image, area covered at best, and the image's best covered area, PRI, VOI and F."""
-        rows = [
-            (
-                image.area,
-                image.pixels,
-                image.covered_best,
-                image.covered.max(),
-                image.rand_index.max(),
-                (image.voi_split + image.voi_merge).min(),
-                image.adapted_rand.max(),
-            )
-            for image in self._images
-        ]
+        rows = []
+        for image in self._images:
+            of_image = image.area, image.pixels, image.covered_best, image.covered.max(), image.rand_index.max()
+            rows.append((*of_image, (image.voi_split + image.voi_merge).min(), image.adapted_rand.max()))
         return np.array(rows, dtype=np.float64)
 
 

@@ -114,9 +114,7 @@ def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
 def cells_of_row(rows: NDArray[np.int32], squares: IntArray, cells: NDArray[np.int32]) -> int:
     """Find the columns with a positive that is nearest to some place of a row, and give how many there are.
 
-    `rows` and `squares` are of that row, `cells` has room for as many as there are columns. The columns are those of
-    the cells of the Voronoi diagram on the line, in order (the algorithm of Maurer, Qi and Raghavan, PAMI 2003, with
-    the ties of SciPy's ``distance_transform_edt``).
+    These are the cells of the Voronoi diagram on the line (Maurer, Qi and Raghavan, PAMI 2003), with SciPy's ties.
     """
     number = 0
     before = middle = np.int64(0)
@@ -189,10 +187,8 @@ def weighted_errors(
 ) -> tuple[float, float]:
     """Add up the weighted errors of positives and of negatives; there must be a positive.
 
-    The error of a negative is weighed by its distance to the nearest positive. Positives have the lower of their error
-    and of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
-
-    `weights` are those of negatives by squared distance, the last for all farther ones; `gauss` filters along an axis.
+    A negative is weighed by its squared distance to the nearest positive. Positives have the lower of their error and
+    of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
     """
     height, width = labels.shape
     nearest = nearest_rows(labels)
