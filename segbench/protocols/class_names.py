@@ -49,10 +49,8 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         name, equals, number = part.strip().rpartition("=")
         run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
         if not run or (equals and (run[2] or not name.strip())):
-            forms = (
-                "labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a file with a label and a name per line"
-            )
-            raise ArgumentError(f"{part.strip()!r} is not a class; write {forms}")
+            forms = "labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a file"
+            raise ArgumentError(f"{part.strip()!r} is not a class; write {forms} with a label and a name per line")
         first, last = int(run[1]), int(run[2] or run[1])
         if last < first or last - first >= MOST_CLASSES:
             raise ArgumentError(f"{part.strip()!r} is not a range of at most {MOST_CLASSES} labels; write 0-18")

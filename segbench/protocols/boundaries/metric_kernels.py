@@ -97,7 +97,7 @@ def measure_curves(
     shares: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Fill in the metrics of `POOLED` of curves, one per row: recalls and precisions, and orders in which these rise."""
+    """Fill in the `POOLED` metrics of curves, one per row: recalls and precisions, and orders in which they rise."""
     (recalls, precisions), (by_recall, by_precision) = curves, orders
     xs, ys = np.empty(thresholds.size + 2), np.empty(thresholds.size + 2)
     for row in range(values.shape[0]):

@@ -95,8 +95,8 @@ def turning_points(
 ) -> int:
     """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
 
-    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it: where areas
-    are so large that their sums are rounded, every score is a point.
+    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it: of areas
+    so large that their sums are rounded, every score is a point.
     """
     tp, fp, places = points
     t = f = np.int64(0)
