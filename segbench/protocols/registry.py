@@ -141,16 +141,14 @@ def as_protocol(protocol: object) -> Protocol:
 
     if isinstance(protocol, Protocol):
         return protocol
-    names = ", ".join(protocols())
     if isinstance(protocol, str) and protocol in protocols():
         kind = protocols()[protocol]
         try:
             return kind()
         except TypeError:
             raise ArgumentError(f"protocol {protocol!r} needs settings, expected {kind.__name__}(...)") from None
-    raise ArgumentError(
-        f"protocol is {protocol!r}, expected one with its settings, such as Pixels(), or one of {names}"
-    )
+    expected = f"one with its settings, such as Pixels(), or one of {', '.join(protocols())}"
+    raise ArgumentError(f"protocol is {protocol!r}, expected {expected}")
 
 
 @cache

@@ -78,7 +78,7 @@ def as_tolerance(max_dist: float | str) -> float | str:
         raise ArgumentError(f"{name} is {max_dist!r:.60}, expected {expected}") from None
     if not max_dist.endswith("px"):
         return as_real(number, name, expected, least=0, most=1)
-    return f"{written((as_real(number, name, 'a number of pixels from 0 to 1000', least=0, most=1000),))}px"
+    return f"{written(as_real(number, name, 'a number of pixels from 0 to 1000', least=0, most=1000))}px"
 
 
 def tolerance_px(max_dist: float | str, shape: tuple[int, ...]) -> float:

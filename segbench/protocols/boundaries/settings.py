@@ -165,22 +165,18 @@ class Boundaries(
             raise ArgumentError(f"{both} exclude each other: all labels of a label map count")
 
     def signature_fields(self) -> dict[str, str]:
-        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero")
         fields = {
-            "max_dist": self.max_dist if isinstance(self.max_dist, str) else written((self.max_dist,)),
-            "thresholds": str(listed),
+            "max_dist": self.max_dist if isinstance(self.max_dist, str) else written(self.max_dist),
+            "thresholds": written(self.thresholds),
             "thin": "yes" if self.thin else "no",
             "nms": suppressed or "no",
             "ground_truth": ground_truth,
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
         }
-        if self.crispness:
-            fields["crispness"] = "yes"
-        if self.thin_ground_truth:
-            fields["thin_ground_truth"] = "yes"
+        fields |= {name: "yes" for name in ("crispness", "thin_ground_truth") if getattr(self, name)}
         return fields if self.category is None else fields | {"category": str(self.category)}
 
     def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:

@@ -123,9 +123,9 @@ class Centerlines(Protocol, can.Verb, can.Checked, can.FromCounts, can.Prepared,
             "void": written(self.void) or "none",
         }
         if self.at is not None:
-            found["at"] = written((self.at,))
+            found["at"] = written(self.at)
         if self.thresholds is not None:
-            found["thresholds"] = str(self.thresholds) if isinstance(self.thresholds, int) else written(self.thresholds)
+            found["thresholds"] = written(self.thresholds)
         return found
 
     @classmethod

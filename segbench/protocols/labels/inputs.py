@@ -14,16 +14,8 @@ from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import refuse_nan
 from segbench.core.sample import Sample
+from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
-from segbench.protocols.label_rules import (
-    MANY_LEVELS,
-    LabelRule,
-    Positive,
-    half_of,
-    perhaps_swapped,
-    two_values,
-    where_not_void,
-)
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import class_axis, is_one_map
@@ -158,20 +150,20 @@ def masks_in(
     valid: BoolArray | None,
     *,
     void: Sequence[int],
-    positive: Positive | None,
-    predicted_positive: Positive | None,
+    positive: rules.Positive | None,
+    predicted_positive: rules.Positive | None,
 ) -> Masks:
     """Give label maps, remapped, as masks."""
     truth, predicted = maps
     for each in maps:
         refuse_nan(each.file, each.labels)
-    valid = where_not_void(truth.labels, void, valid)
-    rule = None if positive is None else LabelRule.parse(positive)
+    valid = rules.where_not_void(truth.labels, void, valid)
+    rule = None if positive is None else rules.LabelRule.parse(positive)
     if rule is None:
         try:
-            (is_positive,), facts = two_values([truth.file], [truth.labels], [valid])
+            (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
         except DataError as error:
-            order = perhaps_swapped(truth.labels, predicted.labels)
+            order = rules.perhaps_swapped(truth.labels, predicted.labels)
             labels = truth.labels if valid is None else truth.labels[valid]
             classes = "" if order else likely_classes(labels, _MOST_CLASSES)
             hint = order + error.hint
@@ -185,7 +177,7 @@ def masks_in(
     if labels.dtype == np.bool_:
         found_positive = labels
     elif predicted_positive is not None:
-        found_positive = _by_rule(predicted, LabelRule.parse(predicted_positive), "predicted_positive")
+        found_positive = _by_rule(predicted, rules.LabelRule.parse(predicted_positive), "predicted_positive")
     elif rule is not None and rule.comparison != "=" and not ((labels == 0) | (labels == 1)).all():
         found_positive = _by_rule(predicted, rule, "positive")
     else:
@@ -193,7 +185,7 @@ def masks_in(
     return Masks(LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts)
 
 
-def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> BoolArray:
+def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str) -> BoolArray:
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
     highest = float(labels.max(initial=0))
@@ -212,7 +204,7 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:
     mask: BoolArray = labels != 0
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
-    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
+    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), rules.MANY_LEVELS)
     hint = f"for label maps name the classes: {classes}; " if classes else ""
     hint += f"{_cut_predictions(labels)}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
@@ -220,7 +212,7 @@ def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:
 
 
 def _cut_predictions(labels: Array) -> str:
-    half = "0" if labels.min() < 0 else half_of(float(labels.max()))
+    half = "0" if labels.min() < 0 else rules.half_of(float(labels.max()))
     which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
     return f"say which predicted values are positive: {format_setting('predicted_positive', f'>={half}')}{which}"
 

@@ -154,14 +154,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             "positive": str(self.positive or "larger"),
             "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
+            "quantize": str(self.quantize or ""),
+            "at": written(self.at),
+            "calibration": "15 bins" * self.calibration,
+            "annotators": self.annotators or "",
         }
-        if self.quantize:
-            fields["quantize"] = str(self.quantize)
-        if self.at:
-            fields["at"] = written(self.at)
-        if self.calibration:
-            fields["calibration"] = "15 bins"
-        return fields if self.annotators is None else fields | {"annotators": self.annotators}
+        return {name: text for name, text in fields.items() if text}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:

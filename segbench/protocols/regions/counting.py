@@ -12,14 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray, as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.inputs import (
-    as_scores,
-    as_thresholds,
-    check_same_size,
-    check_unit_range,
-    of_one_size,
-    parts_of,
-)
+from segbench.protocols.boundaries import inputs
 from segbench.protocols.label_rules import void_labels
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.kernels import LOG_UNITS, merge_upward, sweep_up
@@ -75,11 +68,11 @@ def count_regions(
     truths = as_label_maps(ground_truths, "ground truth of annotator")
     hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
-        check_same_size(hierarchy.labels, truths[0], "prediction")
+        inputs.check_same_size(hierarchy.labels, truths[0], "prediction")
     void = void_labels(void, least=0)
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
-        check_same_size(inside, truths[0], "valid pixels")
+        inputs.check_same_size(inside, truths[0], "valid pixels")
     # Best overlap of every predicted region, of all thresholds, with one of any annotator.
     overlaps = [np.zeros(int(hierarchy.offsets[-1] + hierarchy.number[-1])) for hierarchy in hierarchies]
     counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
@@ -213,7 +206,7 @@ def hierarchies_of(
     prediction: ArrayLike | Iterable[ArrayLike], shape: tuple[int, ...], thresholds: int | ArrayLike
 ) -> tuple[list[Hierarchy], FloatArray]:
     """Find regions: one hierarchy for a contour map, one a label map otherwise; and their thresholds."""
-    parts = parts_of(prediction)
+    parts = inputs.parts_of(prediction)
     if len(parts) == 1 and np.shape(parts[0]) == tuple(2 * side + 1 for side in shape):
         levels, cuts = ucm2_levels(parts[0], thresholds)
         labels, region_of, number = merge_upward(levels, cuts.size)
@@ -285,17 +278,17 @@ def as_labels(label_map: ArrayLike, name: str) -> Array:
 
 def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[Array]:
     """Read one label map, or several of one size."""
-    return of_one_size(label_maps, name, as_labels)
+    return inputs.of_one_size(label_maps, name, as_labels)
 
 
 def ucm2_levels(ucm2: Array, thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], FloatArray]:
     """Find for each point of a contour map the first threshold that it does not exceed."""
-    scores = as_scores(ucm2, "ucm2")
+    scores = inputs.as_scores(ucm2, "ucm2")
     if scores.size > MOST_POINTS:
         raise ArgumentError(f"ucm2 has {scores.size} points, expected at most {MOST_POINTS}")
-    cuts = as_thresholds(thresholds)
+    cuts = inputs.as_thresholds(thresholds)
     if isinstance(thresholds, (int, np.integer)):
-        check_unit_range(scores, "ucm2")
+        inputs.check_unit_range(scores, "ucm2")
     levels = np.searchsorted(cuts, scores).astype(np.int32)
     above = int(np.count_nonzero(levels[1::2, 1::2]))
     if above:

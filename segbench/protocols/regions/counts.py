@@ -87,9 +87,8 @@ class RegionCounts(CountsAtThresholds):
             raise ArgumentError("more area covered than counted")
         shares = (self.rand_index, self.adapted_rand, self.rand_precision, self.rand_recall)
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
-            raise ArgumentError(
-                f"a share adds up to more than {many(self.images, 'image')} {verb(self.images, 'allow')}"
-            )
+            allowed = f"{many(self.images, 'image')} {verb(self.images, 'allow')}"
+            raise ArgumentError(f"a share adds up to more than {allowed}")
 
     @property
     def ground_truth(self) -> str:

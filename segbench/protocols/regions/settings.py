@@ -82,8 +82,7 @@ class Regions(Protocol, can.Verb, can.Official, can.Pictured):
         set_fields(self, thresholds=number_or_list(self.thresholds), void=void_labels(self.void, least=0))
 
     def signature_fields(self) -> dict[str, str]:
-        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
-        return {"thresholds": str(listed), "void": written(self.void) or "none"}
+        return {"thresholds": written(self.thresholds), "void": written(self.void) or "none"}
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.regions.metrics import METRICS
