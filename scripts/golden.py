@@ -546,7 +546,7 @@ NUMBERS: dict[type, tuple[str, ...]] = {
         "patches",
         "true_area",
         "true_skeleton",
-        *segbench.CenterlineCounts.per_threshold,
+        *segbench.CenterlineCounts.arrays,
     ),
     segbench.ObjectCounts: ("things", "objects", "sizes", "shared", "whole", "aji"),
     segbench.AnomalyCounts: (

@@ -56,7 +56,7 @@ from .protocols.boundaries.counting import count_boundaries as count_boundaries
 from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts
 from .protocols.boundaries.curve import BoundaryCurve as BoundaryCurve
 from .protocols.boundaries.curve import boundary_curve as boundary_curve
-from .protocols.boundaries.label_maps import label_boundaries as label_boundaries
+from .protocols.boundaries.inputs import label_boundaries as label_boundaries
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
 from .protocols.boundaries.settings import Annotators as Annotators
@@ -76,7 +76,7 @@ from .protocols.labels.settings import count_labels as count_labels
 from .protocols.objects.counts import ObjectCounts as ObjectCounts
 from .protocols.objects.settings import Objects as Objects
 from .protocols.objects.settings import count_objects as count_objects
-from .protocols.pixels.class_counts import ClassCounts as ClassCounts
+from .protocols.pixels.class_metrics import ClassCounts as ClassCounts
 from .protocols.pixels.classes import Classes as Classes
 from .protocols.pixels.settings import Pixels as Pixels
 from .protocols.pixels.settings import count_pixels as count_pixels
@@ -85,11 +85,11 @@ from .protocols.regions.counts import RegionCounts as RegionCounts
 from .protocols.regions.metrics import RegionCurve as RegionCurve
 from .protocols.regions.metrics import region_curve as region_curve
 from .protocols.regions.settings import Regions as Regions
-from .protocols.saliency.counting import count_saliency as count_saliency
 from .protocols.saliency.counts import SaliencyCounts as SaliencyCounts
 from .protocols.saliency.metrics import SaliencyCurve as SaliencyCurve
 from .protocols.saliency.metrics import saliency_curve as saliency_curve
 from .protocols.saliency.settings import Saliency as Saliency
+from .protocols.saliency.settings import count_saliency as count_saliency
 from .report.bsds import export_bsds as export_bsds
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report

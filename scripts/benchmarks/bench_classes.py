@@ -24,8 +24,7 @@ from segbench.aggregator.codec import encode
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.reading import decode_sample, read
 from segbench.protocols.files import find_files
-from segbench.protocols.pixels.class_counts import ClassCounts
-from segbench.protocols.pixels.class_metrics import ClassTable
+from segbench.protocols.pixels.class_metrics import ClassCounts, ClassTable
 
 HEIGHT, WIDTH, CLASSES = 1024, 2048, 19
 IMAGES, REPEATS = 500, 5

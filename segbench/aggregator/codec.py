@@ -334,7 +334,7 @@ class EncodedCounts(Mapping[str, Counts]):
         data = self._packed[name]
         with self._naming(name):
             if not data.startswith(_PARTS):
-                return decode(data, ScoreCounts).between(lowest, below)  # type: ignore[no-any-return]
+                return decode(data, ScoreCounts).between(lowest, below)
             with _refusing_damage():
                 parts = _parts(data)[1]
                 # A range reaches down to where the next begins.

@@ -363,7 +363,7 @@ class Result:
     def drawn(self) -> Series | None:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
         if self.published or not self.counts:
-            return self.curve  # type: ignore[no-any-return]  # of its own type
+            return self.curve
         table = self._kept_table
         return table.drawn if isinstance(table, Reducing) else table.curve
 

@@ -20,7 +20,6 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import written_classes
-from segbench.protocols.labels.counting import ForeignLabelsError
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps
 
@@ -44,9 +43,7 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
     try:
         counted = protocol.count(sample)
     except DataError as error:
-        uncounted = UncountedError(error.path, error.what, error.hint)
-        uncounted.__cause__ = error
-        return Probe(image=files.name, failure=uncounted)
+        return Probe(image=files.name, failure=UncountedError(error.path, error.what, error.hint))
     return CountsProbe(
         image=files.name,
         prediction=sample.prediction_file,
@@ -64,10 +61,6 @@ def label_map_findings(
     found: list[Finding] = []
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
     uncounted: dict[str, DataError] = {i: error for i, error in failures.items() if isinstance(error, UncountedError)}
-    causes = {image: error.__cause__ for image, error in uncounted.items()}
-    foreign = {image: error for image, error in causes.items() if isinstance(error, ForeignLabelsError)}
-    from_one = not any(probe.counts.matrix[0].any() for probe in counted) and all(e.remap for e in foreign.values())
-    uncounted |= {image: error.judged(from_one=from_one) for image, error in foreign.items()}
     if uncounted:
         what = f"{many(len(uncounted), 'image')} of {inspected} inspected cannot be counted with these settings"
         found.append(failing("not-countable", "ground truth", what, uncounted))

@@ -155,7 +155,7 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
         counted = np.logical_or.reduce([valid for _, _, valid in drawn])
         soft = sample.predictions[0]
         if soft.shape != positive.shape:
-            from segbench.protocols.boundaries.label_maps import sample_ucm2
+            from segbench.protocols.boundaries.inputs import sample_ucm2
 
             soft = sample_ucm2(soft)
         if lines:
@@ -215,7 +215,7 @@ def _truth(
         except DataError as error:
             raise UncountedError(error.path, error.what, error.hint) from None
     elif lines and lines.label_maps:
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import label_boundaries
 
         labels = label_boundaries(array)
     elif array.dtype == np.bool_:

@@ -28,7 +28,15 @@ def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None =
     return int(number)
 
 
-def as_real(value: Any, name: str, expected: str, *, least: float, most: float, open_ends: bool = False) -> float:  # noqa: ANN401  as above
+def as_real(
+    value: Any,  # noqa: ANN401  as above
+    name: str,
+    expected: str = "numbers",
+    *,
+    least: float = -math.inf,
+    most: float = math.inf,
+    open_ends: bool = False,
+) -> float:
     """Read a number in [`least`, `most`], or between them with `open_ends`; `expected` describes this in the error."""
     number = _plain(value)
     least, most = max(least, -sys.float_info.max), min(most, sys.float_info.max)
@@ -43,6 +51,12 @@ def as_path(value: Any, name: str) -> str:  # noqa: ANN401  as above
         each = "; call once for each of several" if isinstance(value, (list, tuple)) else ""
         raise ArgumentError(f"{name} is {_shown(value)}, expected one path{each}")
     return os.fspath(value)
+
+
+def set_fields(settings: Any, **values: Any) -> None:  # noqa: ANN401  a frozen dataclass, of values of any type
+    """Set fields of a frozen dataclass while it is made."""
+    for name, value in values.items():
+        object.__setattr__(settings, name, value)
 
 
 def check_flags(settings: Any) -> None:  # noqa: ANN401  a dataclass

@@ -72,6 +72,8 @@ def without_hidden(counted: NDArray[np.bool_] | None, *hidden: NDArray[np.bool_]
     return counted
 
 
+Array = NDArray[Any]
+BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 

@@ -245,10 +245,6 @@ class Published(ABC):
     def to_json(self) -> str:
         """Write it as JSON, for results files."""
 
-    def official_files(self) -> dict[str, str]:
-        """Write it as `Official.official_files` writes counts, as far as it is known."""
-        return {}
-
 
 class Importable(ABC):
     """Has metrics that papers publish without images, and results files keep."""

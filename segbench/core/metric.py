@@ -105,6 +105,11 @@ class Metric:
         return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
 
 
+CLASSES_PRESENT = Metric(
+    key="classes_present", title="classes", image_key="classes_present", kind="total", note="those in the ground truth"
+)
+
+
 def shares(*metrics: Metric) -> tuple[Metric, ...]:
     """Give the metrics of a protocol with scores between 0 and 1, except those that name a range."""
     return tuple(

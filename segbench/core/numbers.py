@@ -79,6 +79,7 @@ def _brief(value: Any) -> str:  # noqa: ANN401  of any field
     return repr(value.tolist()) if value.size <= _PRINTED else f"{value.dtype}{list(value.shape)}"
 
 
-def written(numbers: Iterable[float]) -> str:
-    """Write numbers between commas, in the fewest digits that give each back."""
-    return ",".join(repr(float(number)).removesuffix(".0") for number in numbers)
+def written(numbers: float | Iterable[float]) -> str:
+    """Write a number, or several between commas, in the fewest digits that give each back."""
+    several = numbers if isinstance(numbers, Iterable) else (numbers,)
+    return ",".join(repr(float(number)).removesuffix(".0") for number in several)

@@ -1,7 +1,6 @@
 """The metrics of confusion counts, each with its only formula."""
 
-# Numbers give numbers, arrays give arrays:
-# mypy: disable-error-code="no-any-return"
+# Numbers give numbers, arrays give arrays.
 
 from __future__ import annotations
 

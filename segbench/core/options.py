@@ -25,6 +25,13 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     return field(default=default, metadata={"help": help, **others})
 
 
+def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a dataclass; of any type
+    """Declare an option that another protocol has, too, with some changes."""
+    each = kind.__dataclass_fields__[name]
+    default = changes.pop("default", each.default)
+    return field(default=default, metadata={**each.metadata, **changes})
+
+
 def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
     """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
     return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))

@@ -252,9 +252,9 @@ class Columns:
 def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  an array, sparse, or columns
     """Multiply matrices, on one core unless that takes long: other threads of a BLAS spin for a while afterwards."""
     if weights.size * rows.shape[1] > _LONG:
-        return weights @ rows  # type: ignore[no-any-return]  # rows may be anything
+        return weights @ rows
     with _one_at_a_time, _blas().limit(limits=1, user_api="blas"):
-        return weights @ rows  # type: ignore[no-any-return]  # as above
+        return weights @ rows
 
 
 @cache

@@ -21,15 +21,13 @@ annotator all rules count the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from segbench.core.arrays import Array, BoolArray
     from segbench.core.sample import Sample
 
 ONE_ANNOTATOR = "images with one annotator are left out"
@@ -37,7 +35,7 @@ ONE_ANNOTATOR = "images with one annotator are left out"
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 
-Labelled: TypeAlias = "tuple[NDArray[np.bool_], NDArray[np.bool_] | None]"
+Labelled: TypeAlias = "tuple[BoolArray, BoolArray | None]"
 """Labels, True where positive, and where they count; None for everywhere."""
 
 
@@ -53,10 +51,11 @@ def take_one() -> str:
     return f"take one of them by its name, such as {format_setting('gt_pattern', '*_manual1')}, or one column of a list"
 
 
-def only_truth(sample: Sample, expected: str) -> NDArray[Any]:
+def only_truth(sample: Sample, expected: str) -> Array:
     """Give the ground truth of an image that must have one alone."""
     if len(sample.ground_truths) > 1:
-        raise DataError(sample.name, f"{len(sample.ground_truths)} annotators, expected one {expected}", take_one())
+        what = f"{len(sample.ground_truths)} annotators, expected one {expected}"
+        raise DataError(sample.truth_file, what, take_one())
     return sample.ground_truths[0]
 
 
@@ -66,8 +65,8 @@ def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None)
         return list(annotators)
     import numpy as np
 
-    votes: NDArray[Any] = np.zeros(annotators[0][0].shape, np.int32)
-    voters: NDArray[Any] = np.zeros_like(votes)
+    votes: Array = np.zeros(annotators[0][0].shape, np.int32)
+    voters: Array = np.zeros_like(votes)
     for labels, valid in annotators:
         voters += True if valid is None else zero_or_one(valid)
         votes += zero_or_one(labels) if valid is None else zero_or_one(labels) & zero_or_one(valid)
@@ -80,10 +79,9 @@ def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None)
     return [(positive, voters > 0)]
 
 
-def zero_or_one(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def zero_or_one(mask: BoolArray) -> BoolArray:
     """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
     import numpy as np
 
     stored = mask.view(np.uint8)
-    bits: NDArray[np.bool_] = stored != 0 if stored.max(initial=0) > 1 else mask
-    return bits
+    return stored != 0 if stored.max(initial=0) > 1 else mask

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,9 +21,8 @@ _LINES = "write lines such as: 13 car"
 def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int], protocol: str) -> None:
     """Refuse classes that share a label or a name, lack one, are void, or have a name that none can have."""
     if not labels or len(names) != len(labels):
-        raise ArgumentError(
-            f"{len(labels)} labels and {len(names)} names; expected one label and one name per class, at least one"
-        )
+        found = f"{len(labels)} labels and {len(names)} names"
+        raise ArgumentError(f"{found}; expected one label and one name per class, at least one")
     for what, values in (("label", labels), ("name", names)):
         doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
         if doubled:
@@ -35,10 +35,8 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
         raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
-            raise ArgumentError(
-                f"{name!r} is not a valid class name; use letters, digits, blanks and punctuation: blanks alone, | , = "
-                "and unprintable characters cannot name a class"
-            )
+            use = "use letters, digits, blanks and punctuation: blanks alone, | , = and unprintable characters"
+            raise ArgumentError(f"{name!r} is not a valid class name; {use} cannot name a class")
         if name.isdecimal() and int(name) != label:
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
 
@@ -51,10 +49,8 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         name, equals, number = part.strip().rpartition("=")
         run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
         if not run or (equals and (run[2] or not name.strip())):
-            raise ArgumentError(
-                f"{part.strip()!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), "
-                "or a file with a label and a name per line"
-            )
+            forms = "labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a file"
+            raise ArgumentError(f"{part.strip()!r} is not a class; write {forms} with a label and a name per line")
         first, last = int(run[1]), int(run[2] or run[1])
         if last < first or last - first >= MOST_CLASSES:
             raise ArgumentError(f"{part.strip()!r} is not a range of at most {MOST_CLASSES} labels; write 0-18")
@@ -81,20 +77,12 @@ def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
 
 def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Read ``0-18``, ``road=0,car=13``, or a file with a label and a name per line, into labels and names."""
-    path = Path(text)
-    try:
-        is_there = path.exists() and not path.is_dir()
-    except (OSError, ValueError):
-        is_there = False
-    if not is_there:
-        if path.suffix and "=" not in text:
-            raise DataError(
-                text,
-                "there is no such file of classes",
-                "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car",
-            )
-        return read_classes(text)
-    return _read_file(text)
+    if os.path.exists(text) and not os.path.isdir(text):  # noqa: PTH110, PTH112  which take texts of any length
+        return _read_file(text)
+    if Path(text).suffix and "=" not in text:
+        hint = "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car"
+        raise DataError(text, "there is no such file of classes", hint)
+    return read_classes(text)
 
 
 def lines_of(file: str, expected: str, hint: str) -> list[str]:
@@ -117,11 +105,7 @@ def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             continue
         found = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*[,:;\t]\s*|\s+)(\S.*?)\s*", line)
         if not found:
-            raise DataError(
-                text,
-                f"line {place} is {line.strip()[:60]!r}, expected a label and a name",
-                _LINES,
-            )
+            raise DataError(text, f"line {place} is {line.strip()[:60]!r}, expected a label and a name", _LINES)
         labels.append(int(found[1]))
         names.append(found[2])
     if not labels:

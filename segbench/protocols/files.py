@@ -34,10 +34,7 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
-    """Refuse to leave out images of folders of which others are counted, not chosen or without a prediction.
-
-    `otherwise` says what else to do; where it is empty any image may be left out.
-    """
+    """Refuse to leave out images of folders of which others are counted, unless there is nothing to do `otherwise`."""
     if not otherwise:
         return pairing
     whole = pair(replace(pairing.inputs, images=(), allow_missing=True))
@@ -54,10 +51,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
 
 
 def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
-    """Pair the folders of several methods where the prediction folder holds them, see `methods_below`.
-
-    Classes, and parts of a data set such as categories, are no methods.
-    """
+    """Pair the folders of several methods, which classes and categories are not, below the prediction folder."""
     methods = methods_below(pairing, lambda inputs: find_files(inputs, protocol))
     if isinstance(protocol, Classes) and any(protocol.place_of(name) is not None for name in methods):
         return {}  # a folder per class, of which some do not pair
@@ -65,11 +59,7 @@ def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
 
 
 def _class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pairing:
-    """Pair the maps of each image in the order of the classes.
-
-    A prediction is one file with a stack, or one file per class with a tag that names the class. Without a pattern,
-    where nothing pairs and folders are named after classes, these are read as one folder per class.
-    """
+    """Pair the maps of each image in the order of the classes; folders called after these need no pattern."""
     pairing = pair(inputs)
     folders = inputs.pred_pattern == "*" and inputs.prediction and not pairing.files
     if folders and _has_class_folders(str(inputs.prediction), class_of):

@@ -20,12 +20,10 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, written
-from segbench.core.options import option
+from segbench.core.options import option, read_void
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
 
@@ -41,12 +39,7 @@ MANY_LEVELS = 33
 NEAR_AN_END = 32.0
 """How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
 
-_COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
+_COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
@@ -79,21 +72,19 @@ class LabelRule:
         """Give the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
-    def labels(self, file: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def labels(self, file: str, ground_truth: Array) -> BoolArray:
         """Mark which pixels of a file are positive; a rule with demands on the values names the file in its error."""
-        del file
         return self.positive(ground_truth)
 
-    def positive(self, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def positive(self, ground_truth: Array) -> BoolArray:
         """Mark which pixels are positive."""
         if self.comparison == "=":
             return equals_any(ground_truth, self.values)
         import numpy as np
 
-        found: NDArray[np.bool_] = _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
-        return found
+        return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
 
-    def shown_by(self, ground_truth: NDArray[Any], positive: NDArray[np.bool_]) -> tuple[float, ...]:
+    def shown_by(self, ground_truth: Array, positive: BoolArray) -> tuple[float, ...]:
         """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
         if not ground_truth.size:
             return ()
@@ -112,15 +103,9 @@ class LabelRule:
         if not values.size or (positive.any() and not positive.all()):
             return
         none = "negative" if positive.any() else "positive"
-        what = (
-            f"{format_setting('positive', str(self))} leaves no {none} pixel in {where}, which holds {_listed(values)}"
-        )
-        if values.size > 1:
-            hint = suggested_positive(values.tolist())
-        elif left_out_by:
-            hint = f"perhaps {left_out_by} left out every other value; give another, or none"
-        else:
-            hint = BOTH_SIDES
+        rule = format_setting("positive", str(self))
+        what = f"{rule} leaves no {none} pixel in {where}, which holds {_listed(values)}"
+        hint = suggested_positive(values.tolist()) if values.size > 1 else _left_out(left_out_by) or BOTH_SIDES
         raise DataError("ground truth", what, hint)
 
 
@@ -130,15 +115,30 @@ def rule_text(rule: Positive, name: str = "positive") -> str:
     return rule.replace(" ", "") if isinstance(rule, str) else _numbers(rule, name)
 
 
-def rule_option(text: str, default: Any = None, *, of_predictions: bool = False, **others: Any) -> Any:  # noqa: ANN401  as `option`
+def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
+    """Write a rule, see `rule_text`; None for none."""
+    return None if rule is None else rule_text(rule, name)
+
+
+def rule_option(text: str, default: Any = None, *, of_predictions: bool = False, **others: Any) -> Any:
     """Declare an option that is a rule."""
     panel = "Protocol" if of_predictions else "Ground truth"
     return option(text, default, metavar="VALUES", read=str, panel=panel, of_predictions=of_predictions, **others)
 
 
-def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:  # noqa: ANN401  checked here
+def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "VALUES") -> Any:
+    """Declare an option of values that are left out."""
+    return option(text, default, metavar=metavar, panel="Ground truth", read=read_void, shown=shown)
+
+
+def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
     return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
+
+
+def void_values(values: Any) -> tuple[float, ...]:
+    """Read the ground-truth values that are left out."""
+    return as_void(values, "(255,)", lambda value: as_real(value, named("void")))
 
 
 def _numbers(rule: float | Sequence[float], name: str) -> str:
@@ -148,7 +148,7 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     several = np.iterable(given) and not isinstance(given, bytes)
     try:
         values = tuple(given) if several else (given,)
-        numbers = [as_real(value, name, "numbers", least=-math.inf, most=math.inf) for value in values]
+        numbers = [as_real(value, name) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:
@@ -156,11 +156,11 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     return written(numbers)
 
 
-def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.bool_]:
+def equals_any(array: Array, values: tuple[float, ...]) -> BoolArray:
     """Mark which pixels hold one of a few values."""
     import numpy as np
 
-    found: NDArray[np.bool_] = np.zeros(array.shape, dtype=np.bool_)
+    found: BoolArray = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
         # A whole number compared as such keeps integer arrays from being turned into floats; small floats are widened,
         # for NumPy would round the value to their type.
@@ -169,9 +169,17 @@ def equals_any(array: NDArray[Any], values: tuple[float, ...]) -> NDArray[np.boo
     return found
 
 
+def where_not_void(truth: Array, void: Sequence[float], valid: BoolArray | None) -> BoolArray | None:
+    """Mark where pixels count, of those that are valid; None for everywhere."""
+    if not void:
+        return valid
+    not_void = ~equals_any(truth, tuple(map(float, void)))
+    return not_void if valid is None else valid & not_void
+
+
 def two_values(
-    names: Sequence[str], ground_truths: Sequence[NDArray[Any]], valids: Sequence[NDArray[np.bool_] | None]
-) -> tuple[list[NDArray[np.bool_]], tuple[float, ...]]:
+    names: Sequence[str], ground_truths: Sequence[Array], valids: Sequence[BoolArray | None]
+) -> tuple[list[BoolArray], tuple[float, ...]]:
     """Label an image without a rule: the larger of the two values that its annotators hold together is positive."""
     import numpy as np
 
@@ -186,7 +194,7 @@ def two_values(
     return [truth if truth.dtype == np.bool_ else truth == values[1] for truth in ground_truths], values
 
 
-def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> tuple[float, ...]:
+def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) -> tuple[float, ...]:
     import numpy as np
 
     if ground_truth.dtype == np.bool_:
@@ -199,33 +207,6 @@ def _one_or_two_values(name: str, ground_truth: NDArray[Any], valid: NDArray[np.
         found = np.unique(among)
         raise DataError(name, f"{describe(found)}, expected two", suggested_positive(found.tolist()))
     return float(lowest), float(highest)
-
-
-def agree_on_positive(found: Mapping[str, tuple[float, ...]], *, left_out_by: str = "") -> float | None:
-    """Settle which value is positive over a set of images labelled without a rule."""
-    known = {value for values in found.values() for value in values}
-    if len(known) in (0, 2):
-        return max(known, default=None)
-    holders = grouped((value, name) for name, values in found.items() for value in values)
-    listing = "; ".join(
-        f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
-        for value, names in sorted(holders.items())
-    )
-    if len(holders) > 1:
-        hint = _name_positive(f">={sorted(holders)[1]:g}")
-    elif left_out_by:
-        hint = f"perhaps {left_out_by} left out every other value; give another, or none"
-    else:
-        (value,) = holders
-        hint = (
-            f"{BOTH_SIDES}; for a part of a set ({format_setting('images')}) say which value is positive in the whole: "
-        )
-        hint += format_setting("positive", value or 255)
-    raise DataError(
-        "ground truth",
-        f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}",
-        hint,
-    )
 
 
 def are_grey_levels(values: Sequence[float]) -> bool:
@@ -248,12 +229,12 @@ def suggested_positive(values: Sequence[float]) -> str:
     return _name_positive(f"{highest:g}")
 
 
-def perhaps_swapped(ground_truth: NDArray[Any], prediction: NDArray[Any]) -> str:
+def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
     """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
     import numpy as np
 
-    swapped = np.unique(ground_truth).size >= MANY_LEVELS and np.unique(prediction).size == 2
-    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+    swapped = np.unique(ground_truth).size >= MANY_LEVELS and all(np.unique(one).size == 2 for one in predictions)
+    return f"if this is a prediction, mind the order: {ORDER}; or " * (swapped and bool(predictions))
 
 
 def _name_positive(rule: str) -> str:
@@ -269,19 +250,37 @@ def settled_positive(
     facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: str, complete: bool
 ) -> Settled:
     """Decide which value is positive; the counts of images that hold it alone are turned round."""
-    found = {value for values in facts.values() for value in values}
-    if not found or (len(found) < 2 and not complete):
+    holders = grouped((value, name) for name, values in facts.items() for value in values)
+    if not holders or (len(holders) < 2 and not complete):
         return {}
-    positive = agree_on_positive(facts, left_out_by=excluded_by)
-    return {} if positive is None else {(positive,): turned}
+    if len(holders) == 2:
+        return {(max(holders),): turned}
+    listing = "; ".join(
+        f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
+        for value, names in sorted(holders.items())
+    )
+    if len(holders) > 2:
+        hint = _name_positive(f">={sorted(holders)[1]:g}")
+    elif excluded_by:
+        hint = _left_out(excluded_by)
+    else:
+        of_part = f"for a part of a set ({format_setting('images')}) say which value is positive in the whole: "
+        hint = f"{BOTH_SIDES}; {of_part}{format_setting('positive', min(holders) or 255)}"
+    what = f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}"
+    raise DataError("ground truth", what, hint)
 
 
-def describe(values: NDArray[Any]) -> str:
+def _left_out(by: str) -> str:
+    """Say that options may have left out all other values; nothing where none did."""
+    return f"perhaps {by} left out every other value; give another, or none" if by else ""
+
+
+def describe(values: Array) -> str:
     """Count and list distinct values."""
     return f"{values.size} distinct values ({_listed(values)})"
 
 
-def _listed(values: NDArray[Any]) -> str:
+def _listed(values: Array) -> str:
     """List values, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8].tolist())
     return f"{shown}, ..." if values.size > 8 else shown

@@ -1,4 +1,4 @@
-"""A mask and its prediction as several protocols read them: one ground truth, one prediction of the same size."""
+"""A ground truth and a prediction of its size, of files or of arrays, as several protocols read them; mostly masks."""
 
 from __future__ import annotations
 
@@ -6,26 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
-from segbench.core.errors import DataError
+from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_mask, where_counted
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
-from segbench.protocols.annotators import take_one, zero_or_one
+from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
-from segbench.protocols.label_rules import LabelRule, Positive, describe, equals_any, suggested_positive
-from segbench.protocols.labels.palette import in_colour
+from segbench.protocols.label_rules import LabelRule, Positive, describe, suggested_positive, where_not_void
+from segbench.protocols.predicted_labels import in_colour
 
-Mask = NDArray[np.bool_]
+Mask = BoolArray
 
 
-def two_maps(sample: Sample, no_volumes: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
     """Give the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
-    if len(sample.ground_truths) > 1:
-        raise DataError(sample.truth_file, f"{len(sample.ground_truths)} annotators, expected one mask", take_one())
-    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    truth, predicted = only_truth(sample, "mask"), sample.predictions[0]
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
     if predicted.ndim != 2 or truth.ndim != 2:
@@ -63,18 +60,15 @@ def masks_at(
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 
-def left_out(sample: Sample, truth: NDArray[Any], void: Sequence[float]) -> NDArray[np.bool_] | None:
+def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:
     """Mark pixels that are in no mask: void ones, and those outside the field of view; None for none."""
-    outside = None if sample.field is None else ~sample.field
-    if not void:
-        return outside
-    found = equals_any(truth, tuple(map(float, void)))
-    return found if outside is None else found | outside
+    valid = where_not_void(truth, void, sample.field)
+    return None if valid is None else ~valid
 
 
 def true_mask(
-    sample: Sample, truth: NDArray[Any], positive: Positive | None, none: NDArray[np.bool_] | None, of_labels: str = ""
-) -> NDArray[np.bool_]:
+    sample: Sample, truth: Array, positive: Positive | None, none: BoolArray | None, of_labels: str = ""
+) -> BoolArray:
     """Mark what the ground truth calls positive, apart from where there is `none`, whatever it holds there."""
     if none is not None:
         truth = np.where(none, truth.dtype.type(0), truth)
@@ -83,11 +77,11 @@ def true_mask(
     return two_valued(sample.truth_file, truth, of_labels=of_labels)
 
 
-def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_labels: str = "") -> NDArray[np.bool_]:
+def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: str = "") -> BoolArray:
     """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with label maps."""
     if values.dtype == np.bool_:
         return zero_or_one(values)
-    marked: NDArray[np.bool_] = values != 0
+    marked: BoolArray = values != 0
     if np.all(~marked | (values == values.max())):
         return marked
     if in_colour(values):
@@ -98,8 +92,37 @@ def two_valued(file: str, values: NDArray[Any], *, predicted: bool = False, of_l
     raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
 
 
-def finite_scores(sample: Sample, stored: NDArray[Any]) -> NDArray[np.float64]:
+def finite_scores(sample: Sample, stored: Array) -> FloatArray:
     """Give the scores of a soft map, all of which have to be finite."""
     scores = scores_of(stored)
     refuse_not_finite(sample.predicted_file, scores)
     return scores
+
+
+def image_of(
+    ground_truth: Any, prediction: Any, valid: Any, *, of_stacks: str | None = None, maps: bool = False
+) -> Sample:
+    """Check the two arrays of an image that functions such as `segbench.count_contours` are given.
+
+    `of_stacks` is the advice for more than two dimensions, None where any are possible; predicted `maps` may have more.
+    """
+    given_truth, hidden = split_mask(ground_truth, "ground_truth")
+    given_prediction, unpredicted = split_mask(prediction, "prediction")
+    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
+    if of_stacks is not None and (truth.ndim != 2 or not truth.size):
+        hint = f"; {of_stacks}" * (truth.ndim > 2)
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W){hint}")
+    if predicted.shape != truth.shape and not (maps and predicted.ndim == truth.ndim + 1):
+        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
+    if unpredicted is not None and unpredicted.shape != truth.shape:
+        raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
+    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
+    files: dict[str, Any] = {"ground_truth_files": ("ground_truth",), "prediction_file": "prediction"}
+    return Sample("image", (truth,), (predicted,), counted, **files)
+
+
+def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **advice: Any) -> Any:
+    """Count two arrays as a protocol does that takes arrays, see `image_of`."""
+    if why_not := getattr(protocol, "why_not_arrays", ""):
+        raise ArgumentError(why_not)
+    return protocol.count(image_of(ground_truth, prediction, valid, **advice)).counts

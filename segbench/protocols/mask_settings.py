@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from segbench.core.arguments import as_real
+from segbench.core.arguments import as_real, set_fields
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.options import read_void
-from segbench.protocols.label_rules import LabelRule, rule_text
+from segbench.protocols.label_rules import LabelRule, optional_rule
 
 
-def _read_score(text: str) -> Any:  # noqa: ANN401  what is no number is refused with the settings
+def _read_score(text: str) -> Any:
     """Read a number."""
     try:
         return float(text)
@@ -42,16 +42,15 @@ POSITIVE: Mapping[str, Any] = {
 VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void}
 
 
-def settle_mask(settings: Any, *words: str) -> None:  # noqa: ANN401  a dataclass with these fields
+def settle_mask(settings: Any, *words: str) -> None:
     """Check `at`, which may be one of some words, and `positive`."""
     if settings.at is not None and settings.at not in words:
         expected = " or ".join(["a score", *map(repr, words)])
-        object.__setattr__(settings, "at", as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
-    if settings.positive is not None:
-        object.__setattr__(settings, "positive", rule_text(settings.positive))
+        set_fields(settings, at=as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
+    set_fields(settings, positive=optional_rule(settings.positive))
 
 
-def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:  # noqa: ANN401  as above
+def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:
     """Give what files may hold under these settings."""
     rule = None if settings.positive is None else LabelRule.parse(settings.positive)
     void = tuple(map(float, settings.void or ()))

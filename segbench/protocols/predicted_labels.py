@@ -21,13 +21,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, FloatArray
 from segbench.core.interface import format_setting, setting
 from segbench.core.sample import Sample
+from segbench.loaders.arrays import COLOUR
 from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 
 _COMMON = 0.8
@@ -36,15 +36,13 @@ _MOST_FOREIGN = 64
 _COLOURED = "prediction: colour turned to grey"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class LabelsSeen:
     """What one image shows about whether its prediction is a label map; numbers of pixels add up over annotators."""
 
     truth: frozenset[float]  # values where pixels count, without void; as in `predicted`
     predicted: frozenset[float]
-    pixels: float  # where neither is 0
-    same: float  # of these, with the same value on both sides
-    by_chance: float  # as many as chance would give
+    agreement: FloatArray  # pixels where neither is 0; those with the same value on both sides; as chance would give
     coloured: bool  # whether `predicted` are the grey levels of colours
 
     @property
@@ -81,29 +79,17 @@ def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | No
     labels = {label for truth in sample.ground_truths for label in distinct(truth).tolist()}
     if distinct(soft).size > _MOST_FOREIGN + 2 * len(labels):
         return None
-    truth_values: set[float] = set()
-    predicted_values: set[float] = set()
-    totals = np.zeros(3)
-    drawn = []
+    true: set[float] = set()
+    predicted: set[float] = set()
+    agreement = np.zeros(3)
     for truth in sample.ground_truths:
-        valid = ~equals_any(truth, (*void, *VOIDS))
-        if sample.field is not None:
-            valid &= sample.field
-        drawn.append((truth, valid))
-        truth_values.update(distinct(truth[valid]).tolist())
-        predicted_values.update(distinct(soft[valid]).tolist())
-    for truth, valid in () if coloured else drawn:
-        both = valid & (truth != 0) & (soft != 0)
-        totals += _agreement(truth[both], soft[both])
-    pixels, same, by_chance = totals.tolist()
-    return LabelsSeen(
-        truth=frozenset(truth_values),
-        predicted=frozenset(predicted_values.difference(() if coloured else VOIDS)),
-        pixels=pixels,
-        same=same,
-        by_chance=by_chance,
-        coloured=coloured,
-    )
+        valid = ~equals_any(truth, (*void, *VOIDS)) & (True if sample.field is None else sample.field)
+        true.update(distinct(truth[valid]).tolist())
+        predicted.update(distinct(soft[valid]).tolist())
+        if not coloured:
+            both = valid & (truth != 0) & (soft != 0)
+            agreement += _agreement(truth[both], soft[both])
+    return LabelsSeen(frozenset(true), frozenset(predicted.difference(() if coloured else VOIDS)), agreement, coloured)
 
 
 def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
@@ -119,11 +105,16 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
         return True
     if len(truth & predicted) >= _COMMON * len(truth | predicted):
         return True
-    same, by_chance, pixels = (sum(getattr(one, name) for one in known) for name in ("same", "by_chance", "pixels"))
+    pixels, same, by_chance = np.sum([one.agreement for one in known], axis=0)
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
 
 
-def is_whole(array: NDArray[Any]) -> bool:
+def in_colour(labels: Array) -> bool:
+    """Say whether a map holds packed colours, as the loaders give them."""
+    return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
+
+
+def is_whole(array: Array) -> bool:
     """Return whether all values are whole numbers; most soft maps of floats are recognised by a few pixels."""
     if array.dtype.kind != "f":
         return True
@@ -132,14 +123,14 @@ def is_whole(array: NDArray[Any]) -> bool:
     return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
 
 
-def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
+def distinct(values: Array) -> FloatArray:
     """Give the distinct values of an array, rising."""
     if values.dtype in (np.uint8, np.uint16):
         return np.flatnonzero(np.bincount(values.reshape(-1), minlength=1)).astype(np.float64)
     return np.unique(values).astype(np.float64)
 
 
-def _agreement(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float, float]:
+def _agreement(truth: Array, predicted: Array) -> tuple[float, float, float]:
     """Count pixels, those with the same value on both sides, and how many of them chance would give."""
     if not truth.size:
         return 0.0, 0.0, 0.0

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
 
@@ -29,62 +30,46 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "segbench.protocols"
 
 
-class _Shipped(NamedTuple):
-    """A protocol by its class, and the help of its verb, or the verb of which it is a variant."""
-
-    module: str
-    name: str
-    text: str = ""
-    variant_of: str = ""
-
-    def load(self) -> type[Protocol]:
-        kind: type[Protocol] = getattr(import_module(f"segbench.protocols.{self.module}"), self.name)
-        return kind
-
-
-_SHIPPED = {
-    "pixels": _Shipped("pixels.settings", "Pixels", "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP."),
-    "classes": _Shipped("pixels.classes", "Classes", variant_of="pixels"),
-    "labels": _Shipped(
-        "labels.settings", "Labels", "Score label maps and hard masks: mIoU, Dice, accuracies, confusion matrix."
-    ),
-    "boundaries": _Shipped(
-        "boundaries.settings", "Boundaries", "Match boundary maps with human boundaries, as BSDS500 does."
-    ),
-    "regions": _Shipped(
-        "regions.settings", "Regions", "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI."
-    ),
-    "contours": _Shipped(
-        "contours.settings", "Contours", "Measure distances between contours of masks: HD95, ASSD, NSD, Boundary IoU."
-    ),
-    "centerlines": _Shipped(
-        "centerlines.settings", "Centerlines", "Score thin structures by skeleton: clDice, Betti and Euler errors."
-    ),
-    "saliency": _Shipped(
-        "saliency.settings", "Saliency", "Score saliency maps against masks: S, E, F, weighted F and MAE."
-    ),
-    "anomalies": _Shipped(
-        "anomalies.settings", "Anomalies", "Score anomaly maps: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
-    ),
-    "objects": _Shipped(
-        "objects.settings", "Objects", "Match objects: panoptic quality, F1 and AP of instances, components of masks."
-    ),
+_VERBS = {
+    "pixels": "Score soft maps against masks: ROC and PR curves, ODS, OIS, AP.",
+    "labels": "Score label maps and hard masks: mIoU, Dice, accuracies, confusion matrix.",
+    "boundaries": "Match boundary maps with human boundaries, as BSDS500 does.",
+    "regions": "Compare segmentations with human ones as BSDS500 does: covering, PRI, VOI.",
+    "contours": "Measure distances between contours of masks: HD95, ASSD, NSD, Boundary IoU.",
+    "centerlines": "Score thin structures by skeleton: clDice, Betti and Euler errors.",
+    "saliency": "Score saliency maps against masks: S, E, F, weighted F and MAE.",
+    "anomalies": "Score anomaly maps: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images.",
+    "objects": "Match objects: panoptic quality, F1 and AP of instances, components of masks.",
 }
+"""The help of the verb of each protocol that ships."""
+_VARIANTS = {"classes": "pixels"}
+"""Protocols that share the verb of another."""
+
+
+def _shipped() -> Iterator[str]:
+    """Name the protocols that ship, each after the one whose verb it shares."""
+    for verb in _VERBS:
+        yield from (verb, *(name for name, other in _VARIANTS.items() if other == verb))
+
+
+def _load(name: str) -> type[Protocol]:
+    """Import a protocol that ships: `Pixels` lies in ``pixels.settings``, `Classes` in ``pixels.classes``."""
+    module = f"{_VARIANTS[name]}.{name}" if name in _VARIANTS else f"{name}.settings"
+    return getattr(import_module(f"segbench.protocols.{module}"), name.capitalize())
 
 
 @cache
 def verbs() -> Mapping[str, str]:
     """Give the help of each protocol's verb by name, without importing any protocol."""
-    shipped = {name: kind.text for name, kind in _SHIPPED.items() if kind.text}
     added = {entry.name: f"Run the protocol of {_package(entry)}." for entry in added_protocols()}
-    return {**added, **shipped}
+    return {**added, **_VERBS}
 
 
 @cache
 def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
     """Give the protocols that a verb runs: its own, then its variants."""
     if verb in verbs() and not added_protocols():  # without importing the others
-        return tuple(kind.load() for name, kind in _SHIPPED.items() if verb in (name, kind.variant_of))
+        return tuple(_load(name) for name in _shipped() if verb in (name, _VARIANTS.get(name)))
     known = protocols()
     if verb not in verbs():
         raise ArgumentError(f"no protocol has the verb {verb!r}; the verbs are {', '.join(verbs())}")
@@ -93,8 +78,7 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
 
 def verb_of(protocol: type[Protocol]) -> str:
     """Give the verb that runs a protocol."""
-    shipped = _SHIPPED.get(protocol.name)
-    return (shipped and shipped.variant_of) or protocol.name
+    return _VARIANTS.get(protocol.name, protocol.name)
 
 
 def examples_of(verb: str) -> tuple[str, ...]:
@@ -110,21 +94,19 @@ def protocols() -> Mapping[str, type[Protocol]]:
     """Give every protocol by name, those that ship first."""
     from segbench.core.protocol import Protocol
 
-    found = {name: kind.load() for name, kind in _SHIPPED.items()}
+    found = {name: _load(name) for name in _shipped()}
     for entry in added_protocols():
         try:
             added = entry.load()
         except (ImportError, AttributeError) as error:  # what a missing module or class raises
-            raise ArgumentError(
-                f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error}); reinstall or remove it"
-            ) from error
+            what = f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error})"
+            raise ArgumentError(f"{what}; reinstall or remove it") from error
+        where = f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r}"
         if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
-            raise ArgumentError(
-                f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r} is not a protocol of "
-                "that name; expected a class that derives from segbench.Protocol"
-            )
+            expected = "expected a class that derives from segbench.Protocol"
+            raise ArgumentError(f"{where} is not a protocol of that name; {expected}")
         if entry.name in found:
-            raise ArgumentError(f"the entry point {entry.name} = {entry.value!r} takes the name of another protocol")
+            raise ArgumentError(f"{where} takes the name of another protocol")
         found[entry.name] = added
     return found
 
@@ -159,16 +141,14 @@ def as_protocol(protocol: object) -> Protocol:
 
     if isinstance(protocol, Protocol):
         return protocol
-    names = ", ".join(protocols())
     if isinstance(protocol, str) and protocol in protocols():
         kind = protocols()[protocol]
         try:
             return kind()
         except TypeError:
             raise ArgumentError(f"protocol {protocol!r} needs settings, expected {kind.__name__}(...)") from None
-    raise ArgumentError(
-        f"protocol is {protocol!r}, expected one with its settings, such as Pixels(), or one of {names}"
-    )
+    expected = f"one with its settings, such as Pixels(), or one of {', '.join(protocols())}"
+    raise ArgumentError(f"protocol is {protocol!r}, expected {expected}")
 
 
 @cache
@@ -184,14 +164,9 @@ def added_protocols() -> tuple[EntryPoint, ...]:
 def _entry_points() -> Iterator[str]:
     """Read what installed packages add to others."""
     for folder in sys.path:
-        for file in (
-            *Path(folder).glob("*.dist-info/entry_points.txt"),
-            *Path(folder).glob("*.egg-info/entry_points.txt"),
-        ):
-            try:
+        for file in Path(folder).glob("*.*-info/entry_points.txt"):  # of .dist-info and .egg-info
+            with suppress(OSError):
                 yield file.read_text("utf-8", "replace")
-            except OSError:
-                continue
 
 
 def _package(entry: EntryPoint) -> str:

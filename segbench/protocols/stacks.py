@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
@@ -12,7 +12,7 @@ from segbench.protocols.class_names import written_classes
 from segbench.protocols.label_rules import VOIDS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from segbench.core.arrays import Array
 
 
 Argument: TypeAlias = Literal["classes", "labels"]
@@ -25,7 +25,7 @@ class ClassMapsError(DataError):
 
 
 def class_axis(
-    file: str, stack: tuple[int, ...], truth: NDArray[Any], labels: Sequence[int], *, argument: Argument, hint: str
+    file: str, stack: tuple[int, ...], truth: Array, labels: Sequence[int], *, argument: Argument, hint: str
 ) -> int:
     """Give the axis of a stack that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
     classes, shape = len(labels), truth.shape
@@ -57,7 +57,7 @@ def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return stack in ((1, *shape), (*shape, 1))
 
 
-def classes_of_maps(truth: NDArray[Any], maps: int, argument: Argument) -> str:
+def classes_of_maps(truth: Array, maps: int, argument: Argument) -> str:
     """Say how to list the classes of so many maps: those of a ground truth, as far as it shows them."""
     import numpy as np
 

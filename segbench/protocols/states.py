@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from segbench.core.arrays import Array, BoolArray
 
 
 class State(IntEnum):
@@ -25,19 +26,20 @@ class State(IntEnum):
     FAR = 7  # contours: predicted within five times the tolerance
 
 
-OF_MASKS: Mapping[int, str] = MappingProxyType(
-    {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed", State.IGNORED: "left out"}
-)
+OF_MASKS: Mapping[int, str] = {
+    State.TRUE: "true",
+    State.FALSE: "false",
+    State.MISSED: "missed",
+    State.IGNORED: "left out",
+}
 """What legends call the states of pixels that are positive or not."""
 
 
-def states_of_labels(
-    labels: NDArray[np.bool_], predicted: NDArray[np.bool_], valid: NDArray[np.bool_] | None = None
-) -> NDArray[np.uint8]:
+def states_of_labels(labels: BoolArray, predicted: BoolArray, valid: BoolArray | None = None) -> NDArray[np.uint8]:
     """Distinguish true, false and missed pixels."""
     import numpy as np
 
-    states: NDArray[Any] = np.full(labels.shape, State.NOTHING, np.uint8)
+    states: Array = np.full(labels.shape, State.NOTHING, np.uint8)
     states[labels & predicted] = State.TRUE
     states[~labels & predicted] = State.FALSE
     states[labels & ~predicted] = State.MISSED

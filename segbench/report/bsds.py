@@ -25,7 +25,8 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
     Parameters
     ----------
     results : Result or sequence of Result
-        Of the boundary or region protocol; others are passed over, and so are runs that counted no image.
+        Of the boundary or region protocol; others are passed over, and so are annotators, published curves and runs
+        that counted no image.
     folder : path
         Made where there is none. A single method's files lie in it, those of several in a sub-folder each.
 
@@ -43,12 +44,11 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
         part of it; if a file cannot be written; or if thresholds are the same in six digits.
     """
     results = as_results(results)
-    chosen = [result for result in results if result.rules.capability(Official)]
+    chosen = [result for result in results if result.rules.capability(Official) and not result.published]
     if not chosen:
-        raise ArgumentError(
-            "no result of the boundaries or regions protocol, and there are official files of these only"
-        )
-    chosen = [result for result in chosen if result.counts or result.published]
+        what = "no result of the boundaries or regions protocol with counts of a method"
+        raise ArgumentError(f"{what}, and there are official files of these only")
+    chosen = [result for result in chosen if result.counts]
     if not chosen:
         raise DataError(str(results[0].method), "has no image that was counted", "fix what failed and run again")
     root = Path(folder)
@@ -78,8 +78,6 @@ def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
 
 def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
-    if result.published:
-        return result.published.official_files()
     official = result.rules.capability(Official)
     if not result.counts or official is None:
         raise DataError(result.method, "has no image that was counted", "repeat the run")

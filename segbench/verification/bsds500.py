@@ -220,7 +220,7 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
     official = np.moveaxis(np.array(list(read.values())), 0, 2)  # image, column, threshold
     ours = np.array([one.rows for one in counts])[:, :, [thresholds[_threshold_of(path)] for path in read]]
     for key, found, theirs in zip(
-        BoundaryCounts.per_threshold, np.moveaxis(ours, 1, 0), np.moveaxis(official, 1, 0), strict=True
+        BoundaryCounts.arrays, np.moveaxis(ours, 1, 0), np.moveaxis(official, 1, 0), strict=True
     ):
         if key in _WRONG:
             what, wrong = _WRONG[key]

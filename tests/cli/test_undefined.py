@@ -14,8 +14,6 @@ from segbench import (
     Classes,
     Result,
     ScoreCounts,
-    export_bsds,
-    import_bsds,
     load_results,
 )
 
@@ -108,26 +106,6 @@ class TestSets:
         assert dict(drawn) == dict(human.intervals(replicates=500))
         assert drawn["ods_f"][0] > 0.8, "a replicate of images of one annotator alone is no F of 0"
         assert drawn.notes[0].startswith("3 images: ")
-
-    def test_official_files(self, kept, tmp_path):
-        human = results_of(kept)["human"]
-        (folder,) = export_bsds([human], tmp_path / "human")
-        images = [line.split() for line in (folder / "eval_bdry_img.txt").read_text().splitlines()]
-        assert [row[0] for row in images] == ["1", "2", "3", "4"]
-        assert images[0][1:] == images[2][1:] == ["nan"] * 4
-        assert images[3][1:] == ["1", "1", "1", "1"]
-        assert (folder / "eval_bdry.txt").read_text().split()[-1] == "nan"
-        (again,) = import_bsds(folder)
-        assert not again.competes
-        assert [name for name, figures in again.per_image.items() if math.isnan(figures["f"])] == ["alone", "blank"]
-        assert again.per_image["alone"].undefined["f"] == "no boundaries of two annotators"
-        (written,) = export_bsds([again], tmp_path / "again" / "human")
-        for path in folder.iterdir():
-            assert (written / path.name).read_bytes() == path.read_bytes()
-        for path in folder.glob("*_ev1.txt"):
-            path.unlink()
-        (printed,) = import_bsds(folder)
-        assert math.isnan(printed.summary["area_pr"])
 
 
 class TestMeansOverImages:

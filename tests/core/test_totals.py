@@ -5,7 +5,6 @@ import pytest
 
 from segbench import ArgumentError, BoundaryCounts, ClassCounts, RegionCounts, ScoreCounts, intervals
 from segbench.core.arrays import MEAN_UNITS
-from segbench.protocols.regions.counts import SUMS
 
 MOST = 2**56
 
@@ -19,7 +18,7 @@ def boundaries(total):
 
 
 def regions(**sums):
-    zeros = {name: [0] for name in SUMS}
+    zeros = {name: [0] for name in RegionCounts.arrays}
     return RegionCounts([0.5], 2**40, 2**42, 2**42, 0, **zeros | sums)
 
 

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from segbench import (
     ArgumentError,
     BoundaryCounts,
-    BoundaryCurve,
     DataError,
     Result,
     evaluate,
@@ -17,7 +16,6 @@ from segbench import (
     import_bsds,
 )
 from segbench.loaders.bsds_text import as_file_name, from_file_name
-from segbench.protocols.boundaries.official import PublishedCurve
 
 # By hand: pooled 10 / 20 and 4 / 10 at .25, 6 / 20 and 3 / 4 at .75.
 FIRST = BoundaryCounts([0.25, 0.75], [8, 5], [10, 10], [3, 2], [6, 2])
@@ -121,29 +119,6 @@ class TestExport:
                 assert np.array_equal(getattr(again.counts[name], part), getattr(counts, part))
         (second,) = export_bsds([again], root / "second")
         assert contents(first) == contents(second)
-
-
-class TestPublished:
-    rows = BoundaryCurve([0.25, 0.75], [0.5, 0.3], [0.4, 0.75])
-
-    @pytest.mark.parametrize(
-        "published",
-        [
-            PublishedCurve(rows, {"ois_f": 0.5, "ois_recall": 0.5, "ois_precision": 0.5}),
-            PublishedCurve(rows),
-            PublishedCurve(BoundaryCurve([np.nan] * 2, rows.recall, rows.precision)),
-            PublishedCurve(BoundaryCurve([0.4], [0.6], [0.8])),
-            PublishedCurve(BoundaryCurve([0.4], [0.6], [0.8]), {"area_pr": 0.7}),
-        ],
-    )
-    def test_read_back_it_is_the_same_curve(self, tmp_path, published):
-        result = Result("m", "boundaries", {}, "protocol:boundaries|data:0", {}, published=published)
-        (first,) = export_bsds([result], tmp_path / "first")
-        (again,) = import_bsds(first)
-        (second,) = export_bsds([again], tmp_path / "second")
-        assert contents(first) == contents(second)
-        for key, figure in result.summary.items():
-            assert again.summary[key] == pytest.approx(figure, abs=2e-6, nan_ok=True)
 
 
 class TestFileNames:

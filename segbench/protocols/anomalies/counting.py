@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import Quantize, as_quantize
-from segbench.core.arrays import FloatArray, as_array, split_mask, where_counted
+from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_mask, where_counted
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
@@ -81,9 +81,7 @@ def count_anomalies(
     return count_map("scores", anomalous, values, counted, quantize=bits, image_score=score)
 
 
-def soft_map(
-    name: str, prediction: NDArray[Any], valid: NDArray[np.bool_] | None, quantize: Quantize | None
-) -> tuple[NDArray[Any], float]:
+def soft_map(name: str, prediction: Array, valid: BoolArray | None, quantize: Quantize | None) -> tuple[Array, float]:
     """Give the scores of a map as floats and 0, or levels, to which floats are rounded if wanted, and the highest."""
     if prediction.dtype.kind not in "biuf":
         raise DataError(
@@ -101,13 +99,13 @@ def soft_map(
 
 def count_map(
     name: str,
-    anomalous: NDArray[np.bool_],
-    prediction: NDArray[Any],
-    valid: NDArray[np.bool_] | None,
+    anomalous: BoolArray,
+    prediction: Array,
+    valid: BoolArray | None,
     *,
     quantize: Quantize | None,
     image_score: ImageScore | float,
-    defects: Callable[[NDArray[Any]], Sequence[Found]] | None = None,
+    defects: Callable[[Array], Sequence[Found]] | None = None,
 ) -> AnomalyCounts:
     """Count one image; `name` is what errors call its scores, and `defects` gives what replaces components."""
     from segbench.protocols.anomalies.kernels import component_sizes
@@ -152,11 +150,11 @@ def count_map(
 
 class _Found(NamedTuple):
     scores: FloatArray
-    pixels: NDArray[Any]
-    sizes: NDArray[Any]
+    pixels: Array
+    sizes: Array
 
 
-def _runs(name: str, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _runs(name: str, scores: Array) -> tuple[Array, Array]:
     """Give distinct falling scores, and how many pixels have each."""
     from segbench.protocols.anomalies import kernels
 
@@ -179,7 +177,7 @@ def _runs(name: str, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return values[::-1].copy(), times[::-1].astype(np.int32)
 
 
-def _runs_by_size(name: str, scores: NDArray[Any], sizes: NDArray[np.int32]) -> _Found:
+def _runs_by_size(name: str, scores: Array, sizes: NDArray[np.int32]) -> _Found:
     """Give falling scores and sizes of components, each pair once, and how many pixels have both."""
     if not np.isfinite(scores).all():
         refuse_not_finite(name, scores)
@@ -191,7 +189,7 @@ def _runs_by_size(name: str, scores: NDArray[Any], sizes: NDArray[np.int32]) -> 
     return _Found(scores[starts], pixels, sizes[starts])
 
 
-def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: NDArray[Any], found: _Found) -> float:
+def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: Array, found: _Found) -> float:
     """Give the score of an image: a number that is known, the highest of its pixels, or the mean of the highest 1 %."""
     if not isinstance(image_score, str):
         return image_score

@@ -133,12 +133,10 @@ class AnomalyCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say about the ground truth."""
         return f"{many(self.components, 'component')} of {self.total_anomalous} among {self.total_normal} normal pixels"
 
     @classmethod
     def sum(cls, counts: Iterable[Self]) -> Self:
-        """Pool any number of counts; none at all gives empty counts."""
         parts = list(counts)
         scores, normal, image_sizes = _merged([(part.scores, part.normal, part.image_sizes) for part in parts])
         found = _merged([(part.found_scores, part.anomalous, part.component_sizes) for part in parts])

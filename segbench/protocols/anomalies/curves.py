@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.protocols.anomalies.counts import AnomalyCounts, falling_between
 
 SCORES_AT_ONCE = 2**24
@@ -39,8 +38,8 @@ class ProSegment:
     """
 
     scores: FloatArray
-    above: NDArray[np.int64]
-    equal: NDArray[np.int64]
+    above: IntArray
+    equal: IntArray
     found: FloatArray
 
 
@@ -127,9 +126,7 @@ def measured_pro(images: Images, *, limits: tuple[float, ...] = LIMITS, at_once:
     return Pro(tuple(min(share, 1.0) for share in shares), chosen, thresholds, fpr, np.minimum(pro, 1.0))
 
 
-def pro_corners(
-    above: NDArray[np.int64], equal: NDArray[np.int64], found: FloatArray, false: int = 0, before: float = 0.0
-) -> FloatArray:
+def pro_corners(above: IntArray, equal: IntArray, found: FloatArray, false: int = 0, before: float = 0.0) -> FloatArray:
     """Give the corners of a curve, normal pixels and components found: before and at each score, and after the last."""
     corners = np.empty((2, 2 * found.size + 2))
     gained = np.zeros(2 * found.size + 1)
@@ -158,8 +155,7 @@ def _thinned(points: FloatArray) -> FloatArray:
         return points
     fine = np.floor(_DRAWN * (points[1] + points[2] + np.sqrt(points[1])))
     kept = np.append(np.diff(fine) > 0, True) | np.append(True, np.diff(fine) > 0)
-    thinned: FloatArray = points[:, kept]
-    return thinned
+    return points[:, kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,12 +252,11 @@ def chosen_pimo(pimo: Pimo, most: int) -> FloatArray:
     return np.append(pimo.thresholds[kept], -math.inf)
 
 
-def _in_steps(rising: FloatArray, most: int) -> NDArray[np.bool_]:
+def _in_steps(rising: FloatArray, most: int) -> BoolArray:
     """Mark the first and the last value of each of so many equal steps."""
     steps = np.floor((rising - rising[0]) / max(rising[-1] - rising[0], 1e-300) * (most // 2))
     fresh = np.diff(steps) > 0
-    ends: NDArray[np.bool_] = np.append(True, fresh) | np.append(fresh, True)
-    return ends
+    return np.append(True, fresh) | np.append(fresh, True)
 
 
 def highest(counts: AnomalyCounts, lowest: float) -> AnomalyCounts:

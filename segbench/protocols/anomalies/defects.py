@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import Array, BoolArray
+
 FILE = "defects_config.json"
 _EXPECTED = f"expected {FILE} of MVTec LOCO, or the folder that holds one in each category"
 
@@ -45,12 +47,12 @@ ANY_DEFECTS: Defects = (("", ()),)
 """Stands for the defects of a stored run, whose tables do not depend on them."""
 
 
-def as_defects(found: Any) -> Defects:  # noqa: ANN401  as a results file has it
+def as_defects(found: Any) -> Defects:
     """Give defects as they were read, from lists too."""
     return tuple((category, tuple(Saturation(*one) for one in rules)) for category, rules in found)
 
 
-def read_defects(place: Any) -> Defects:  # noqa: ANN401  checked here
+def read_defects(place: Any) -> Defects:
     """Read the file of a category, or those of all categories in a folder."""
     path = Path(as_path(place, named("defects")))
     files = {file.parent.name: file for file in sorted(path.glob(f"*/{FILE}"))} if path.is_dir() else {"": path}
@@ -82,7 +84,7 @@ class Found(NamedTuple):
     size: int
 
 
-def defects_of(sample: Sample, scores: NDArray[Any], left_out: NDArray[np.bool_] | None, known: Defects) -> list[Found]:
+def defects_of(sample: Sample, scores: Array, left_out: BoolArray | None, known: Defects) -> list[Found]:
     """Give the defects of an image, one of each ground-truth file that has a pixel that counts."""
     import numpy as np
 

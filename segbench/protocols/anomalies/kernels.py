@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled
 from segbench.core.components import root_of
 
@@ -18,7 +16,7 @@ _NOTHING = 1e-15  # of a rate: one pixel of 10**15
 
 
 @_compiled
-def label_components(mask: NDArray[np.bool_], labels: NDArray[np.int32], parents: NDArray[np.int32]) -> int:
+def label_components(mask: BoolArray, labels: NDArray[np.int32], parents: NDArray[np.int32]) -> int:
     """Label a mask provisionally, with the parent of each label in its component; give the number of labels."""
     height, width = mask.shape
     number = 0
@@ -45,7 +43,7 @@ def label_components(mask: NDArray[np.bool_], labels: NDArray[np.int32], parents
 
 
 @_compiled
-def component_sizes(mask: NDArray[np.bool_], sizes: NDArray[np.int32]) -> int:
+def component_sizes(mask: BoolArray, sizes: NDArray[np.int32]) -> int:
     """Write the size of its 8-connected component at each pixel of a mask, 0 elsewhere; give their number."""
     parents = np.zeros(mask.size // 2 + 2, np.int32)
     labels = label_components(mask, sizes, parents)
@@ -123,9 +121,7 @@ def count_runs_of_keys(keys: NDArray[np.uint32], scores: NDArray[np.uint32], cou
 
 
 @_compiled
-def add_between(
-    scores: NDArray[Any], pixels: NDArray[Any], at: FloatArray, above: NDArray[np.int64], equal: NDArray[np.int64]
-) -> None:
+def add_between(scores: Array, pixels: Array, at: FloatArray, above: IntArray, equal: IntArray) -> None:
     """Add pixels of falling scores: to `equal` where a score is one of the falling `at`, else to `above` the next.
 
     `above` has one entry more, for scores below all.
@@ -142,9 +138,7 @@ def add_between(
 
 
 @_compiled
-def add_found(
-    scores: NDArray[Any], pixels: NDArray[Any], sizes: NDArray[Any], at: FloatArray, into: FloatArray
-) -> None:
+def add_found(scores: Array, pixels: Array, sizes: Array, at: FloatArray, into: FloatArray) -> None:
     """Add the share of its component that pixels are, at the place of their falling scores among all in `at`."""
     place = 0
     for k in range(scores.size):

@@ -10,14 +10,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import Array, FloatArray
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
@@ -31,12 +29,8 @@ from segbench.protocols.pixels.image_set import ImageSet, measured_curves
 from segbench.protocols.pixels.metrics import PixelTable
 
 METRICS = shares(
-    Metric(
-        key="image_auc_roc", title="I-AUROC", better="higher", compared=True, note="of images, by their scores"
-    ),
-    Metric(
-        key="image_average_precision", title="I-AP", better="higher", priority=4, note="of images, by their scores"
-    ),
+    Metric(key="image_auc_roc", title="I-AUROC", better="higher", compared=True, note="of images, by their scores"),
+    Metric(key="image_average_precision", title="I-AP", better="higher", priority=4, note="of images, by their scores"),
     Metric(key="image_f", title="I-F1max", better="higher", priority=3, note="of images, by their scores"),
     Metric(key="auc_roc", title="P-AUROC", better="higher", image_key="auc_roc", compared=True, note="of pixels"),
     Metric(
@@ -134,7 +128,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return Columns(self.pixels.rows, *parts)
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         at = self.layout
         widths = self.pixels.rows.shape[1], *(part.shape[1] for part in at[:-1])
         of_pixels, above, equal, found, components, rates, images = np.split(sums, np.cumsum(widths), axis=1)
@@ -186,8 +179,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             values |= {key: np.array([value]) for key, value in zip(keys, measured, strict=True)}
         if self.images == 1:
             values[""] = self.facts.score
-        row: FloatArray = self._columns(values, 1)[0]
-        return row
+        return self._columns(values, 1)[0]
 
     @cached_property
     def pro(self) -> Pro:
@@ -286,7 +278,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         totals = self.totals
         if not totals["components"]:
             return "no anomalous pixels"
@@ -310,7 +301,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
 
     @property
     def drawn(self) -> AnomalyCurve:
-        """The curves, at the points that plots draw."""
         return AnomalyCurve(self.pixels.drawn, self.pro, self._pimo_line)
 
     @property
@@ -364,14 +354,14 @@ class AnomalyCurve(Drawn):
 
     measure: ClassVar[str] = "f"
     steps: ClassVar[bool] = True
-    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "ods_f"})
+    best: ClassVar[Mapping[str, str]] = {"f": "ods_f"}
 
     pixels: Curve
     pro: Pro
     pimo: Line
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
+    def columns(self) -> Mapping[str, Array]:
         """Rising thresholds, counts and rates of pixels."""
         columns = self.pixels.columns
         known = np.isfinite(columns["threshold"])

@@ -66,7 +66,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return found
 
     @cached_property
-    def rows(self) -> Any:  # noqa: ANN401  a sparse matrix
+    def rows(self) -> Any:
         """One column for each image: sums say how often it is there."""
         return eye_array(self.images, format="csr")
 
@@ -96,8 +96,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
         }
         if self.images == 1:
             values[""] = self._whole.facts.score
-        row: FloatArray = self._columns(values, of_kinds, 1)[0]
-        return row
+        return self._columns(values, of_kinds, 1)[0]
 
     @property
     def shares(self) -> FloatArray:
@@ -108,7 +107,6 @@ class DefectTable(CountsTable[AnomalyCounts]):
         )
 
     def measure_images(self) -> FloatArray:
-        """Measure each image alone."""
         areas = np.array([measured_pro({"": one}, limits=_LIMIT).areas[0] for one in self.ordered])
         return self._columns({"": self._whole.facts.score}, {"": areas}, self.images)
 
@@ -120,7 +118,6 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return dict(zip(("components", "anomalous_images", "normal_images"), map(int, found), strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self._whole.facts.components.any():
             return "no defects"
         if metric.key.startswith("image_"):

@@ -3,37 +3,36 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, as_void
-from segbench.core.capabilities import ApartByFolder, Checked, MeasuredBySet, Pictured, Prepared, Verb
+from segbench.core import capabilities as can
+from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option
+from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import ANY_DEFECTS, as_defects, defects_of, read_defects
-from segbench.protocols.label_rules import LabelRule, Positive, equals_any, rule_option, rule_text
-from segbench.protocols.pixels.settings import QUANTIZE, VOID
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_values, where_not_void
+from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import BoolArray
     from segbench.core.table import Table
     from segbench.protocols.anomalies.counts import AnomalyCounts
 
@@ -41,7 +40,7 @@ Scores = tuple[tuple[str, float], ...]
 """The score of each image by its name."""
 
 
-def read_scores(table: Any) -> Scores:  # noqa: ANN401  checked here
+def read_scores(table: Any) -> Scores:
     """Read the scores of images from the only other column of a CSV file, or take them from a mapping."""
     where = named("image_scores")
     if not isinstance(table, Mapping):
@@ -52,7 +51,7 @@ def read_scores(table: Any) -> Scores:  # noqa: ANN401  checked here
     found = []
     for name, score in table.items():
         try:
-            value = as_real(float(score), where, "numbers", least=-math.inf, most=math.inf)
+            value = as_real(float(score), where)
         except (TypeError, ValueError, ArgumentError):
             raise ArgumentError(f"{where} holds the score {score!r:.40} for {name}, expected a finite number") from None
         found.append((str(name), value))
@@ -60,7 +59,7 @@ def read_scores(table: Any) -> Scores:  # noqa: ANN401  checked here
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared, Pictured):
+class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.MeasuredBySet, can.Prepared, can.Pictured):
     """Settings of the anomaly protocol.
 
     Parameters
@@ -94,15 +93,13 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     name: ClassVar[str] = "anomalies"
     reads: ClassVar[Reading] = replace(MASKS, name="anomalies", pixelwise=False)
     counts = counts_in("segbench.protocols.anomalies.counts", "AnomalyCounts")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "found",
-            State.FALSE: "false alarm",
-            State.PARTNER: "missed part of a found component",
-            State.MISSED: "missed component",
-            State.IGNORED: "left out",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "found",
+        State.FALSE: "false alarm",
+        State.PARTNER: "missed part of a found component",
+        State.MISSED: "missed component",
+        State.IGNORED: "left out",
+    }
     ranked_beside: ClassVar[str] = "image_score"  # normal images by their strongest false alarm
     title: ClassVar[str] = "Anomaly maps are scored against masks: AUPRO, AUPIMO, AUC-ROC and AP of pixels and images."
     examples: ClassVar[tuple[str, ...]] = (
@@ -112,8 +109,8 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     )
 
     positive: Positive = rule_option("Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", ">0")
-    void: tuple[float, ...] = option(default=(), **VOID, shown="none")
-    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    void: tuple[float, ...] = option_like(Pixels, "void")
+    quantize: Quantize | None = option_like(Pixels, "quantize")
     image_score: Literal["max", "top1"] = option(
         "Score an image by the highest score of its map, or the mean of the highest 1 %.", "max"
     )
@@ -136,23 +133,16 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
     )
 
     def __post_init__(self) -> None:
-        LabelRule.parse(self.positive)
         if isinstance(self.defects, (str, PathLike)):
-            object.__setattr__(self, "defects", read_defects(self.defects))
-        object.__setattr__(self, "defects", as_defects(self.defects))
-        object.__setattr__(self, "positive", rule_text(self.positive))
-        object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
+            set_fields(self, defects=read_defects(self.defects))
+        set_fields(self, defects=as_defects(self.defects), positive=rule_text(self.positive))
+        set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
         if self.image_score not in ("max", "top1"):
             raise ArgumentError(f"{named('image_score')} is {self.image_score!r}, expected 'max' or 'top1'")
-        void = as_void(
-            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
-        )
-        object.__setattr__(self, "void", void)
         if not isinstance(self.image_scores, tuple):
-            object.__setattr__(self, "image_scores", read_scores(self.image_scores))
+            set_fields(self, image_scores=read_scores(self.image_scores))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         score: str = self.image_score
         if self.image_scores:
             score = "table-" + hashlib.sha256(repr(self.image_scores).encode()).hexdigest()[:12]
@@ -173,7 +163,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         return cls(quantize=quantize, positive=fields.get("positive", ">0"), defects=defects)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS
 
         if self.defects:
@@ -183,7 +172,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         return (*METRICS, *TOTALS)
 
     def table(self, per_image: Mapping[str, AnomalyCounts], *, of_set: Counts | None = None) -> Table:
-        """Lay out counts, see `AnomalyTable` and `DefectTable`."""
         if self.defects:
             from segbench.protocols.anomalies.saturated import DefectTable
 
@@ -193,23 +181,19 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         return AnomalyTable(per_image, cast("AnomalyCounts | None", of_set))
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         from segbench.protocols.anomalies.counting import count_anomalies
 
-        del say
         count_anomalies(np.eye(2), np.eye(2, dtype=np.float32))
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
         rule = LabelRule.parse(self.positive)
         return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.anomalies.counting import count_map
 
         anomalous, valid = self._labels(sample)
@@ -237,7 +221,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         from segbench.core.levels import rounded
         from segbench.protocols.anomalies.counting import soft_map
 
-        del counts
         anomalous, valid = self._labels(sample)
         scores, full = soft_map(sample.predicted_file, sample.predictions[0], valid, self.quantize)
         predicted = scores / np.float64(full or 1) >= float(rounded(threshold, self.quantize))
@@ -252,7 +235,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
             states[~valid] = State.IGNORED
         return states
 
-    def _labels(self, sample: Sample) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None]:
+    def _labels(self, sample: Sample) -> tuple[BoolArray, BoolArray | None]:
         """Mark which pixels are anomalous, and which count, None for all."""
         import numpy as np
 
@@ -265,9 +248,7 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_), valid
         refuse_nan(sample.truth_file, truth)
-        if self.void:
-            not_void = ~equals_any(truth, self.void)
-            valid = not_void if valid is None else valid & not_void
+        valid = where_not_void(truth, self.void, valid)
         if self.defects:
             return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
         return LabelRule.parse(self.positive).positive(truth), valid

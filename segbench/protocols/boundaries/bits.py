@@ -16,22 +16,23 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from segbench.protocols.boundaries.jit import kernel
+from segbench.core.arrays import Array, BoolArray
+from segbench.core.compiling import kernel
 
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 FULL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
-def _trailing_zeros(_context: Any, _word: Any) -> Any:  # noqa: ANN401 - numba's own types
-    def codegen(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401 - numba's own types
+def _trailing_zeros(_context: Any, _word: Any) -> Any:
+    def codegen(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), codegen
 
 
-def _popcount(_context: Any, _word: Any) -> Any:  # noqa: ANN401 - numba's own types
-    def codegen(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:  # noqa: ANN401 - numba's own types
+def _popcount(_context: Any, _word: Any) -> Any:
+    def codegen(_target: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), codegen
@@ -43,7 +44,7 @@ popcount: Any = intrinsic(_popcount)
 """The number of set bits of a word."""
 
 
-def pack(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def pack(mask: BoolArray) -> NDArray[np.uint64]:
     """Pack a mask into words."""
     height, width = mask.shape
     words = np.zeros((height, -(-width // 64) * 8), np.uint8)
@@ -52,14 +53,14 @@ def pack(mask: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return words.view("<u8").astype(np.uint64, copy=False)
 
 
-def unpack(words: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
+def unpack(words: NDArray[np.uint64], width: int) -> BoolArray:
     """Undo `pack`."""
     octets = np.ascontiguousarray(words.astype("<u8", copy=False)).view(np.uint8)
     return np.unpackbits(octets, axis=1, count=width, bitorder="little").view(np.bool_)
 
 
 @kernel
-def ranks(words: NDArray[Any]) -> NDArray[Any]:
+def ranks(words: Array) -> Array:
     """Number the pixels of a mask in raster order."""
     before = np.zeros(words.size + 1, np.int32)
     for k in range(words.size):
@@ -68,7 +69,7 @@ def ranks(words: NDArray[Any]) -> NDArray[Any]:
 
 
 @kernel
-def positions(words: NDArray[Any], width: int, count: int) -> NDArray[Any]:
+def positions(words: Array, width: int, count: int) -> Array:
     """List the pixels of a mask."""
     pixels = np.empty(count, np.int32)
     n = 0
@@ -82,18 +83,18 @@ def positions(words: NDArray[Any], width: int, count: int) -> NDArray[Any]:
     return pixels
 
 
-def levels_of(scores: NDArray[Any], thresholds: NDArray[Any]) -> NDArray[np.int32]:
+def levels_of(scores: Array, thresholds: Array) -> NDArray[np.int32]:
     """Count the thresholds at or below each score."""
     return np.searchsorted(thresholds, scores, side="right").astype(np.int32)
 
 
-def pack_levels(levels: NDArray[Any], count: int) -> NDArray[np.uint64]:
+def pack_levels(levels: Array, count: int) -> NDArray[np.uint64]:
     """Pack the map of every threshold, as it is."""
     return np.stack([pack(levels > k) for k in range(count)])
 
 
 @kernel
-def count_bits(maps: NDArray[Any]) -> NDArray[Any]:
+def count_bits(maps: Array) -> Array:
     """Count the pixels of every map of a packed stack; int64, one a map."""
     counts = np.zeros(maps.shape[0], np.int64)
     for k in range(maps.shape[0]):

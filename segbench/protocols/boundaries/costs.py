@@ -25,10 +25,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import IntArray
+from segbench.core.compiling import helper, int64, uint64
 from segbench.core.errors import ArgumentError
-from segbench.protocols.boundaries.jit import helper, int64, uint64
 
 TIE_BREAKS = 1 << 20
 _ANNOTATOR = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -40,16 +40,13 @@ _LARGEST = 2**63 / 2.2
 class Costs(NamedTuple):
     """Prices of pairs by their offset, for one ground truth of one image.
 
-    All integers are in units of 1 / `scale` of a hundredth of a pixel, and what an unmatched pixel costs is taken off:
-    a pair then costs less than 0, and a pixel left alone 0, on either side.
+    What an unmatched pixel costs is taken off: a pair then costs less than 0, and a pixel left alone 0, on either side.
     """
 
-    pair: NDArray[np.int64]  # (R + 1, R + 1): by |dy| and |dx|
-    half_width: NDArray[np.int64]  # (R + 1,): the largest |dx| within the tolerance, by |dy|
+    pair: IntArray  # (R + 1, R + 1): by |dy| and |dx|
+    half_width: IntArray  # (R + 1,): the largest |dx| within the tolerance, by |dy|
     height: int
     width: int
-    scale: int
-    alone: int
     annotator: np.uint64
 
 
@@ -59,21 +56,19 @@ def costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: in
     unmatched = max(1, math.ceil(100 * 100 * max_dist_px))
     scale = TIE_BREAKS * (pixels + 1)
     if unmatched * scale >= _LARGEST:
-        raise ArgumentError(
-            f"{pixels} ground-truth pixels at a tolerance of {max_dist_px:g} px are too many for exact 64-bit costs; "
-            "lower max_dist"
-        )
+        what = f"{pixels} ground-truth pixels at a tolerance of {max_dist_px:g} px"
+        raise ArgumentError(f"{what} are too many for exact 64-bit costs; lower max_dist")
     steps = np.arange(reach + 1)
     squared = steps[:, None] ** 2 + steps**2
     pair = np.rint(100 * np.sqrt(squared)).astype(np.int64) * scale - unmatched * scale
     half_width = (squared <= max_dist_px * max_dist_px).sum(axis=1) - 1
     key = np.uint64((annotator + 1) * int(_ANNOTATOR) & 0xFFFF_FFFF_FFFF_FFFF)
     height, width = shape
-    return Costs(pair, half_width.astype(np.int64), height, width, scale, unmatched * scale, key)
+    return Costs(pair, half_width.astype(np.int64), height, width, key)
 
 
 @helper
-def tie_break(pair: Any, annotator: Any) -> Any:  # noqa: ANN401 - NumPy's uint64 in, int64 out
+def tie_break(pair: Any, annotator: Any) -> Any:
     """Hash ``p << 32 | g`` (uint64) and the annotator's key (uint64) to a number from 0 to 2**20 - 1 (int64)."""
     z = pair + annotator
     z = (z ^ (z >> uint64(30))) * _MIX_1

@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.protocols.boundaries import thinning
+from segbench.core.arrays import BoolArray, FloatArray
+from segbench.protocols.boundaries import inputs, thinning
 from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.inputs import (
-    as_ground_truths,
-    as_mask,
-    as_scores,
-    as_thresholds,
-    check_same_size,
-    check_unit_range,
-    tolerance_px,
-)
 from segbench.protocols.boundaries.suppression import nms
 from segbench.protocols.boundaries.sweep import sweep, sweep_down
 
@@ -71,12 +63,12 @@ def count_boundaries(
     >>> counts.matched_gt, counts.total_pred
     (array([1, 1, 1]), array([2, 1, 1]))
     """
-    soft = as_scores(scores, "prediction")
-    levels_at = as_thresholds(thresholds)
+    soft = inputs.as_scores(scores, "prediction")
+    levels_at = inputs.as_thresholds(thresholds)
     if np.ndim(thresholds) == 0:
-        check_unit_range(soft, "prediction")
-    truths = as_ground_truths(ground_truths)
-    check_same_size(soft, truths[0])
+        inputs.check_unit_range(soft, "prediction")
+    truths = inputs.as_ground_truths(ground_truths)
+    inputs.check_same_size(soft, truths[0])
     levels = levels_of(soft, levels_at)
     build = thinning.thin_levels if thin else pack_levels
     return _count(build(levels, levels_at.size), truths, levels_at, max_dist)
@@ -90,19 +82,19 @@ def count_boundary_maps(
     thin: bool = True,
 ) -> BoundaryCounts:
     """Count as `count_boundaries`, with the map of every threshold given, lowest first; they need not be nested."""
-    masks = [as_mask(part, f"prediction {k + 1}") for k, part in enumerate(maps)]
-    truths = as_ground_truths(ground_truths)
+    masks = [inputs.as_mask(part, f"prediction {k + 1}") for k, part in enumerate(maps)]
+    truths = inputs.as_ground_truths(ground_truths)
     for k, mask in enumerate(masks):
-        check_same_size(mask, truths[0], f"prediction {k + 1}")
+        inputs.check_same_size(mask, truths[0], f"prediction {k + 1}")
     packed = [thinning.thin_levels(mask.astype(np.int32), 1)[0] if thin else pack(mask) for mask in masks]
     return _count(np.stack(packed), truths, np.arange(1.0, len(masks) + 1), max_dist)
 
 
 def _count(
-    maps: NDArray[np.uint64], truths: list[NDArray[np.bool_]], thresholds: NDArray[np.float64], max_dist: float | str
+    maps: NDArray[np.uint64], truths: list[BoolArray], thresholds: FloatArray, max_dist: float | str
 ) -> BoundaryCounts:
     shape = truths[0].shape
-    max_dist_px = tolerance_px(max_dist, shape)
+    max_dist_px = inputs.tolerance_px(max_dist, shape)
     every = np.bitwise_or.reduce(maps, axis=0)
     used = np.zeros_like(maps)
     matched_gt = np.zeros(thresholds.size, np.int64)

@@ -43,7 +43,6 @@ class BoundaryCounts(CountsAtThresholds):
     """
 
     kind: ClassVar[str] = "boundaries"
-    per_threshold: ClassVar[tuple[str, ...]] = ("matched_gt", "total_gt", "matched_pred", "total_pred")
 
     matched_gt: IntArray
     total_gt: IntArray
@@ -54,14 +53,13 @@ class BoundaryCounts(CountsAtThresholds):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, counts in zip(self.per_threshold, self.rows, strict=True):
+        for name, counts in zip(self.arrays, self.rows, strict=True):
             within_total(int(counts.max(initial=0)), name)
         if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
             raise ArgumentError("more pixels matched than counted")
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.total_gt.max(initial=0)} ground-truth pixels at {many(self.thresholds.size, 'threshold')}"
 
     @property

@@ -25,12 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from segbench.core.arrays import FloatArray, as_floats, frozen
+from segbench.core.arguments import set_fields
+from segbench.core.arrays import Array, FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import number
@@ -73,14 +74,13 @@ class BoundaryCurve(Drawn):
 
     def __post_init__(self) -> None:
         for name in ("thresholds", "recall", "precision"):
-            object.__setattr__(self, name, frozen(as_floats(getattr(self, name), name).copy()))
-        if self.thresholds.ndim != 1 or not self.thresholds.size:
-            raise ArgumentError(f"thresholds has shape {self.thresholds.shape}, expected one dimension and a point")
-        for name in ("recall", "precision"):
-            values = getattr(self, name)
-            if values.shape != self.thresholds.shape:
+            values = frozen(as_floats(getattr(self, name), name).copy())
+            set_fields(self, **{name: values})
+            if values.ndim != 1 or not values.size:
+                raise ArgumentError(f"{name} has shape {values.shape}, expected one dimension and a point")
+            if values.size != self.thresholds.size:
                 raise ArgumentError(f"{name} has {values.size} entries for {self.thresholds.size} thresholds")
-            if not np.all((values >= 0) & (values <= 1)):
+            if name != "thresholds" and not np.all((values >= 0) & (values <= 1)):
                 raise ArgumentError(f"{name} must lie in [0, 1]")
 
     @property
@@ -89,12 +89,12 @@ class BoundaryCurve(Drawn):
         return f_of(self.recall, self.precision)
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
+    def columns(self) -> Mapping[str, Array]:
         """Thresholds, counts where they are known, rates and F; nan where no image has a pixel to match."""
         rates = {"recall": self.recall, "precision": self.precision, "f": self.f}
         if self.counts is None:
             return {"threshold": self.thresholds, **rates}
-        counts = dict(zip(BoundaryCounts.per_threshold, self.counts.rows, strict=True))
+        counts = dict(zip(BoundaryCounts.arrays, self.counts.rows, strict=True))
         if not (counts["total_gt"].any() or counts["total_pred"].any()):
             rates = dict.fromkeys(rates, np.full(self.thresholds.shape, np.nan))
         return {"threshold": self.thresholds, **counts, **rates}
@@ -158,8 +158,7 @@ def measured_curves(thresholds: FloatArray, recall: FloatArray, precision: Float
     return values
 
 
-def ratio(part: NDArray[Any], whole: NDArray[Any]) -> FloatArray:
+def ratio(part: Array, whole: Array) -> FloatArray:
     """Divide, 0 where the whole is 0 (rule 1)."""
     part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    quotient: FloatArray = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
-    return quotient
+    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)

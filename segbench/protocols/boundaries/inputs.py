@@ -1,4 +1,4 @@
-"""Checks of inputs, made once: masks, soft maps, thresholds, and equal sizes."""
+"""Checks of inputs, made once: masks, soft maps, label maps, thresholds, and equal sizes."""
 
 from __future__ import annotations
 
@@ -7,58 +7,51 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from segbench.core.arguments import as_real, as_whole
-from segbench.core.arrays import as_array, as_floats
+from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import named
 from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.numbers import written
 from segbench.loaders.repairs import require_same_size
 
-Reader = Callable[[Any, str], NDArray[Any]]
+Reader = Callable[[Any, str], Array]
 
 _MOST_THRESHOLDS = 65_535
 _LARGEST_RADIUS = 100
 
 
-def as_mask(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
+def as_mask(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask: pixels other than 0 are on."""
     array = _plane(mask, name)
     refuse_nan(name, array)
     return np.ascontiguousarray(array != 0)
 
 
-def as_scores(scores: ArrayLike, name: str) -> NDArray[np.float64]:
+def as_scores(scores: ArrayLike, name: str) -> FloatArray:
     """Read a soft map: levels of an unsigned type over its maximum, bool as 0 and 1, floats as they are."""
     array = _plane(scores, name)
     if array.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
     if array.dtype.kind not in "bf":
-        raise ArgumentError(
-            f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats: "
-            "the full scale of others is unknown"
-        )
+        what = f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats"
+        raise ArgumentError(f"{what}: the full scale of others is unknown")
     refuse_not_finite(name, array)
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def as_thresholds(thresholds: int | ArrayLike) -> NDArray[np.float64]:
-    """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them.
-
-    These are ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, which may lie one unit in the last place beside
-    ``k / (K + 1)``: official results need it. In BSDS500's example with 5 thresholds level 85 of 255, exactly 1 / 3, is
-    below the second threshold; with ``k / (K + 1)`` it is not, and the area is .3069 instead of .3076.
-    """
+def as_thresholds(thresholds: int | ArrayLike) -> FloatArray:
+    """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them."""
     if np.ndim(thresholds) == 0:
         thresholds = as_whole(thresholds, named("thresholds"), least=1, most=_MOST_THRESHOLDS)
+        # With k / (K + 1), which may differ in the last bit, an official example has the area .3069 instead of .3076.
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
-        raise ArgumentError(
-            f"{named('thresholds')} is {thresholds!r}; give a number of them, or a list of rising finite scores"
-        )
+        what = f"{named('thresholds')} is {thresholds!r}"
+        raise ArgumentError(f"{what}; give a number of them, or a list of rising finite scores")
     return array
 
 
@@ -68,7 +61,7 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
     return read.size if np.ndim(thresholds) == 0 else tuple(read.tolist())
 
 
-def check_unit_range(scores: NDArray[np.float64], name: str) -> None:
+def check_unit_range(scores: FloatArray, name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
     why = "but evenly spaced thresholds are for [0, 1]"
     refuse_beyond_unit(name, scores, why, ", or give the thresholds as a list")
@@ -85,7 +78,7 @@ def as_tolerance(max_dist: float | str) -> float | str:
         raise ArgumentError(f"{name} is {max_dist!r:.60}, expected {expected}") from None
     if not max_dist.endswith("px"):
         return as_real(number, name, expected, least=0, most=1)
-    return f"{written((as_real(number, name, 'a number of pixels from 0 to 1000', least=0, most=1000),))}px"
+    return f"{written(as_real(number, name, 'a number of pixels from 0 to 1000', least=0, most=1000))}px"
 
 
 def tolerance_px(max_dist: float | str, shape: tuple[int, ...]) -> float:
@@ -102,7 +95,7 @@ def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
     return [parts] if parts and all(np.ndim(part) == 1 for part in parts) else parts
 
 
-def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) -> list[NDArray[Any]]:
+def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) -> list[Array]:
     """Read one map, or several of one size."""
     read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
     if not read_maps:
@@ -111,12 +104,12 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
     return read_maps
 
 
-def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[NDArray[np.bool_]]:
+def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[BoolArray]:
     """Read one mask, or one per annotator."""
     return of_one_size(ground_truths, "ground truth of annotator", _as_drawn)
 
 
-def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
+def _as_drawn(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask that holds 0 and one other value, so that scores are not taken for one."""
     drawn = as_mask(mask, name)
     values = np.asarray(mask)[drawn]
@@ -126,12 +119,12 @@ def _as_drawn(mask: ArrayLike, name: str) -> NDArray[np.bool_]:
     return drawn
 
 
-def check_same_size(prediction: NDArray[Any], ground_truth: NDArray[Any], name: str = "prediction") -> None:
+def check_same_size(prediction: Array, ground_truth: Array, name: str = "prediction") -> None:
     """Refuse a prediction of another size than the ground truth."""
     require_same_size([("the ground truth", ground_truth.shape), (name, prediction.shape)])
 
 
-def _plane(array: ArrayLike, name: str) -> NDArray[Any]:
+def _plane(array: ArrayLike, name: str) -> Array:
     plane = as_array(array, name)
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
@@ -147,3 +140,53 @@ def as_suppression(radius: float, border: float, multiplier: float) -> tuple[int
 def as_radius(radius: float, name: str) -> int:
     """Read a radius in pixels."""
     return as_whole(radius, name, most=_LARGEST_RADIUS)
+
+
+def label_boundaries(label_map: ArrayLike) -> BoolArray:
+    """Mark the boundaries of a label map, as BSDS500's ``seg2bdry(.., 'imageSize')`` does.
+
+    On a grid of (2H + 1) x (2W + 1) points pixels have odd coordinates. Cracks between unequal 4-neighbours are marked,
+    and a crossing where any crack beside it is marked; the first and last row and column then copy their inner
+    neighbour. The boundary map is the grid at ``[2::2, 2::2]``: crossings, and cracks in the last row and column.
+
+    Parameters
+    ----------
+    label_map : array, shape (H, W)
+        Any labels; only whether they are equal matters.
+
+    Returns
+    -------
+    array of bool, shape (H, W)
+        True at the upper left pixel of a crossing that touches a boundary. The last pixel is never marked.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not two-dimensional.
+    DataError
+        If a label is NaN.
+
+    Examples
+    --------
+    >>> label_boundaries([[1, 1, 2], [1, 1, 2], [3, 3, 3]]).astype(int)
+    array([[0, 1, 0],
+           [1, 1, 1],
+           [0, 0, 0]])
+    """
+    labels = _plane(label_map, "label_map")
+    refuse_nan("label_map", labels)
+    marked = np.zeros(labels.shape, np.bool_)
+    below = labels[:-1] != labels[1:]
+    right = labels[:, :-1] != labels[:, 1:]
+    marked[:-1] |= below
+    marked[:, :-1] |= right
+    marked[:-1, :-1] |= below[:, 1:]
+    marked[:-1, :-1] |= right[1:]
+    return marked
+
+
+def sample_ucm2(ucm2: Array) -> Array:
+    """Sample the contour map of image size from one of double size."""
+    if ucm2.ndim != 2 or min(ucm2.shape) < 3 or not all(side % 2 for side in ucm2.shape):
+        raise ArgumentError(f"ucm2 has shape {ucm2.shape}, expected (2 height + 1, 2 width + 1)")
+    return ucm2[2::2, 2::2]

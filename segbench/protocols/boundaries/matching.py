@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
+from segbench.core.arrays import BoolArray, IntArray
 from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.inputs import as_mask, check_same_size, tolerance_px
@@ -31,22 +32,12 @@ class BoundaryMatch:
         For each prediction pixel the place of its partner in `ground_truth`, or -1.
     total_distance : float
         Sum of the distances of all pairs in pixels, each rounded to hundredths: what was minimised.
-    cost : int
-        What the assignment costs, in units of 1 / `scale` of a hundredth of a pixel, unmatched pixels and tie-breaks
-        included.
-    bound : int
-        A lower bound of the cost of every assignment, in the same unit, computed apart from the search.
-    scale : int
-        The unit of `cost` and `bound`.
     """
 
-    prediction: NDArray[np.int64]
-    ground_truth: NDArray[np.int64]
-    prediction_to_gt: NDArray[np.int64]
+    prediction: IntArray
+    ground_truth: IntArray
+    prediction_to_gt: IntArray
     total_distance: float
-    cost: int
-    bound: int
-    scale: int
 
     @property
     def count(self) -> int:
@@ -54,23 +45,11 @@ class BoundaryMatch:
         return int(np.count_nonzero(self.prediction_to_gt >= 0))
 
     @property
-    def certified(self) -> bool:
-        """Whether cost and bound are equal: no assignment is better."""
-        return self.cost == self.bound
-
-    @property
-    def links(self) -> NDArray[np.int64]:
+    def links(self) -> IntArray:
         """Row and column of both pixels of every pair, prediction first; shape (count, 2, 2)."""
         matched = self.prediction_to_gt >= 0
         partners = self.ground_truth[self.prediction_to_gt[matched]]
         return np.stack([self.prediction[matched], partners], axis=1)
-
-    @property
-    def misses(self) -> NDArray[np.int64]:
-        """Row and column of every ground-truth pixel without a partner; shape (N - count, 2)."""
-        alone = np.ones(len(self.ground_truth), np.bool_)
-        alone[self.prediction_to_gt[self.prediction_to_gt >= 0]] = False
-        return self.ground_truth[alone]
 
 
 def match_boundaries(
@@ -97,7 +76,7 @@ def match_boundaries(
     Returns
     -------
     BoundaryMatch
-        The pairs, and the proof that they are the best.
+        The pairs.
 
     Raises
     ------
@@ -109,8 +88,8 @@ def match_boundaries(
     Examples
     --------
     >>> match = match_boundaries([[0, 1, 0, 0]], [[1, 0, 0, 1]], 1.5)
-    >>> match.prediction_to_gt, match.total_distance, match.count, match.certified
-    (array([ 0, -1]), 1.0, 1, True)
+    >>> match.prediction_to_gt, match.total_distance, match.count
+    (array([ 0, -1]), 1.0, 1)
     """
     on, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
     check_same_size(on, truth)
@@ -118,17 +97,17 @@ def match_boundaries(
     every, drawn = pack(on), np.argwhere(truth)
     pair_costs = costs(truth.shape, max_dist_px, len(drawn), as_whole(annotator, "annotator"))
     swept = sweep(every[None], every, pack(truth), pair_costs, np.zeros_like(every[None]), trace=True)
-    partners, (cost, bound) = swept.partners[0], swept.proof[0]
-    predicted = np.flatnonzero(on)
-    to_gt = np.full(predicted.size, -1, np.int64)
+    partners, predicted = swept.partners[0], np.argwhere(on)
+    to_gt = np.full(len(predicted), -1, np.int64)
     matched = np.flatnonzero(partners >= 0)
-    to_gt[np.searchsorted(predicted, partners[matched])] = matched
-    hundredths = (cost - (len(drawn) - matched.size) * pair_costs.alone) // pair_costs.scale
-    return BoundaryMatch(np.argwhere(on), drawn, to_gt, hundredths / 100, cost, bound, pair_costs.scale)
+    to_gt[np.searchsorted(np.flatnonzero(on), partners[matched])] = matched
+    steps = predicted[to_gt >= 0] - drawn[to_gt[to_gt >= 0]]
+    hundredths = np.rint(100 * np.sqrt((steps**2).sum(axis=1))).sum()
+    return BoundaryMatch(predicted, drawn, to_gt, float(hundredths) / 100)
 
 
 def boundary_states(
-    predicted: NDArray[np.bool_], ground_truths: Sequence[NDArray[np.bool_]], *, max_dist: float | str, thin: bool
+    predicted: BoolArray, ground_truths: Sequence[BoolArray], *, max_dist: float | str, thin: bool
 ) -> NDArray[np.uint8]:
     """Match an image's boundaries with every annotator's, and mark found, false and missed pixels."""
     on = thinned(predicted) if thin else predicted

@@ -6,9 +6,8 @@ The conventions are those of `segbench.protocols.boundaries.curve`.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.compiling import compiled
 
 _compiled = compiled(error_model="numpy")
@@ -33,7 +32,7 @@ def interpolated(x: float, xs: FloatArray, ys: FloatArray, size: int) -> float:
 
 
 @_compiled
-def distinct(keys: FloatArray, values: FloatArray, order: NDArray[np.int64], xs: FloatArray, ys: FloatArray) -> int:
+def distinct(keys: FloatArray, values: FloatArray, order: IntArray, xs: FloatArray, ys: FloatArray) -> int:
     """Take points in an order of rising keys, keep the first value of equal keys, and give how many are left."""
     size = 0
     for k in order:
@@ -45,10 +44,7 @@ def distinct(keys: FloatArray, values: FloatArray, order: NDArray[np.int64], xs:
 
 @_compiled
 def area(recall: FloatArray, precision: FloatArray) -> float:
-    """Sum precision at rising recalls 0, .01, .. 1 over 100, 0 outside the recalls there are (rule 4).
-
-    Eight sums run side by side, as in NumPy's, so that the area is that of ``np.sum`` to the last bit.
-    """
+    """Sum precision at rising recalls 0, .01, .. 1 over 100 (rule 4); eight sums at a time, as ``np.sum``."""
     size = recall.size
     if size < 2:
         return 0.0
@@ -97,14 +93,11 @@ def ods(recall: FloatArray, precision: FloatArray, shares: FloatArray) -> tuple[
 def measure_curves(
     thresholds: FloatArray,
     curves: tuple[FloatArray, FloatArray],
-    orders: tuple[NDArray[np.int64], NDArray[np.int64]],
+    orders: tuple[IntArray, IntArray],
     shares: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Fill in ODS F, precision, recall and threshold, the area, the extended area and R50 of curves, one per row.
-
-    `curves` are recalls and precisions, `orders` those in which they rise; equal ones keep theirs.
-    """
+    """Fill in the `POOLED` metrics of curves, one per row: recalls and precisions, and orders in which they rise."""
     (recalls, precisions), (by_recall, by_precision) = curves, orders
     xs, ys = np.empty(thresholds.size + 2), np.empty(thresholds.size + 2)
     for row in range(values.shape[0]):

@@ -11,9 +11,8 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import MEAN_UNITS, FloatArray
+from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import verb
@@ -106,8 +105,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             return np.full(len(self.metrics), np.nan)
         best = column_sums(self._best)[0]  # first, since it names an image counted at other thresholds
         sums = np.concatenate([column_sums(self._crisp)[0], *self.pooled.rows, best, [self.images]])
-        row: FloatArray = self.score(sums[np.newaxis])[0]
-        return row
+        return self.score(sums[np.newaxis])[0]
 
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
@@ -139,7 +137,6 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return np.where([metric.key in ("mean_image_f", "crispness") for metric in self.metrics], 1.0, pixels)
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self.images:
             return "no boundaries of two annotators" if self._all else "no image was counted"
         if metric.key == "crispness":
@@ -155,11 +152,8 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         """Say how many images mean F leaves out (of annotators, the run says so), and why an area exceeds 1."""
         mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
         without = int(np.count_nonzero(self._best[:, 5] == 0))
-        above = [
-            metric.title
-            for metric, value in zip(self.metrics, self.estimates.tolist(), strict=True)
-            if metric.range == _AREA and value > 1
-        ]
+        found = zip(self.metrics, self.estimates.tolist(), strict=True)
+        above = [metric.title for metric, value in found if metric.range == _AREA and value > 1]
         areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
         return (*left_out_note([mean], "without a boundary pixel", without, self.images), *areas)
 
@@ -169,7 +163,6 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @property
     def pooled(self) -> BoundaryCounts:
-        """The counts of all images added up."""
         return BoundaryCounts.sum(self._all[name] for name in sorted(self._all))
 
     @property
@@ -181,16 +174,11 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         """Read precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("boundary counts have no ROC curve: true negatives are undefined")
-        heights = np.full((len(sums), at.size), np.nan)
-        for row, counts in enumerate(sums[:, self._crisp.shape[1] : -8]):
-            matched_gt, total_gt, matched_pred, total_pred = np.split(counts, 4)
-            recall = ratio(matched_gt, total_gt)
-            if np.ptp(recall) > 0:
-                heights[row] = precision_at(at, recall, ratio(matched_pred, total_pred))
-        return heights
+        matched_gt, total_gt, matched_pred, total_pred = np.split(sums[:, self._crisp.shape[1] : -8], 4, axis=1)
+        return precision_at(at, ratio(matched_gt, total_gt), ratio(matched_pred, total_pred))
 
     @cached_property
-    def _thresholds(self) -> NDArray[np.float64]:
+    def _thresholds(self) -> FloatArray:
         return next(iter(self.per_image.values())).thresholds
 
     @cached_property
@@ -203,9 +191,9 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return np.concatenate(parts)
 
 
-def _one_point(counts: FloatArray) -> NDArray[np.bool_]:
+def _one_point(counts: FloatArray) -> BoolArray:
     """Mark which of some counts, shape (rows, 4, K), are the same at every threshold, as those of masks are."""
-    alike: NDArray[np.bool_] = (counts == counts[:, :, :1]).all(axis=(1, 2))
+    alike: BoolArray = (counts == counts[:, :, :1]).all(axis=(1, 2))
     alike &= (counts[:, 3, 0] > 0) | (counts.shape[2] == 1)
     return alike
 

@@ -11,11 +11,7 @@ Conventions
 Differences from the official code
 ----------------------------------
 1. Counts from a million on keep all their digits, which ``%10g`` would cut to six.
-2. Undefined metrics of annotators compared with each other are ``nan``: the best of an image of one annotator, the area
-   of their one threshold, everything where no image has two annotators. Those of methods are 0, as the official code
-   writes them.
-3. A published curve has no counts: its rows and its row of best metrics are written, ``nan`` where one is not known,
-   without the first column where thresholds are not.
+2. Undefined metrics are 0, as the official code writes them.
 """
 
 from __future__ import annotations
@@ -36,30 +32,23 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
 from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
 
-_NO_BEST = (math.nan,) * 4
 
-
-def official_files(per_image: Mapping[str, BoundaryCounts], *, competes: bool) -> dict[str, str]:
-    """Write counts of images by a method, or by annotators, which do not compete."""
+def official_files(per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
+    """Write counts of images by a method."""
     images = {name: _printed(per_image[name]) for name in sorted(per_image)}
-    pool = BoundaryCounts.sum(images.values())
-    rows = _curve_rows(boundary_curve(pool))
-    curves = [boundary_curve(counts) for counts in images.values()]
-    best = [[k, *_curve_rows(curve)[int(np.argmax(curve.f))]] for k, curve in enumerate(curves, start=1)]
-    summary: Mapping[str, float] = BoundaryTable(images, with_pixels_only=not competes).summary()
-    if not competes:
-        known = zip(best, images.values(), strict=True)
-        best = [row if counts.has_pixels else [row[0], *_NO_BEST] for row, counts in known]
-        rows = rows if pool.has_pixels else [[row[0], *_NO_BEST[1:]] for row in rows]
-    else:
-        # The official code has zeros where nothing is defined, and an area also of a single threshold.
-        zeros = {} if pool.has_pixels else dict.fromkeys(summary, 0.0)
-        summary = {**summary, **zeros, **measured(boundary_curve(pool))}
-    of_images = {name: rows_of(counts.thresholds, *counts.rows) for name, counts in images.items()}
-    return {f"{as_file_name(name)}{COUNTS}": text_of(rows) for name, rows in of_images.items()} | {
+    curve = boundary_curve(BoundaryCounts.sum(images.values()))
+    of_images = map(boundary_curve, images.values())
+    best = [[k, *_curve_rows(each)[int(np.argmax(each.f))]] for k, each in enumerate(of_images, start=1)]
+    # The official code has zeros where nothing is defined, and an area also of a single threshold.
+    found = {key: np.nan_to_num(value) for key, value in BoundaryTable(images).summary().items()} | measured(curve)
+    files = {
+        f"{as_file_name(name)}{COUNTS}": text_of(rows_of(counts.thresholds, *counts.rows))
+        for name, counts in images.items()
+    }
+    return files | {
         "eval_bdry_img.txt": text_of(best),
-        "eval_bdry_thr.txt": text_of(rows),
-        "eval_bdry.txt": text_of([[summary["ods_threshold"], *_best(summary)]]),
+        "eval_bdry_thr.txt": text_of(_curve_rows(curve)),
+        "eval_bdry.txt": text_of([[float(found[key]) for key in ("ods_threshold", *BEST_KEYS)]]),
     }
 
 
@@ -69,10 +58,6 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     if np.any(np.diff(thresholds) <= 0):
         raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
     return replace(counts, thresholds=thresholds)
-
-
-def _best(summary: Mapping[str, float]) -> list[float]:
-    return [float(summary[key]) for key in BEST_KEYS]
 
 
 def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
@@ -96,11 +81,6 @@ class PublishedCurve(Published):
     printed: Mapping[str, float] = field(default_factory=dict)  # OIS by key, and the area of a single point
 
     @property
-    def thresholds_known(self) -> bool:
-        """Whether the rows name their thresholds."""
-        return not np.isnan(self.curve.thresholds).any()
-
-    @property
     def summary(self) -> Summary:
         """The metrics of the boundary benchmark, as far as they are known."""
         found = measured(self.curve)
@@ -119,15 +99,8 @@ class PublishedCurve(Published):
         return Summary(metrics, undefined=undefined)
 
     def to_json(self) -> str:
-        """Write it as JSON."""
         rows = {name: getattr(self.curve, name).tolist() for name in ("thresholds", "recall", "precision")}
         return json.dumps({"rows": rows, "printed": dict(self.printed)})
-
-    def official_files(self) -> dict[str, str]:
-        """Write the text files of BSDS500."""
-        first = [self.summary["ods_threshold"]] if self.thresholds_known else []
-        rows = [row if self.thresholds_known else row[1:] for row in _curve_rows(self.curve)]
-        return {"eval_bdry.txt": text_of([[*first, *_best(self.summary)]]), "eval_bdry_thr.txt": text_of(rows)}
 
     @classmethod
     def from_json(cls, text: str) -> PublishedCurve:

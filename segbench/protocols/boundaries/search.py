@@ -22,14 +22,15 @@ Jonker, Volgenant: A Shortest Augmenting Path Algorithm for Dense and Sparse Lin
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, IntArray
+from segbench.core.compiling import helper, index, int64, part, uint64
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, positions, ranks, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
-from segbench.protocols.boundaries.jit import helper, index, int64, part, uint64
 
 FREE, ABSENT = -1, -2  # in place of a mate
 UNREACHABLE = np.int64(-(2**63))  # price of an absent pixel
@@ -41,11 +42,11 @@ _ROOM = 1 << 22
 class Lists(NamedTuple):
     """Neighbours of the pixels that searches came to twice, with costs, as far as there is room."""
 
-    first: NDArray[np.int64]  # where the list of each pixel begins, or NEW, SEEN or NONE
+    first: IntArray  # where the list of each pixel begins, or NEW, SEEN or NONE
     size: NDArray[np.int32]
-    used: NDArray[np.int64]  # (1,): entries in use
+    used: IntArray  # (1,): entries in use
     pixel: NDArray[np.uint32]
-    cost: NDArray[np.int64]
+    cost: IntArray
 
 
 class Side(NamedTuple):
@@ -55,7 +56,7 @@ class Side(NamedTuple):
     every: NDArray[np.uint64]  # packed mask, flattened: pixels that are numbered
     before: NDArray[np.int32]  # pixels of `every` before each word
     pixel: NDArray[np.int32]  # flat index of each pixel
-    price: NDArray[np.int64]  # at most 0; 0 where unmatched, UNREACHABLE where absent
+    price: IntArray  # at most 0; 0 where unmatched, UNREACHABLE where absent
     mate: NDArray[np.int32]  # partner on the other side; FREE; ABSENT while not live
     lists: Lists
     shift: np.uint64  # of the pixel in the key of a pair: 32 for predictions, 0 for ground truth
@@ -64,7 +65,7 @@ class Side(NamedTuple):
 class Scratch(NamedTuple):
     """Room for a search, as long as the larger side, and clean between searches."""
 
-    length: NDArray[np.int64]  # of the shortest path to each pixel of the other side, less than 0; 0 where none
+    length: IntArray  # of the shortest path to each pixel of the other side, less than 0; 0 where none
     via: NDArray[np.uint32]  # the own pixel before it on that path
     touched: NDArray[np.uint32]
     heap: NDArray[np.uint32]
@@ -104,13 +105,13 @@ def scratch_for(rows: Side, columns: Side, width: int) -> Scratch:
 
 @helper
 def neighbours(  # noqa: PLR0917 - see above
-    words: NDArray[Any],
-    every: NDArray[Any],
-    before: NDArray[Any],
+    words: Array,
+    every: Array,
+    before: Array,
     line: int,
     first: int,
     last: int,
-    pixels: NDArray[Any],
+    pixels: Array,
     size: int,
 ) -> int:
     """List the pixels of a packed mask on one line, between two columns."""
@@ -157,7 +158,7 @@ def _keep(x: int, own: Side, other: Side, costs: Costs) -> None:
 
 
 @helper
-def _push(z: int, queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[Any]) -> int:
+def _push(z: int, queued: int, length: Array, heap: Array, place: Array) -> int:
     """Put a pixel into the heap of path lengths, each at most once, or move it up after its length fell."""
     if place[z] < 0:
         n = index(queued)
@@ -177,7 +178,7 @@ def _push(z: int, queued: int, length: NDArray[Any], heap: NDArray[Any], place: 
 
 
 @helper
-def _pop(queued: int, length: NDArray[Any], heap: NDArray[Any], place: NDArray[Any]) -> int:
+def _pop(queued: int, length: Array, heap: Array, place: Array) -> int:
     """Take the pixel of the least length, ``heap[0]``, out of the heap."""
     place[heap[0]] = -1
     queued -= 1
@@ -283,14 +284,14 @@ def _reach(  # noqa: PLR0917 - see above
     end: int,
     seen: int,
     queued: int,
-    price: NDArray[Any],
-    length: NDArray[Any],
-    via: NDArray[Any],
-    touched: NDArray[Any],
-    heap: NDArray[Any],
-    place: NDArray[Any],
-    mate: NDArray[Any],
-    own_price: NDArray[Any],
+    price: Array,
+    length: Array,
+    via: Array,
+    touched: Array,
+    heap: Array,
+    place: Array,
+    mate: Array,
+    own_price: Array,
 ) -> tuple[int, int, int, int]:
     """Take the shorter path to z that leads through x, unless it is longer than the best."""
     path = offer - price[z] + length[z]
@@ -313,7 +314,7 @@ def _reach(  # noqa: PLR0917 - see above
 
 
 @helper
-def _augment(start: int, end: int, own_mate: NDArray[Any], mate: NDArray[Any], via: NDArray[Any]) -> tuple[int, int]:
+def _augment(start: int, end: int, own_mate: Array, mate: Array, via: Array) -> tuple[int, int]:
     """Change partners along the path that ends at a pixel of the other side."""
     if end < 0:
         return int64(-1), int64(-1)

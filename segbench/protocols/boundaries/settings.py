@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.arguments import as_whole, listed
-from segbench.core.capabilities import (
-    Annotated,
-    Checked,
-    Crisp,
-    FromFiles,
-    Importable,
-    Official,
-    Pictured,
-    Prepared,
-    Published,
-    Reference,
-    Verb,
-    competes,
-)
+from segbench.core import capabilities as can
+from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
@@ -33,13 +19,14 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.label_rules import LabelRule, Positive, describe, rule_option, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, describe, optional_rule, rule_option
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.boundaries.counts import BoundaryCounts
     from segbench.protocols.boundaries.metrics import BoundaryTable
@@ -52,7 +39,7 @@ _THINNED = "ground truth thinned"
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
 
 
-class _OfBoundaries(Protocol, Importable, Official):
+class _OfBoundaries(Protocol, can.Importable):
     """What methods and annotators have in common."""
 
     name: ClassVar[str] = "boundaries"
@@ -60,27 +47,22 @@ class _OfBoundaries(Protocol, Importable, Official):
     title: ClassVar[str] = "Boundary pixels are matched one to one with each annotator's, within a tolerance."
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.boundaries.metrics import METRICS
 
         return METRICS
 
     @classmethod
-    def published(cls, text: str) -> Published:
+    def published(cls, text: str) -> can.Published:
         """Read a published curve from JSON."""
         from segbench.protocols.boundaries.official import PublishedCurve
 
         return PublishedCurve.from_json(text)
 
-    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
-        """Write the text files of BSDS500."""
-        from segbench.protocols.boundaries.official import official_files
-
-        return official_files(per_image, competes=competes(self))
-
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictured):
+class Boundaries(
+    _OfBoundaries, can.Official, can.Crisp, can.Verb, can.Checked, can.Prepared, can.Annotated, can.Pictured
+):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -125,14 +107,12 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
     """
 
     reads: ClassVar[Reading] = BOUNDARIES
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "true",
-            State.FALSE: "false",
-            State.MISSED: "missed",
-            State.PARTNER: "ground truth that was found nearby",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "true",
+        State.FALSE: "false",
+        State.MISSED: "missed",
+        State.PARTNER: "ground truth that was found nearby",
+    }
     examples: ClassVar[tuple[str, ...]] = (
         "GT PRED --gt-pattern '*.#' --nms 1,5,1.01",
         "GT PRED --thresholds 9 --human",
@@ -171,51 +151,40 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import as_radius, as_suppression, as_tolerance, number_or_list
 
-        object.__setattr__(self, "max_dist", as_tolerance(self.max_dist))
-        object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "smoothing", as_radius(self.smoothing, "smoothing"))
+        set_fields(self, max_dist=as_tolerance(self.max_dist), thresholds=number_or_list(self.thresholds))
+        set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
                 raise ArgumentError(f"{named('nms')} is {self.nms!r}, expected radius,border,multiplier as in 1,5,1.01")
-            object.__setattr__(self, "nms", as_suppression(*suppression))
+            set_fields(self, nms=as_suppression(*suppression))
         if self.category is not None:
-            object.__setattr__(self, "category", as_whole(self.category, named("category"), least=1))
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
-            if self.label_maps:
-                raise ArgumentError(
-                    f"{named('positive')} and {named('label_maps')} exclude each other: all labels of a label map count"
-                )
+            set_fields(self, category=as_whole(self.category, named("category"), least=1))
+        if self.positive is not None and self.label_maps:
+            both = f"{named('positive')} and {named('label_maps')}"
+            raise ArgumentError(f"{both} exclude each other: all labels of a label map count")
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
-        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero")
         fields = {
-            "max_dist": self.max_dist if isinstance(self.max_dist, str) else written((self.max_dist,)),
-            "thresholds": str(listed),
+            "max_dist": self.max_dist if isinstance(self.max_dist, str) else written(self.max_dist),
+            "thresholds": written(self.thresholds),
             "thin": "yes" if self.thin else "no",
             "nms": suppressed or "no",
             "ground_truth": ground_truth,
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
         }
-        if self.crispness:
-            fields["crispness"] = "yes"
-        if self.thin_ground_truth:
-            fields["thin_ground_truth"] = "yes"
+        fields |= {name: "yes" for name in ("crispness", "thin_ground_truth") if getattr(self, name)}
         return fields if self.category is None else fields | {"category": str(self.category)}
 
     def table(self, per_image: Mapping[str, BoundaryCounts]) -> BoundaryTable:
-        """Lay out counts, see `BoundaryTable`."""
         from segbench.protocols.boundaries.metrics import BoundaryTable
 
         return BoundaryTable(per_image, crispness=self.crispness)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.boundaries.metrics import CRISPNESS
 
         return (*super().metrics(), CRISPNESS) if self.crispness else super().metrics()
@@ -231,7 +200,6 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         return Annotators(settings=settings) if fields.get("thresholds") == "annotators" else settings
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 
         if not kernels_cached():
@@ -240,7 +208,6 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         return Expected(
             rule=None if self.positive is None else LabelRule.parse(self.positive),
             scores=ExpectedScores(invert=self.invert, unit_range=isinstance(self.thresholds, int)),
@@ -252,15 +219,18 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
             ),
         )
 
+    def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
+        from segbench.protocols.boundaries.official import official_files
+
+        return official_files(per_image)
+
     def annotators_alone(self) -> Protocol:
-        """Give the human point: each annotator against all others."""
         return Annotators(settings=self)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.core.levels import INVERTED
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import label_boundaries
 
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
@@ -290,7 +260,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
         kept = float(nms(soft, **_OF_CRISPNESS).sum())
         return round(kept / before * MEAN_UNITS), 1
 
-    def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
         import numpy as np
 
@@ -312,21 +282,19 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
         """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
-        from segbench.protocols.boundaries.inputs import as_scores
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import as_scores, label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
-        del counts
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
         else:
             predicted = as_scores(self.soft_map(sample), "prediction") >= threshold
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
 
-    def soft_map(self, sample: Sample) -> NDArray[Any]:
+    def soft_map(self, sample: Sample) -> Array:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
         from segbench.core.levels import as_shares, mirrored
-        from segbench.protocols.boundaries.label_maps import sample_ucm2
+        from segbench.protocols.boundaries.inputs import sample_ucm2
 
         prediction = sample.predictions[0]
         if prediction.shape != sample.ground_truths[0].shape:
@@ -342,7 +310,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
 
         return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
 
-    def boundary_maps(self, sample: Sample) -> list[NDArray[np.bool_]]:
+    def boundary_maps(self, sample: Sample) -> list[BoolArray]:
         """Give the boundary map of each annotator, thinned if the settings say so."""
         drawn = self._drawn(sample)
         if not self.thin_ground_truth:
@@ -351,7 +319,7 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
 
         return [thin(one) for one in drawn]
 
-    def _drawn(self, sample: Sample) -> list[NDArray[np.bool_]]:
+    def _drawn(self, sample: Sample) -> list[BoolArray]:
         """Give the boundary map of each annotator as it is drawn."""
         if sample.without_truth:
             import numpy as np
@@ -361,41 +329,36 @@ class Boundaries(_OfBoundaries, Crisp, Verb, Checked, Prepared, Annotated, Pictu
             return [self._of_category(sample)]
         return [self._boundary_map(*named) for named in zip(sample.truth_files, sample.ground_truths, strict=True)]
 
-    def _of_category(self, sample: Sample) -> NDArray[np.bool_]:
+    def _of_category(self, sample: Sample) -> BoolArray:
         name = sample.truth_file
         if not sample.categories_drawn:
             raise DataError(name, f"holds no boundaries of categories, but category {self.category} was selected")
         number = len(sample.ground_truths)
         if self.category is None or not 1 <= self.category <= number:
-            what = f"holds boundaries of {number} categories, and " + (
-                "none was selected" if self.category is None else f"{self.category} is none of them"
-            )
+            chosen = "none was selected" if self.category is None else f"{self.category} is none of them"
+            what = f"holds boundaries of {number} categories, and {chosen}"
             raise DataError(name, what, f"choose one of 1 to {number}: {format_setting('category', 1)}")
-        drawn: NDArray[np.bool_] = sample.ground_truths[self.category - 1] != 0
-        return drawn
+        return sample.ground_truths[self.category - 1] != 0
 
-    def _boundary_map(self, name: str, ground_truth: NDArray[Any]) -> NDArray[np.bool_]:
+    def _boundary_map(self, name: str, ground_truth: Array) -> BoolArray:
         import numpy as np
 
-        from segbench.protocols.boundaries.label_maps import label_boundaries
+        from segbench.protocols.boundaries.inputs import label_boundaries
 
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
             return LabelRule.parse(self.positive).positive(ground_truth)
-        boundary: NDArray[np.bool_] = ground_truth != 0
+        boundary: BoolArray = ground_truth != 0
         if not np.all(ground_truth[boundary] == ground_truth.max()):
-            raise DataError(
-                name,
-                f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map",
-                f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
-                f"or {format_setting('label_maps', True)} if these are labels",
-            )
+            what = f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map"
+            hint = f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
+            raise DataError(name, what, f"{hint}or {format_setting('label_maps', True)} if these are labels")
         return boundary
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(_OfBoundaries, FromFiles, Reference):
+class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -429,16 +392,10 @@ class Annotators(_OfBoundaries, FromFiles, Reference):
         from segbench.protocols.boundaries.counts import BoundaryCounts
 
         truths = self.settings.boundary_maps(sample)
-        nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
-        each = (
-            count_boundary_maps(
-                [truth],
-                truths[:k] + truths[k + 1 :],
-                max_dist=self.settings.max_dist,
-                thin=self.settings.thin,
-            )
-            for k, truth in enumerate(truths)
-            if len(truths) > 1
-        )
-        notes = () if len(truths) > 1 else (ONE_ANNOTATOR,)
-        return Counted(BoundaryCounts.sum([nothing, *each]), notes=notes)
+        counts = [BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))]
+        if len(truths) == 1:
+            return Counted(counts[0], notes=(ONE_ANNOTATOR,))
+        settings: dict[str, Any] = {"max_dist": self.settings.max_dist, "thin": self.settings.thin}
+        for k, truth in enumerate(truths):
+            counts.append(count_boundary_maps([truth], truths[:k] + truths[k + 1 :], **settings))
+        return Counted(BoundaryCounts.sum(counts))

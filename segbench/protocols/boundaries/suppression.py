@@ -19,14 +19,14 @@ Dollar, Zitnick: Fast Edge Detection Using Structured Forests. PAMI 2015.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from segbench.core.arrays import Array, FloatArray
+from segbench.core.compiling import kernel
 from segbench.core.errors import DataError
 from segbench.protocols.boundaries.inputs import as_radius, as_scores, as_suppression
-from segbench.protocols.boundaries.jit import kernel
 
 _ORIENTATION_RADIUS = 4
 _LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow
@@ -34,7 +34,7 @@ _LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow
 
 def nms(
     scores: ArrayLike, *, radius: int = 1, border: int = 5, multiplier: float = 1.01, smoothing: int = 1
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Keep a soft boundary map only where it is strongest along its normal.
 
     Parameters
@@ -89,17 +89,16 @@ def nms(
     return kept
 
 
-def _triangle(soft: NDArray[np.float64], radius: int) -> NDArray[np.float64]:
+def _triangle(soft: FloatArray, radius: int) -> FloatArray:
     """Smooth by weights 1 .. radius + 1 .. 1 along both axes, reflected at the borders."""
     from scipy.ndimage import correlate1d
 
     weights = np.minimum(np.arange(1, 2 * radius + 2), np.arange(2 * radius + 1, 0, -1)) / (radius + 1) ** 2
     rows = correlate1d(soft, weights, axis=0, mode="reflect")
-    both: NDArray[np.float64] = correlate1d(rows, weights, axis=1, mode="reflect")
-    return both
+    return correlate1d(rows, weights, axis=1, mode="reflect")
 
 
-def _orientation(smooth: NDArray[np.float64]) -> NDArray[np.float64]:
+def _orientation(smooth: FloatArray) -> FloatArray:
     """Give the direction of the normal, in radians from 0 to pi, x to the right and y down."""
     along_y, along_x = _gradient(smooth, 0), _gradient(smooth, 1)
     xx = _gradient(along_x, 1)
@@ -108,19 +107,17 @@ def _orientation(smooth: NDArray[np.float64]) -> NDArray[np.float64]:
     # Where the run is exactly 0 the slope is infinite, and its arctangent +-pi / 2; 0 where the rise is 0, too.
     slope = np.where(rise == 0, 0.0, np.copysign(np.inf, rise))
     np.divide(rise, run, out=slope, where=run != 0)
-    normal: NDArray[np.float64] = np.mod(np.arctan(slope), np.pi)
-    return normal
+    return np.mod(np.arctan(slope), np.pi)
 
 
-def _gradient(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+def _gradient(values: FloatArray, axis: int) -> FloatArray:
     if values.shape[axis] == 1:
         return np.zeros_like(values)
-    gradient: NDArray[np.float64] = np.gradient(values, axis=axis)
-    return gradient
+    return np.gradient(values, axis=axis)
 
 
 @kernel
-def suppress(soft: NDArray[Any], normal: NDArray[Any], radius: int, multiplier: float) -> NDArray[Any]:
+def suppress(soft: Array, normal: Array, radius: int, multiplier: float) -> Array:
     """Set to 0 each score that is weaker than a neighbour along the normal."""
     height, width = soft.shape
     kept = np.zeros_like(soft)

@@ -3,44 +3,29 @@
 Neighbouring thresholds share nearly all their pixels. Pixels that appear or vanish change the assignment where they
 are and leave the rest of it alone, so the whole sweep costs little more than one matching. Neighbours within the
 tolerance are read off the packed masks where they are needed, so memory stays linear in pixels.
-
-The proof that an assignment is the best is a lower bound that does not depend on what the search did. For any prices of
-at most 0 on the prediction pixels, every ground-truth pixel must pay at least the least of ``cost - price`` over the
-pixels within its tolerance, or what it costs to stay alone; adding the prices themselves, that is a lower bound of the
-cost of *every* assignment (weak duality). An assignment with a cost equal to the bound is optimal.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, IntArray
+from segbench.core.compiling import helper, int64, kernel, uint64
 from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
-from segbench.protocols.boundaries.costs import Costs, tie_break
-from segbench.protocols.boundaries.jit import helper, int64, kernel, part, uint64
-from segbench.protocols.boundaries.search import (
-    ABSENT,
-    FREE,
-    UNREACHABLE,
-    Scratch,
-    Side,
-    neighbours,
-    scratch_for,
-    search,
-    side,
-)
+from segbench.protocols.boundaries.costs import Costs
+from segbench.protocols.boundaries.search import ABSENT, FREE, UNREACHABLE, Scratch, Side, scratch_for, search, side
 
 _CHUNK = 4096
 
 
 class Sweep(NamedTuple):
-    """The assignments of one annotator at all thresholds; the proof has no entries unless the sweep is traced."""
+    """The assignments of one annotator at all thresholds."""
 
-    matched: NDArray[np.int64]  # (K,): pairs at each threshold
-    partners: NDArray[np.int32]  # (K, N): flat index of the prediction pixel of each ground-truth pixel, or -1
-    proof: list[tuple[int, int]]  # cost of the assignment at each threshold, and a lower bound of all assignments' cost
+    matched: IntArray  # (K,): pairs at each threshold
+    partners: NDArray[np.int32]  # (K, N): flat index of each ground-truth pixel's partner or -1, if traced
 
 
 def sweep(
@@ -62,16 +47,13 @@ def sweep(
     count = maps.shape[0]
     matched = np.zeros(count, np.int64)
     partners = np.full((count if trace else 0, rows.pixel.size), -1, np.int32)
-    sums = np.zeros((count if trace else 0, 4), np.int64)
     flat = maps.reshape(count, -1), used.reshape(count, -1)
-    sweep_down(flat[0], columns, rows, pair_costs, scratch, flat[1], matched, partners, sums)
-    alone = pair_costs.alone * rows.pixel.size  # what costs leave out
-    proof = [((c << 32) + c_low + alone, (b << 32) + b_low + alone) for c, c_low, b, b_low in sums.tolist()]
-    return Sweep(matched, partners, proof)
+    sweep_down(flat[0], columns, rows, pair_costs, scratch, flat[1], matched, partners)
+    return Sweep(matched, partners)
 
 
 @kernel
-def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
+def reached(pixels: Array, costs: Costs) -> Array:
     """Pack the mask of all pixels within the tolerance of any of these."""
     half_width = costs.half_width
     within = np.zeros((costs.height, (costs.width + 63) >> 6), np.uint64)
@@ -92,15 +74,14 @@ def reached(pixels: NDArray[Any], costs: Costs) -> NDArray[Any]:
 
 @kernel
 def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is one call from Python
-    maps: NDArray[Any],
+    maps: Array,
     columns: Side,
     rows: Side,
     costs: Costs,
     scratch: Scratch,
-    used: NDArray[Any],
-    matched: NDArray[Any],
-    partners: NDArray[Any],
-    sums: NDArray[Any],
+    used: Array,
+    matched: Array,
+    partners: Array,
 ) -> None:
     """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
     live, every, before, pixel = columns.live, columns.every, columns.before, columns.pixel
@@ -187,47 +168,14 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
         for w in range(taken.size):
             used[level, w] |= taken[w]
         matched[level] = pairs
-        if sums.size:
-            _certify(rows, columns, costs, scratch.line, sums[level])
+        if partners.size:
             for i in range(rows.mate.size):
                 if rows.mate[i] >= 0:
                     partners[level, i] = pixel[rows.mate[i]]
 
 
-@part
-def _certify(rows: Side, columns: Side, costs: Costs, line: NDArray[Any], sums: NDArray[Any]) -> None:
-    """Sum the cost of the assignment, and its lower bound; each in two parts, for it may not fit in 64 bits."""
-    live, every, before, price, mate = columns.live, columns.every, columns.before, columns.price, rows.mate
-    pair, half_width, width = costs.pair, costs.half_width, costs.width
-    sums[:] = 0
-    for i in range(rows.pixel.size):
-        y0, x0 = divmod(int64(rows.pixel[i]), width)
-        least = paid = int64(0)
-        for y in range(max(y0 - half_width.size + 1, 0), min(y0 + half_width.size, costs.height)):
-            dy = abs(y - y0)
-            left, right = max(x0 - half_width[dy], 0), min(x0 + half_width[dy], width - 1)
-            for n in range(neighbours(live, every, before, y * ((width + 63) >> 6), left, right, line, 0)):
-                j = int64(line[n])
-                key = uint64(columns.pixel[j]) << columns.shift | uint64(rows.pixel[i])
-                cost = pair[dy, abs(columns.pixel[j] - y * width - x0)] + tie_break(key, costs.annotator)
-                least = min(least, cost - price[j])
-                if mate[i] == j:
-                    paid = cost
-        sums[0] += paid >> 32
-        sums[1] += paid & 0xFFFF_FFFF
-        sums[2] += least >> 32
-        sums[3] += least & 0xFFFF_FFFF
-    for j in range(price.size):
-        if columns.mate[j] == ABSENT:
-            continue
-        if price[j] > 0:  # no valid price: make the bound fail
-            sums[2] -= int64(1) << 40
-        sums[2] += price[j] >> 32
-        sums[3] += price[j] & 0xFFFF_FFFF
-
-
 @helper
-def _unmatch(rows: Side, columns: Side, taken: NDArray[Any]) -> None:
+def _unmatch(rows: Side, columns: Side, taken: Array) -> None:
     """Undo all pairs."""
     row_mate, row_price, column_mate, column_price = rows.mate, rows.price, columns.mate, columns.price
     row_price[:] = 0
@@ -253,6 +201,6 @@ def _stride(size: int) -> int:
 
 
 @helper
-def _flip(words: NDArray[Any], pixel: int, width: int) -> None:
+def _flip(words: Array, pixel: int, width: int) -> None:
     y, x = divmod(int64(pixel), width)
     words[y * ((width + 63) >> 6) + (x >> 6)] ^= ONE << uint64(x & 63)

@@ -15,14 +15,13 @@ Guo, Hall: Parallel thinning with two-subiteration algorithms. Communications of
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from segbench.core.arrays import Array, BoolArray
+from segbench.core.compiling import helper, index, kernel, uint64
 from segbench.protocols.boundaries.bits import ONE, unpack
 from segbench.protocols.boundaries.inputs import as_mask
-from segbench.protocols.boundaries.jit import helper, index, kernel, uint64
 
 # Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
 _STEPS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
@@ -48,7 +47,7 @@ def _deletable() -> NDArray[np.uint8]:
 _DELETABLE = _deletable()
 
 
-def thin(mask: ArrayLike) -> NDArray[np.bool_]:
+def thin(mask: ArrayLike) -> BoolArray:
     """Thin a mask until nothing changes.
 
     Parameters
@@ -85,8 +84,8 @@ def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
 
 @kernel
 def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
-    levels: NDArray[Any], count: int, table: NDArray[Any], steps: NDArray[Any]
-) -> NDArray[Any]:
+    levels: Array, count: int, table: Array, steps: Array
+) -> Array:
     """Do the work of `thin_levels`, each mask as one row, from the table of deletable patterns and the steps."""
     height, width = levels.shape
     stride = width + 2
@@ -135,14 +134,14 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
 
 @helper
 def _thin_once(  # noqa: C901, PLR0917 - arrays one by one, as in `scan`
-    pixels: NDArray[Any],
-    whole: NDArray[Any],
-    pattern: NDArray[Any],
-    queued: NDArray[Any],
-    queue: NDArray[Any],
-    deleted: NDArray[Any],
-    table: NDArray[Any],
-    offsets: NDArray[Any],
+    pixels: Array,
+    whole: Array,
+    pattern: Array,
+    queued: Array,
+    queue: Array,
+    deleted: Array,
+    table: Array,
+    offsets: Array,
 ) -> None:
     """Thin the pixels that are on; `pattern` is written."""
     for p in pixels:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.centerlines.counts import CenterlineCounts
 from segbench.protocols.centerlines.skeletons import skeleton_of
@@ -15,7 +14,7 @@ from segbench.protocols.centerlines.skeletons import skeleton_of
 SIDE = 64
 """How many pixels wide and high a patch is."""
 
-Mask = NDArray[np.bool_]
+Mask = BoolArray
 
 
 def count_masks(
@@ -24,7 +23,7 @@ def count_masks(
     """Count an image: its ground truth, and what is predicted at each threshold."""
     true_skeleton = skeleton_of(truth, skeleton)
     true_topology, true_patches = _topology(truth, connectivity)
-    rows = np.zeros((len(predicted), len(CenterlineCounts.per_threshold)), np.int64)
+    rows = np.zeros((len(predicted), len(CenterlineCounts.arrays)), np.int64)
     for row, mask in zip(rows, predicted, strict=True):
         found = skeleton_of(mask, skeleton)
         topology, patches = _topology(mask, connectivity)

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from segbench.core.arguments import as_whole
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
@@ -58,9 +57,6 @@ class CenterlineCounts(CountsAtThresholds):
 
     kind: ClassVar[str] = "centerlines"
     same: ClassVar[tuple[str, ...]] = ("thresholds", "skeleton", "connectivity")
-    per_threshold: ClassVar[tuple[str, ...]] = (
-        "area", "skeleton_pixels", "skeleton_inside", "true_inside", *ERRORS, *(f"{name}_patches" for name in ERRORS)
-    )  # fmt: skip
 
     skeleton: str
     connectivity: int
@@ -79,14 +75,8 @@ class CenterlineCounts(CountsAtThresholds):
     betti1_patches: IntArray
     euler_patches: IntArray
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in TOTALS:
-            object.__setattr__(self, name, as_whole(getattr(self, name), name, most=2**62))
-
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.true_area} pixels"
 
     @property

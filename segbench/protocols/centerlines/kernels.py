@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import IntArray
 from segbench.core.compiling import compiled
 from segbench.core.components import root_of
 
 ByteArray = NDArray[np.uint8]
-IntArray = NDArray[np.int64]
 
 
 @compiled()

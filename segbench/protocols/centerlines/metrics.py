@@ -22,7 +22,7 @@ _NO_END = (0.0, math.inf)
 _TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
 
 
-def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:  # noqa: ANN401  fields
+def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:
     """Describe clDice, or a part of it."""
     key = f"cldice{key}"
     found: dict[str, Any] = {"image_key": key, "image_title": image_title} if image_title else {}
@@ -76,7 +76,6 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         return np.array(rows) if rows else np.empty((0, 2))
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
         if not self.images:
             return np.full((len(sums), len(self.metrics)), np.nan)
         by_threshold = sums[:, :-2].reshape(len(sums), 6 + _PER_IMAGE, -1)
@@ -105,7 +104,6 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         return np.where([metric.key in pooled for metric in self.metrics], pixels, 1.0)
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self.images:
             return "no image was counted"
         if metric.key.endswith("_patches"):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 
-from segbench.core.arguments import check_choice
-from segbench.core.capabilities import Checked, FromCounts, Pictured, Prepared, Verb
+from segbench.core import capabilities as can
+from segbench.core.arguments import check_choice, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.centerlines.counts import CenterlineCounts
     from segbench.protocols.centerlines.metrics import CenterlineTable
@@ -38,7 +38,7 @@ _SOFT_MAPS = replace(_MASKS, pixelwise=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
+class Centerlines(Protocol, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Pictured):
     """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
 
     Parameters
@@ -73,14 +73,12 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
     counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
     title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "predicted centerline in the true mask",
-            State.FALSE: "predicted centerline outside",
-            State.PARTNER: "true centerline in the predicted mask",
-            State.MISSED: "true centerline outside",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "predicted centerline in the true mask",
+        State.FALSE: "predicted centerline outside",
+        State.PARTNER: "true centerline in the predicted mask",
+        State.MISSED: "true centerline outside",
+    }
 
     at: float | None = option(**AT)
     thresholds: int | tuple[float, ...] | None = option(
@@ -107,10 +105,10 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
         settle_mask(self)
         if self.thresholds is not None:
-            object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
+            set_fields(self, thresholds=number_or_list(self.thresholds))
         if self._soft:
-            object.__setattr__(self, "reads", _SOFT_MAPS)
-        object.__setattr__(self, "void", void_labels(self.void))
+            set_fields(self, reads=_SOFT_MAPS)
+        set_fields(self, void=void_labels(self.void))
 
     @property
     def _soft(self) -> bool:
@@ -118,7 +116,6 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
         return self.at is not None or self.thresholds is not None
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         found = {
             "skeleton": str(self.skeleton),
             "connectivity": str(self.connectivity),
@@ -126,59 +123,50 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             "void": written(self.void) or "none",
         }
         if self.at is not None:
-            found["at"] = written((self.at,))
+            found["at"] = written(self.at)
         if self.thresholds is not None:
-            found["thresholds"] = str(self.thresholds) if isinstance(self.thresholds, int) else written(self.thresholds)
+            found["thresholds"] = written(self.thresholds)
         return found
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Centerlines:
-        """Make the protocol from the fields of a signature."""
         return cls(thresholds=read_thresholds(fields["thresholds"]) if "thresholds" in fields else None)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Centerlines:
-        """Make the protocol for counts."""
         thresholds = cast("CenterlineCounts", counts).thresholds.tolist()
         return cls(thresholds=tuple(thresholds) if len(thresholds) > 1 else None)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.centerlines.metrics import AT_BEST, METRICS
 
         return METRICS if self.thresholds is None else AT_BEST
 
     def table(self, per_image: Mapping[str, CenterlineCounts]) -> CenterlineTable:
-        """Lay out counts, see `CenterlineTable`."""
         from segbench.protocols.centerlines.metrics import CenterlineTable
 
         return CenterlineTable(per_image, self.metrics())
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
-        del say
         count_centerlines(np.eye(3), np.eye(3), skeleton=self.skeleton)
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         unit = isinstance(self.thresholds, int)
         return expected_of_mask(self, ExpectedScores(pooled=False, unit_range=unit) if self._soft else None)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.centerlines.counting import count_masks
 
         return Counted(count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity))
 
-    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
-        del counts
         return self._states(sample, [threshold])[0]
 
-    def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its centerlines at each threshold."""
         import numpy as np
 
@@ -213,9 +201,7 @@ class Centerlines(Protocol, Verb, Checked, FromCounts, Prepared, Pictured):
             found.append(states)
         return found
 
-    def _masks(
-        self, sample: Sample, cuts: Sequence[float] = ()
-    ) -> tuple[NDArray[np.bool_], list[NDArray[np.bool_]], NDArray[np.float64]]:
+    def _masks(self, sample: Sample, cuts: Sequence[float] = ()) -> tuple[BoolArray, list[BoolArray], FloatArray]:
         """Read the true mask, and the predicted one at each threshold, or at `cuts` if there are several thresholds."""
         import numpy as np
 
@@ -277,10 +263,9 @@ def count_centerlines(
     >>> counts.precision, counts.sensitivity, counts.cldice
     (array([1.]), array([0.66666667]), array([0.8]))
     """
-    from segbench.protocols.given_arrays import counts_of
+    from segbench.protocols.mask_pairs import counts_of
 
     protocol = Centerlines(
         at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
     )
-    counts: CenterlineCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)
-    return counts
+    return counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)

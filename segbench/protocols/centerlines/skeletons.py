@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import BoolArray
 from segbench.protocols.centerlines.choices import Skeleton
 
 
-def skeleton_of(mask: NDArray[np.bool_], method: Skeleton) -> NDArray[np.bool_]:
+def skeleton_of(mask: BoolArray, method: Skeleton) -> BoolArray:
     """Give the skeleton of a mask."""
     if method == "thin":
         from segbench.protocols.boundaries.thinning import thin

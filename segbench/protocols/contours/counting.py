@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import IntArray, keep_freed_memory
+from segbench.core.arrays import Array, IntArray, keep_freed_memory
 from segbench.protocols.contours.counts import ContourCounts
 
 _KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
 """Units and halves of the length of an element of each kind, see `kernels.corners`: a diagonal is two halves."""
 
 
-def count_masks(
-    truth: NDArray[Any], predicted: NDArray[Any], number: int, *, classes: str, surface: str
-) -> ContourCounts:
+def count_masks(truth: Array, predicted: Array, number: int, *, classes: str, surface: str) -> ContourCounts:
     """Count an image of `number` masks: maps of their places from 0, anything above for none."""
     from segbench.protocols.contours import kernels
 

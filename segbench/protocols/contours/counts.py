@@ -105,12 +105,10 @@ class ContourCounts(Counts):
 
     @property
     def settings(self) -> tuple[str, str]:
-        """What has to be equal for counts to add up."""
         return self.classes, self.surface
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{', '.join(map(str, self.areas[:, 0].tolist()))} pixels"
 
     def distances(self, place: int = 0) -> tuple[Distances, Distances]:
@@ -175,7 +173,6 @@ class ContourCounts(Counts):
 
     @classmethod
     def sum(cls, counts: Iterable[ContourCounts]) -> ContourCounts:
-        """Pool any number of counts of the same classes, at least one."""
         total: ContourCounts | None = None
         rest = iter(counts)
         for some in iter(lambda: list(islice(rest, 64)), []):  # so that those of very many images are not held together

@@ -34,8 +34,7 @@ class Distances:
     @cached_property
     def lengths(self) -> FloatArray:
         """The length at each distance."""
-        lengths: FloatArray = self.units + self.halves * HALF
-        return lengths
+        return self.units + self.halves * HALF
 
     @cached_property
     def length(self) -> float:
@@ -56,8 +55,7 @@ class Distances:
         """Give the length within each tolerance; a distance that exceeds it by rounding alone is within it."""
         near = np.searchsorted(self.squared, tolerances * tolerances * (1 + _ROUNDING), side="right")
         units, halves = (np.concatenate([[0], np.cumsum(part)])[near] for part in (self.units, self.halves))
-        found: FloatArray = units + halves * HALF
-        return found
+        return units + halves * HALF
 
     def percentile(self, *, lengths: bool) -> float:
         """Give the 95th percentile.

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, BoolArray
 from segbench.core.errors import DataError
 from segbench.core.interface import setting
 from segbench.core.sample import Sample
@@ -23,12 +23,12 @@ MOST_OBJECTS = 254
 class Places(NamedTuple):
     """Both maps, and how many masks there are."""
 
-    truth: NDArray[Any]
-    predicted: NDArray[Any]
+    truth: Array
+    predicted: Array
     number: int
 
     @classmethod
-    def of(cls, truth: NDArray[Any], predicted: NDArray[Any], none: NDArray[np.bool_] | None, number: int) -> Places:
+    def of(cls, truth: Array, predicted: Array, none: BoolArray | None, number: int) -> Places:
         """Give places of which those where there is `none` are in no mask."""
         dtype = np.dtype(np.uint8 if number < np.iinfo(np.uint8).max else np.uint16)
         true, found = (part.astype(dtype) for part in (truth, predicted))

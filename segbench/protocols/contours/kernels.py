@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import IntArray
 from segbench.core.compiling import compiled
 from segbench.protocols.saliency.kernels import cells_of_row, ends_of_cells
 
@@ -25,7 +26,6 @@ _BITS = 11  # of a digit of values that are sorted
 _DIGIT = 2**_BITS - 1
 
 ByteArray = NDArray[np.uint8]
-IntArray = NDArray[np.int64]
 Int32Array = NDArray[np.int32]
 
 
@@ -148,7 +148,7 @@ def _nearest(row: Int32Array, c: int, most: int) -> int:
         near = np.int64(row[np.uint64(c - step if c >= step else c + step)])
         best = min(best, step * step + near * near)
         step += 1
-    return best  # type: ignore[no-any-return]  # a number
+    return best
 
 
 @compiled()

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric, shares
@@ -105,8 +104,7 @@ class _Means(CountsTable[ContourCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, with each sum rounded once."""
-        row: FloatArray = self.score(column_sums(self.rows))[0]
-        return row
+        return self.score(column_sums(self.rows))[0]
 
 
 class ContourTable(_Means):
@@ -148,7 +146,6 @@ class ContourTable(_Means):
         return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`."""
         masks, keys = max(len(self.class_names), 1), len(self._keys)
         values, held, of_images = np.split(sums, [masks * keys, 2 * masks * keys], axis=1)
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines a metric
@@ -160,7 +157,7 @@ class ContourTable(_Means):
             return np.hstack([means, of_images[:, :keys] / of_images[:, keys:]])
 
     @cached_property
-    def _sides(self) -> NDArray[np.bool_]:
+    def _sides(self) -> BoolArray:
         """Whether each mask has pixels in the ground truth, and in the prediction, shape (images, masks, 2)."""
         masks = max(len(self.class_names), 1)
         return np.array([counts.areas[:, :2] > 0 for counts in self.ordered]).reshape(-1, masks, 2)
@@ -174,14 +171,12 @@ class ContourTable(_Means):
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class that the ground truth of some holds or that is predicted."""
         held, known = np.count_nonzero(self._sides[..., 0], axis=0), np.any(self._sides, axis=(0, 2))
         names = self.class_names or ("",)  # a single mask has no name
         each = zip(names, held.tolist(), known, strict=True)
         return {name: number for name, number, meant in each if meant and name}
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         if not self.images:
             return "no image was counted"
         every = " in every image" if self.images > 1 else ""
@@ -255,7 +250,6 @@ class SequenceTable(_Means):
         return np.hstack([np.array(rows, np.float64).reshape(-1, 6), np.ones((len(rows), 1))])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`."""
         with np.errstate(invalid="ignore"):  # 0 / 0 of no object
             means = sums[:, :6] / sums[:, 6:]
         return np.column_stack([(means[:, 0] + means[:, 3]) / 2, means])
@@ -274,8 +268,6 @@ class SequenceTable(_Means):
         return (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
-        del metric
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
         fix = f"if the object has the value 255, give {format_setting('positive', 255)}"
         fix = f"check what {named('positive')} names" if of_one else fix

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, check_choice, check_flags, listed
-from segbench.core.capabilities import (
-    Checked,
-    FromCounts,
-    Part,
-    Parts,
-    Pictured,
-    Prepared,
-    Settled,
-    SettledBySet,
-    Verb,
-)
+from segbench.core import capabilities as can
+from segbench.core.arguments import as_real, check_choice, check_flags, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers
+from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
@@ -41,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
     from segbench.protocols.contours.counts import ContourCounts
@@ -58,19 +49,19 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
-_OPTIONS_OF_LABELS = {each.name: each.metadata for each in fields(Labels)}
-_CLASSES = {**_OPTIONS_OF_LABELS["classes"], "shown": ""}
 _SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
-def _read_number(text: str) -> Any:  # noqa: ANN401  several are refused with the settings
+def _read_number(text: str) -> Any:
     """Read a number."""
     numbers = read_numbers(text)
     return numbers[0] if len(numbers) == 1 else numbers
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Parts, Pictured):
+class Contours(
+    Protocol, can.Verb, can.Checked, can.FromCounts, can.SettledBySet, can.Prepared, can.Parts, can.Pictured
+):
     """Settings of the contours protocol.
 
     Parameters
@@ -147,7 +138,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         "Leave out images with an empty mask, or give them the image's diagonal.", "undefined", rare=True
     )
     at: float | None = option(**AT)
-    classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
+    classes: int | Sequence[int] | str | None = option_like(Labels, "classes", shown="")
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
@@ -155,9 +146,9 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         **VOID,
     )
     positive: Positive | None = option(**POSITIVE)
-    gt_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["gt_map"])
-    pred_map: str | Mapping[int, int] = field(default="", metadata=_OPTIONS_OF_LABELS["pred_map"])
-    palette: str | Mapping[tuple[int, int, int], int] = field(default="", metadata=_OPTIONS_OF_LABELS["palette"])
+    gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
+    pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
+    palette: str | Mapping[tuple[int, int, int], int] = option_like(Labels, "palette")
     sequences: bool = option("Take folders as sequences, and values as objects, as in DAVIS.", False)
     all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
@@ -166,22 +157,19 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         self._settle_convention()
         for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
             check_choice(getattr(self, name), named(name), get_args(choices))
-        object.__setattr__(self, "spacing", _spacing(self.spacing))
-        object.__setattr__(self, "nsd", _tolerances(self.nsd))
+        set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
         settle_mask(self)
         if self.at is not None:
-            object.__setattr__(self, "reads", _SOFT_MAPS)
+            set_fields(self, reads=_SOFT_MAPS)
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
-            object.__setattr__(self, "reads", replace(self.reads, whole_folders=otherwise))
+            set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
-            rules = self._labels
-            for name in _LABELS:
-                object.__setattr__(self, name, getattr(rules, name))
+            set_fields(self, **{name: getattr(self._labels, name) for name in _LABELS})
         else:
             void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
-            object.__setattr__(self, "void", void_labels(void))
+            set_fields(self, void=void_labels(void))
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
@@ -190,7 +178,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
         for name, value in of_tool.items():
             if getattr(self, name) in (None, False):
-                object.__setattr__(self, name, value)
+                set_fields(self, **{name: value})
             elif self.convention is not None and getattr(self, name) != value:
                 other = format_setting(name, getattr(self, name))
                 raise ArgumentError(
@@ -274,7 +262,6 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Contours:
-        """Make the protocol from the fields of a signature."""
         if "frames" in fields:
             positive = None if fields["classes"] == _OBJECTS else "255"
             return cls(sequences=True, positive=positive, all_frames=fields["frames"] == "all")
@@ -289,21 +276,19 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
-        """Make the protocol for counts."""
         ours = cast("ContourCounts", counts)
         if ours.classes == _OBJECTS:
             return cls(sequences=True)
         return cls._measuring(ours.classes, surface=ours.surface)
 
     @classmethod
-    def _measuring(cls, classes: str, **settings: Any) -> Contours:  # noqa: ANN401  fields
+    def _measuring(cls, classes: str, **settings: Any) -> Contours:
         if classes == _MASKS:
             return cls(**settings)
         labels, names = read_classes(classes)
         return cls(classes=labels, names=names, void=(), **settings)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.contours.metrics import SEQUENCE_TOTALS, SEQUENCES, TOTALS, metrics_of
 
         if self.sequences:
@@ -311,14 +296,13 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return (*metrics_of(self.conventions, classes=self.classes is not None), *TOTALS)
 
     def table(self, per_image: Mapping[str, ContourCounts]) -> Table:
-        """Lay out counts, see `ContourTable` and `SequenceTable`."""
         from segbench.protocols.contours.metrics import ContourTable, SequenceTable
 
         if self.sequences:
             return SequenceTable(per_image, all_frames=self.all_frames)
         return ContourTable(self._kind, self.conventions, self.metrics(), per_image)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
         if self.classes is None:
             return {}
@@ -327,7 +311,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         kept = {key: value for key, value in settings.items() if key != "classes"}
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
         return {
-            name: Part(
+            name: can.Part(
                 alone,
                 {"class": name, "label": str(label)} | kept,
                 {image: one.one(place) for image, one in counts.items()},
@@ -337,12 +321,11 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
-    ) -> Settled:
+    ) -> can.Settled:
         """Refuse predicted objects that the first frame of a sequence does not number."""
         from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of
 
-        del excluded_by, part
         objects: dict[str, float] = {}
         for name in sorted((name for name in facts if complete and facts[name]), key=natural):
             predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
@@ -356,23 +339,19 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return {}
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         from segbench.protocols.contours.counting import count_masks
 
-        del say
         masks = np.eye(3, dtype=np.uint8)
         count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=str(self.surface))
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         found = expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
         return found if self._kind == _MASKS else replace(found, of_soft_maps="")
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.contours.counting import count_masks
 
         places = self._places(sample)
@@ -396,18 +375,16 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
             State.MISSED: "true, farther off",
         }
 
-    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        del threshold, counts
         return contour_states(self._places(sample), self._near)[0]
 
-    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
+    def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
         from segbench.protocols.contours.pictures import contour_pictures
 
-        del thresholds
         table = self.table({sample.name: counts})
         return contour_pictures(self._places(sample), self._near, self.metrics(), table.image_summary())
 
@@ -428,7 +405,7 @@ class Contours(Protocol, Verb, Checked, FromCounts, SettledBySet, Prepared, Part
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
 
 
-def _spacing(value: Any) -> float:  # noqa: ANN401  checked here
+def _spacing(value: Any) -> float:
     """Read the size of a pixel; of several numbers only equal ones make sense in two dimensions."""
     if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
         sizes = set(value)
@@ -439,7 +416,7 @@ def _spacing(value: Any) -> float:  # noqa: ANN401  checked here
     return as_real(value, named("spacing"), "a size above 0", least=0, most=1e9, open_ends=True)
 
 
-def _tolerances(values: Any) -> tuple[float, ...]:  # noqa: ANN401  checked here
+def _tolerances(values: Any) -> tuple[float, ...]:
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
     return tuple(
@@ -496,12 +473,11 @@ def count_contours(
     (1.0, 1.0, 0.8889)
     """
     from segbench.protocols.contours.inputs import no_volumes
-    from segbench.protocols.given_arrays import counts_of
+    from segbench.protocols.mask_pairs import counts_of
 
     protocol = Contours(
         surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
         pred_map=pred_map,
     )  # fmt: skip
     advice: dict[str, Any] = {"of_stacks": no_volumes(), "maps": classes is not None}
-    counts: ContourCounts = counts_of(protocol, ground_truth, prediction, valid, **advice)
-    return counts
+    return counts_of(protocol, ground_truth, prediction, valid, **advice)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import IntArray
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.protocols.label_rules import VOIDS
@@ -19,7 +17,7 @@ _SHOWN = 20
 
 
 def count_maps(
-    maps: LabelMaps, *, labels: Sequence[int], void: Sequence[int], valid: NDArray[np.bool_] | None
+    maps: LabelMaps, *, labels: Sequence[int], void: Sequence[int], valid: BoolArray | None
 ) -> tuple[IntArray, int]:
     """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out."""
     size = len(labels)
@@ -36,13 +34,11 @@ def count_maps(
         foreign = np.unique(truth.values[held[table[held] == unknown]]).tolist()
         # A remapping says itself what labels count from.
         from_one = maps.truth.mapping == Remapping() and _count_from_one(truth.values[held].tolist(), size)
-        raise ForeignLabelsError(maps.truth.file, foreign, labels, void, shift_to_zero(labels) if from_one else "")
+        raise _foreign(maps.truth.file, foreign, labels, void, shift_to_zero(labels) if from_one else "")
     return counts[:size], int(counts[left_out].sum())
 
 
-def _counted(
-    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
-) -> IntArray:
+def _counted(truth: Array, predicted: Array, rows: Array, columns: Array, size: int) -> IntArray:
     """Count pixels by the sum of the table entries of both values."""
     from segbench.protocols.labels.kernels import confusion, confusion_of_words
 
@@ -63,49 +59,26 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-class ForeignLabelsError(DataError):
-    """A ground truth holds labels that are neither classes nor void.
-
-    Where `remap` fits the image, its labels may count from 1, which only the whole set can show.
-    """
-
-    def __init__(
-        self,
-        path: str,
-        labels: Sequence[int],
-        classes: Sequence[int],
-        void: Sequence[int],
-        remap: str = "",
-        *,
-        of_set: bool = False,
-    ) -> None:
-        several, few, most = len(labels) > 1, len(labels) <= _SHOWN, max(classes)
-        what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
-        what += "" if few else f", ... ({len(labels)} labels)"
-        what += f" {'are' if several else 'is'} neither a class nor void"
-        out = format_setting("void", sorted({*labels, *void}) if few else ...)
-        leave_out = f"or leave such pixels out: {out}"
+def _foreign(path: str, labels: Sequence[int], classes: Sequence[int], void: Sequence[int], remap: str) -> DataError:
+    """Say what to do with labels that are neither classes nor void; `remap` fits labels that count from 1."""
+    several, few, most = len(labels) > 1, len(labels) <= _SHOWN, max(classes)
+    what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
+    what += "" if few else f", ... ({len(labels)} labels)"
+    what += f" {'are' if several else 'is'} neither a class nor void"
+    out = format_setting("void", sorted({*labels, *void}) if few else ...)
+    leave_out = f"or leave such pixels out: {out}"
+    if remap:
+        what += ", and no pixel is 0"
+        classes_from_one = format_setting("classes", remap.partition("=")[0])
+        gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))
+        hint = f"if no image has label 0, labels count from 1: write {classes_from_one}, or {gt_map}, with {pred_map} "
+        hint += f"if predictions count from 1, too; {leave_out}"
+    elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
+        alone = setting(f"--classes {most}", f"classes='{most}'")
+        hint = (
+            f"{alone} names label {most} alone; for {most} classes write {format_setting('classes', f'0-{most - 1}')}"
+        )
+    else:
         remap_one = format_setting("gt_map", f"{labels[0]}=LABEL")
         hint = f"add labels to {format_setting('classes')}, remap them: {remap_one}, {leave_out}"
-        if remap:
-            what += ", and no pixel is 0" + ": labels seem to count from 1" * of_set
-            run = remap.partition("=")[0]
-            hint = "if no image has label 0, labels count from 1: " * (not of_set) + (
-                f"write {format_setting('classes', run)}, or {format_setting('gt_map', remap)}, "
-                f"with {format_setting('pred_map', remap)} if predictions count from 1, too; {leave_out}"
-            )
-        elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
-            alone = setting(f"--classes {most}", f"classes='{most}'")
-            every = format_setting("classes", f"0-{most - 1}")
-            hint = f"{alone} names label {most} alone; for {most} classes write {every}"
-        super().__init__(path, what, hint)
-        self.remap = remap
-        self._given = path, tuple(labels), tuple(classes), tuple(void)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what it was made from."""
-        return type(self), (*self._given, self.remap)
-
-    def judged(self, *, from_one: bool) -> ForeignLabelsError:
-        """Give the error of an image of a set that shows whether its labels count from 1."""
-        return ForeignLabelsError(*self._given, self.remap * from_one, of_set=True)
+    return DataError(path, what, hint)

@@ -13,9 +13,6 @@ from segbench.core.errors import ArgumentError
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.common_thresholds import AddedByField
 
-MASK_CLASSES = "negative=0,positive=1"
-"""The two classes of masks."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelCounts(AddedByField):
@@ -57,10 +54,8 @@ class LabelCounts(AddedByField):
         size = len(self.names)
         matrix = np.asarray(self.matrix)
         if matrix.size != size * (size + 1):
-            raise ArgumentError(
-                f"matrix has shape {matrix.shape}, expected ({size}, {size + 1}): a row for each of {size} classes, "
-                "and a further column for predictions outside the classes"
-            )
+            what = f"matrix has shape {matrix.shape}, expected ({size}, {size + 1}): a row for each of {size} classes"
+            raise ArgumentError(f"{what}, and a further column for predictions outside the classes")
         counts = as_counts(matrix.reshape(-1), "matrix").astype(np.int64, copy=False)
         within_total(total_of(counts), "pixels")
         object.__setattr__(self, "matrix", frozen(counts.reshape(size, size + 1)))
@@ -77,7 +72,6 @@ class LabelCounts(AddedByField):
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         held = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
         return ", ".join(f"{pixels} of {name}" for name, pixels in held)
 

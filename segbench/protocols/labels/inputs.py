@@ -9,20 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import refuse_nan
 from segbench.core.sample import Sample
+from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
-from segbench.protocols.label_rules import (
-    MANY_LEVELS,
-    LabelRule,
-    Positive,
-    equals_any,
-    half_of,
-    perhaps_swapped,
-    two_values,
-)
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import class_axis, is_one_map
@@ -36,11 +29,11 @@ _MOST_CLASSES = 150
 class Coded:
     """A label map as codes from 0, uint8 or uint16, and the labels that they represent, remapped."""
 
-    codes: NDArray[Any]
-    values: NDArray[np.int64]
+    codes: Array
+    values: IntArray
 
 
-def whole_labels(file: str, role: str, labels: NDArray[Any]) -> NDArray[Any]:
+def whole_labels(file: str, role: str, labels: Array) -> Array:
     """Give the labels in a file, which must be whole numbers; those of masks as 0 and 1."""
     if labels.dtype == np.bool_:
         return zero_or_one(labels).view(np.uint8)
@@ -60,31 +53,26 @@ class LabelMap:
 
     file: str
     role: str
-    labels: NDArray[Any]
+    labels: Array
     mapping: Remapping = Remapping()
 
     @property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
-        codes, first = self._codes()
-        number = 256 if codes.dtype == np.uint8 else int(codes.max(initial=0)) + 1
-        return Coded(codes.reshape(-1), self.mapping.labels_of(np.arange(first, first + number)))
-
-    def _codes(self) -> tuple[NDArray[Any], int]:
-        """Give the map as uint8 or uint16, and the value that 0 stands for."""
-        labels = whole_labels(self.file, self.role, self.labels)
-        if labels.dtype in (np.uint8, np.uint16):
-            return labels, 0
-        if labels.dtype.kind not in "iu":
-            what = f"{self.role} is of type {labels.dtype}, expected labels"
+        codes, first = whole_labels(self.file, self.role, self.labels).reshape(-1), 0
+        if codes.dtype.kind not in "iu":
+            what = f"{self.role} is of type {codes.dtype}, expected labels"
             raise DataError(self.file, what, "save labels as whole numbers")
-        lowest, highest = (int(labels.min()), int(labels.max())) if labels.size else (0, 0)
-        if highest - lowest >= _MOST_CODES:
-            what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
-            raise DataError(self.file, what, "save labels as 8 or 16 bits")
-        first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
-        labels = labels.astype(np.int64) - first if first else labels
-        return labels.astype(np.uint8 if highest - first <= 255 else np.uint16), first
+        if codes.dtype not in (np.uint8, np.uint16):
+            lowest, highest = (int(codes.min()), int(codes.max())) if codes.size else (0, 0)
+            if highest - lowest >= _MOST_CODES:
+                what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
+                raise DataError(self.file, what, "save labels as 8 or 16 bits")
+            first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
+            codes = codes.astype(np.int64) - first if first else codes
+            codes = codes.astype(np.uint8 if highest - first <= 255 else np.uint16)
+        number = 256 if codes.dtype == np.uint8 else int(codes.max(initial=0)) + 1
+        return Coded(codes, self.mapping.labels_of(np.arange(first, first + number)))
 
     def remapped(self) -> LabelMap:
         """Give the map with its values replaced by the labels that they represent."""
@@ -109,7 +97,7 @@ class Masks(NamedTuple):
     """Both maps as True and False, where pixels count, and ground-truth values to settle the set by (see `Counted`)."""
 
     maps: LabelMaps
-    valid: NDArray[np.bool_] | None
+    valid: BoolArray | None
     facts: tuple[float, ...]
 
 
@@ -136,7 +124,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     )
 
 
-def _reduced_by_argmax(file: str, scores: Any, truth: NDArray[Any], labels: Sequence[int]) -> NDArray[np.intp]:  # noqa: ANN401
+def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int]) -> NDArray[np.intp]:
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
@@ -153,31 +141,29 @@ def _reduced_by_argmax(file: str, scores: Any, truth: NDArray[Any], labels: Sequ
     return _on_host(scores.argmax(axis))
 
 
-def _on_host(array: Any) -> NDArray[Any]:  # noqa: ANN401  an array or a tensor
+def _on_host(array: Any) -> Array:
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def masks_in(
     maps: LabelMaps,
-    valid: NDArray[np.bool_] | None,
+    valid: BoolArray | None,
     *,
     void: Sequence[int],
-    positive: Positive | None,
-    predicted_positive: Positive | None,
+    positive: rules.Positive | None,
+    predicted_positive: rules.Positive | None,
 ) -> Masks:
     """Give label maps, remapped, as masks."""
     truth, predicted = maps
     for each in maps:
         refuse_nan(each.file, each.labels)
-    if void:
-        not_void = ~equals_any(truth.labels, tuple(map(float, void)))
-        valid = not_void if valid is None else valid & not_void
-    rule = None if positive is None else LabelRule.parse(positive)
+    valid = rules.where_not_void(truth.labels, void, valid)
+    rule = None if positive is None else rules.LabelRule.parse(positive)
     if rule is None:
         try:
-            (is_positive,), facts = two_values([truth.file], [truth.labels], [valid])
+            (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
         except DataError as error:
-            order = perhaps_swapped(truth.labels, predicted.labels)
+            order = rules.perhaps_swapped(truth.labels, predicted.labels)
             labels = truth.labels if valid is None else truth.labels[valid]
             classes = "" if order else likely_classes(labels, _MOST_CLASSES)
             hint = order + error.hint
@@ -187,20 +173,21 @@ def masks_in(
         is_positive = rule.positive(truth.labels)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
         facts = rule.shown_by(*among)
-    if predicted_positive is not None:
-        found_positive = _by_rule(predicted, LabelRule.parse(predicted_positive), "predicted_positive")
-    elif rule is not None and rule.comparison != "=" and not _zero_or_one(predicted.labels):
+    labels = predicted.labels
+    if labels.dtype == np.bool_:
+        found_positive = labels
+    elif predicted_positive is not None:
+        found_positive = _by_rule(predicted, rules.LabelRule.parse(predicted_positive), "predicted_positive")
+    elif rule is not None and rule.comparison != "=" and not ((labels == 0) | (labels == 1)).all():
         found_positive = _by_rule(predicted, rule, "positive")
     else:
         found_positive = _two_valued(truth, predicted)
     return Masks(LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts)
 
 
-def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool_]:
+def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str) -> BoolArray:
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
-    if labels.dtype == np.bool_:
-        return labels
     highest = float(labels.max(initial=0))
     shares = labels.dtype.kind == "f" and highest <= 1
     bound = rule.values[0]
@@ -211,33 +198,26 @@ def _by_rule(predicted: LabelMap, rule: LabelRule, name: str) -> NDArray[np.bool
     return rule.positive(labels)
 
 
-def _zero_or_one(labels: NDArray[Any]) -> bool:
-    return labels.dtype == np.bool_ or bool(((labels == 0) | (labels == 1)).all())
-
-
-def _two_valued(truth: LabelMap, predicted: LabelMap) -> NDArray[np.bool_]:
+def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:
     """Say which pixels are predicted positive by a mask of 0 and one other value."""
     labels = predicted.labels
-    if labels.dtype == np.bool_:
-        return labels
-    mask: NDArray[np.bool_] = labels != 0
-    held = labels.max(initial=0)
-    if np.all(~mask | (labels == held)):
+    mask: BoolArray = labels != 0
+    if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
-    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), MANY_LEVELS)
+    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), rules.MANY_LEVELS)
     hint = f"for label maps name the classes: {classes}; " if classes else ""
     hint += f"{_cut_predictions(labels)}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
     raise DataError(predicted.file, what, hint)
 
 
-def _cut_predictions(labels: NDArray[Any]) -> str:
-    half = "0" if labels.min() < 0 else half_of(float(labels.max()))
+def _cut_predictions(labels: Array) -> str:
+    half = "0" if labels.min() < 0 else rules.half_of(float(labels.max()))
     which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
     return f"say which predicted values are positive: {format_setting('predicted_positive', f'>={half}')}{which}"
 
 
-def likely_classes(labels: NDArray[Any], most: int) -> str:
+def likely_classes(labels: Array, most: int) -> str:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
     values = np.unique(labels[labels != 255])  # void
     few = 2 < values.size <= most and values[-1] < 2 * values.size

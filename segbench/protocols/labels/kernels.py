@@ -5,18 +5,14 @@ Imported only when labels are counted, so that ``import segbench`` stays quick.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array
 from segbench.core.compiling import compiled
 
 
 @compiled()
-def confusion(
-    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
-) -> NDArray[Any]:
+def confusion(truth: Array, predicted: Array, rows: Array, columns: Array, size: int) -> Array:
     """Count pixels by the sum of two table entries: those of their true and of their predicted value."""
     # Neighbours often have the same labels, and adding to one counter has to wait for the addition before: four tables.
     tables = np.zeros((4, size), np.int64)
@@ -28,14 +24,11 @@ def confusion(
         tables[3, rows[truth[i + 3]] + columns[predicted[i + 3]]] += 1
     for i in range(whole, truth.size):
         tables[0, rows[truth[i]] + columns[predicted[i]]] += 1
-    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
-    return counts
+    return tables[0] + tables[1] + tables[2] + tables[3]
 
 
 @compiled()
-def confusion_of_words(
-    truth: NDArray[Any], predicted: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], size: int
-) -> NDArray[Any]:
+def confusion_of_words(truth: Array, predicted: Array, rows: Array, columns: Array, size: int) -> Array:
     """Do the same for values of 8 bits, given as uint64: eight pixels at a time.
 
     Label maps are mostly areas of one label, and eight pixels of one label are counted at once.
@@ -52,5 +45,4 @@ def confusion_of_words(
                 tables[table, rows[true & low] + columns[found & low]] += 1
                 true >>= step
                 found >>= step
-    counts: NDArray[Any] = tables[0] + tables[1] + tables[2] + tables[3]
-    return counts
+    return tables[0] + tables[1] + tables[2] + tables[3]

@@ -31,12 +31,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import format_setting
-from segbench.core.metric import Metric, held_note, left_out_note, shares
+from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
@@ -72,20 +71,14 @@ CLASSES = shares(
         key="miou_classes_5", title="C 5 %", better="higher", spread="erratic", priority=3,
         note="mIoU C of the worst 5 % of the images of a class",
     ),
+    Metric(key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", compared=True, priority=7),
     Metric(
-        key="pixel_accuracy", title="acc", better="higher", image_key="pixel_accuracy", image_title="acc",
-        compared=True, priority=7,
-    ),
-    Metric(
-        key="mean_accuracy", title="mAcc", better="higher", image_key="mean_accuracy", image_title="mAcc", priority=6,
+        key="mean_accuracy", title="mAcc", better="higher", image_key="mean_accuracy", priority=6,
         note="mean over classes of the accuracy of a class (recall)",
     ),
+    Metric(key="mean_dice", title="mDice", better="higher", image_key="mean_dice", compared=True, priority=5),
     Metric(
-        key="mean_dice", title="mDice", better="higher", image_key="mean_dice", image_title="mDice", compared=True,
-        priority=5,
-    ),
-    Metric(
-        key="fw_iou", title="fwIoU", better="higher", image_key="fw_iou", image_title="fwIoU", priority=2,
+        key="fw_iou", title="fwIoU", better="higher", image_key="fw_iou", priority=2,
         note="IoU weighted by the pixels of a class",
     ),
     Metric(
@@ -111,19 +104,13 @@ POSITIVE = shares(
     Metric(key="recall", title="R", better="higher", image_key="recall", priority=6),
     Metric(key="specificity", title="spec", better="higher", image_key="specificity", priority=4),
     Metric(
-        key="ber", title="BER", better="lower", image_key="ber", image_title="BER", priority=5,
+        key="ber", title="BER", better="lower", image_key="ber", priority=5,
         note="balanced error rate, the mean of 1 - R and 1 - spec",
     ),
-    Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", image_title="MCC", priority=3),
+    Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3),
 )  # fmt: skip
 TOTALS = (
-    Metric(
-        key="classes_present",
-        title="classes",
-        image_key="classes_present",
-        kind="total",
-        note="those in the ground truth",
-    ),
+    CLASSES_PRESENT,
     Metric(key="classes", kind="total"),
     *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored", "outside")),
 )
@@ -149,14 +136,12 @@ class _ByClass:
     @property
     def iou(self) -> FloatArray:
         """IoU of each class, 0 where it is only predicted."""
-        iou: FloatArray = iou_of(self.tp, self.predicted - self.tp, self.truth)
-        return iou
+        return iou_of(self.tp, self.predicted - self.tp, self.truth)
 
     @property
     def dice(self) -> FloatArray:
         """Dice of each class, 0 where it is only predicted."""
-        dice: FloatArray = f_of(self.tp, self.predicted - self.tp, self.truth)
-        return dice
+        return f_of(self.tp, self.predicted - self.tp, self.truth)
 
     @property
     def last(self) -> _ByClass:
@@ -184,20 +169,17 @@ class LabelTable(CountsTable[LabelCounts]):
         size = len(self.class_names)
         parts = np.zeros((3, self.images, size))
         totals = np.zeros((3, self.images), np.int64)
-        for place, name in enumerate(self.names):
-            counts = self.per_image[name]
+        for place, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
                 what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
                 raise ArgumentError(f"{what}; count all images by the same classes")
             matrix = counts.matrix
-            parts[0, place] = np.diagonal(matrix)
-            parts[1, place] = matrix.sum(axis=1)
-            parts[2, place] = matrix[:, :size].sum(axis=0)
+            parts[:, place] = np.diagonal(matrix), matrix.sum(axis=1), matrix[:, :size].sum(axis=0)
             totals[:, place] = counts.ignored, matrix[:, size].sum(), np.trace(matrix, offset=1)
         return _ByClass(*parts), totals
 
     @cached_property
-    def _of_images(self) -> tuple[FloatArray, NDArray[np.bool_]]:
+    def _of_images(self) -> tuple[FloatArray, BoolArray]:
         """The mean IoU of each image and its IoU by class, 0 where the ground truth holds none, and where it does."""
         counts, _ = self._by_image
         held = counts.truth > 0
@@ -221,7 +203,6 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself."""
         sums = self.rows.sum(axis=0)
         start = 4 * len(self.class_names) + 1
         values = column_sums(self._values)[0]
@@ -237,10 +218,8 @@ class LabelTable(CountsTable[LabelCounts]):
     def score(self, sums: FloatArray) -> FloatArray:
         """Compute every metric from sums of rows, see `Table`; which images are the worst no sum of several shows."""
         size = len(self.class_names)
-        tp, truth, predicted, held, of_images, dice = np.split(
-            sums, np.cumsum([size, size, size, size + 1, size + 1]), axis=1
-        )
-        by_class = _ByClass(tp, truth, predicted)
+        *parts, held, of_images, dice = np.split(sums, np.cumsum([size, size, size, size + 1, size + 1]), axis=1)
+        by_class = _ByClass(*parts)
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             means = of_images / held
             values = {
@@ -271,7 +250,6 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class that the ground truth of some holds or that is predicted."""
         counts, _ = self._by_image
         found = np.count_nonzero(counts.truth, axis=0)
         known = (found > 0) | counts.predicted.any(axis=0)
@@ -282,18 +260,13 @@ class LabelTable(CountsTable[LabelCounts]):
     def totals(self) -> Mapping[str, int]:
         """Classes in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
         counts, totals = self._by_image
-        ignored, outside, _ = totals.sum(axis=1).tolist()
         truth = counts.truth.sum(axis=0)
-        return {
-            "classes_present": int(np.count_nonzero(truth)),
-            "classes": truth.size,
-            "pixels": int(truth.sum()),
-            "ignored": int(ignored),
-            "outside": int(outside),
-        }
+        of_classes = np.count_nonzero(truth), truth.size, truth.sum()
+        return dict(
+            zip([metric.key for metric in TOTALS], map(int, (*of_classes, *totals[:2].sum(axis=1))), strict=True)
+        )
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         counts, _ = self._by_image
         held = (counts.truth.sum(axis=0) > 0).tolist()
         if not any(held):
@@ -395,5 +368,4 @@ def _positive(sums: _ByClass) -> dict[str, FloatArray]:
 def _mean(values: FloatArray) -> FloatArray:
     """Give the mean of each row over the values that are defined; nan where none is."""
     defined = ~np.isnan(values)
-    mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
-    return mean
+    return np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
-from segbench.loaders.arrays import COLOUR
 from segbench.protocols.class_names import lines_of
+from segbench.protocols.predicted_labels import in_colour
 
 _ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")
 _EXPECTED = "write r,g,b,label,name: 128,64,128,0,road (the name may be left out)"
@@ -22,7 +23,7 @@ _UNKNOWN = 1 << 16
 _SHOWN = 8
 
 
-def as_palette(given: Any) -> str:  # noqa: ANN401  checked here
+def as_palette(given: Any) -> str:
     """Give a palette as text, ``r,g,b,label,name`` between semicolons, from such a text, a file, or a mapping."""
     if isinstance(given, Mapping):
         given = ";".join(",".join(map(str, (*colour, label))) for colour, label in given.items())
@@ -70,18 +71,13 @@ def _table(palette: str) -> NDArray[np.int32]:
     return table
 
 
-def in_colour(labels: NDArray[Any]) -> bool:
-    """Say whether a map holds packed colours, as the loaders give them."""
-    return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
-
-
-def through_palette(file: str, labels: NDArray[Any], palette: str) -> NDArray[Any]:
+def through_palette(file: str, labels: Array, palette: str) -> Array:
     """Give the labels of a map in colour; other maps as they are. Without a palette grey levels are labels."""
     if not in_colour(labels):
         return labels
     colours = labels & np.uint32(0xFFFFFF)
     if palette:
-        found: NDArray[Any] = _table(palette)[colours]
+        found: Array = _table(palette)[colours]
         unknown = found == _UNKNOWN
         if unknown.any():
             listed = _listed(np.unique(colours[unknown]))

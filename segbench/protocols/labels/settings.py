@@ -9,36 +9,18 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import as_whole, listed
-from segbench.core.capabilities import (
-    Confusing,
-    FromCounts,
-    OnDevice,
-    Part,
-    Parts,
-    Pictured,
-    Settled,
-    SettledBySet,
-    Verb,
-)
+from segbench.core import capabilities as can
+from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, image_headline
-from segbench.core.options import option, read_void
+from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS
+from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import (
-    LabelRule,
-    Positive,
-    equals_any,
-    rule_option,
-    rule_text,
-    settled_positive,
-    void_labels,
-)
 from segbench.protocols.labels.values import as_map_text, places_of
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -46,18 +28,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.inputs import LabelMaps, Masks
     from segbench.protocols.labels.metrics import LabelTable
 
 _MASKS = "masks"
+_MASK_CLASSES = "negative=0,positive=1"
 _VOID = (255,)
+_MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Parts, Pictured):
+class Labels(
+    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Parts, can.Pictured
+):
     """Settings of the labels protocol.
 
     Parameters
@@ -120,39 +107,24 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         shown="two-valued masks",
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] | None = option(
+    void: Sequence[int] | None = rules.void_option(
         "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
-        metavar="LABELS",
-        panel="Ground truth",
-        read=read_void,
         shown="255; none for masks",
+        metavar="LABELS",
     )
-    positive: Positive | None = rule_option(
+    positive: rules.Positive | None = rules.rule_option(
         "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    predicted_positive: Positive | None = rule_option(
+    predicted_positive: rules.Positive | None = rules.rule_option(
         "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
         shown="all but 0",
         of_predictions=True,
         rare=True,
     )
     gt_map: str | Mapping[int, int] = option(
-        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
-        "",
-        metavar="VALUE=LABEL,..",
-        read=str,
-        panel="Ground truth",
-        rare=True,
+        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.", panel="Ground truth", **_MAP
     )
-    pred_map: str | Mapping[int, int] = option(
-        "Replace predicted labels in the same way.",
-        "",
-        metavar="VALUE=LABEL,..",
-        read=str,
-        of_predictions=True,
-        rare=True,
-    )
-
+    pred_map: str | Mapping[int, int] = option("Replace predicted labels in the same way.", of_predictions=True, **_MAP)
     palette: str | Mapping[tuple[int, int, int], int] = option(
         "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
         "",
@@ -165,38 +137,30 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         if self.palette != "":
             self._settle_palette()
         for name in ("gt_map", "pred_map"):
-            object.__setattr__(self, name, as_map_text(getattr(self, name), name))
+            set_fields(self, **{name: as_map_text(getattr(self, name), name)})
         for name in ("positive", "predicted_positive"):
-            rule = getattr(self, name)
-            if rule is not None:
-                object.__setattr__(self, name, rule_text(rule, name))
-        if self.classes is None:
-            self._settle_masks()
-        else:
+            set_fields(self, **{name: rules.optional_rule(getattr(self, name), name)})
+        if self.classes is not None:
             self._settle_classes(self.classes)
+        elif self.names is not None:
+            raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
+        else:
+            set_fields(self, void=rules.void_labels(() if self.void is None else self.void))
 
     def _settle_palette(self) -> None:
         from segbench.protocols.labels.palette import as_palette, labels_in
 
-        palette = as_palette(self.palette)
-        object.__setattr__(self, "palette", palette)
+        set_fields(self, palette=as_palette(self.palette))
         if self.classes is None:
-            void = _VOID if self.void is None else void_labels(self.void)
-            named = {label: name for label, name in labels_in(palette).items() if label not in void}
-            object.__setattr__(self, "classes", tuple(named))
-            object.__setattr__(self, "names", self.names or tuple(named.values()))
-
-    def _settle_masks(self) -> None:
-        if self.names is not None:
-            raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
-        object.__setattr__(self, "void", void_labels(() if self.void is None else self.void))
+            void = _VOID if self.void is None else rules.void_labels(self.void)
+            named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
+            set_fields(self, classes=tuple(named), names=self.names or tuple(named.values()))
 
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         for name in ("positive", "predicted_positive"):
             if getattr(self, name) is not None:
-                raise ArgumentError(
-                    f"{format_setting(name)} has a meaning for masks only; leave it out, or {format_setting('classes')}"
-                )
+                otherwise = f"leave it out, or {format_setting('classes')}"
+                raise ArgumentError(f"{format_setting(name)} has a meaning for masks only; {otherwise}")
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):
             labels, read = classes_of(classes)
@@ -206,17 +170,14 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         else:
             labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
         names = tuple(map(str, labels if names is None else names))
-        void = void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
+        void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void, "Labels")
-        for name, values in (("classes", labels), ("names", names), ("void", void)):
-            object.__setattr__(self, name, values)
+        set_fields(self, classes=labels, names=names, void=void)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
         """What the pictures of label maps, or of masks, distinguish."""
-        if self.masks:
-            return OF_MASKS
-        return {State.FALSE: "wrong", State.IGNORED: "left out"}
+        return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     @property
     def masks(self) -> bool:
@@ -226,14 +187,9 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     @cached_property
     def classes_text(self) -> str:
         """The classes as counts hold them."""
-        if self.masks:
-            from segbench.protocols.labels.counts import MASK_CLASSES
-
-            return MASK_CLASSES
-        return written_classes(self._labels, cast("Sequence[str]", self.names))
+        return _MASK_CLASSES if self.masks else written_classes(self._labels, self._names)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         fields = {
             "classes": _MASKS if self.masks else self.classes_text,
             "void": ",".join(map(str, self.void or ())) or "none",
@@ -249,76 +205,59 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Labels:
         """Make the protocol from the fields of a signature: the classes decide what is measured."""
-        if fields["classes"] != _MASKS:
-            return cls.measuring_classes(fields["classes"])
-        return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
+        if fields["classes"] == _MASKS:
+            return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
+        labels, names = read_classes(fields["classes"])
+        return cls(classes=labels, names=names, void=())
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
         """Make the protocol for counts: their classes decide what is measured."""
-        from segbench.protocols.labels.counts import MASK_CLASSES
-
         classes = cast("LabelCounts", counts).classes
-        return cls() if classes == MASK_CLASSES else cls.measuring_classes(classes)
-
-    @classmethod
-    def measuring_classes(cls, classes: str) -> Labels:
-        """Make the protocol that measures counts of these classes."""
-        labels, names = read_classes(classes)
-        return cls(classes=labels, names=names, void=())
+        return cls.from_fields({"classes": _MASKS if classes == _MASK_CLASSES else classes, "positive": "larger"})
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.labels.metrics import TOTALS, metrics_of
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
-        """Lay out counts, see `LabelTable`."""
         from segbench.protocols.labels.metrics import LabelTable
 
         return LabelTable(self.classes_text, self.metrics(), per_image)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
-    ) -> Settled:
+    ) -> can.Settled:
         """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
         if self.positive is not None:
             if complete and not part:
-                LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
+                rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
             return {}
-        return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
+        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class against all others; none of masks."""
         if self.masks:
             return {}
         counts = dict(images)
         kept = {key: value for key, value in settings.items() if key != "classes"}
-        named = zip(self._labels, cast("Sequence[str]", self.names), strict=True)
-        return {
-            name: Part(
-                OneClass(class_name=name),
-                {"class": name, "label": str(label)} | kept,
-                {image: one_against_others(one, place, name) for image, one in counts.items()},
-            )
-            for place, (label, name) in enumerate(named)
-        }
+        found = {}
+        for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True)):
+            of_class = {image: one_against_others(one, place, name) for image, one in counts.items()}
+            found[name] = can.Part(OneClass(class_name=name), {"class": name, "label": str(label)} | kept, of_class)
+        return found
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
-        if self.masks:
-            maps, valid, facts = self._masks(sample)
-            matrix, ignored = count_maps(maps, labels=(0, 1), void=(), valid=valid)
-            return Counted(LabelCounts(self.classes_text, matrix, ignored), facts)
-        matrix, ignored = count_maps(self._maps(sample), labels=self._labels, void=self.void or (), valid=sample.field)
-        return Counted(LabelCounts(self.classes_text, matrix, ignored))
+        maps, valid, facts = self._masks(sample) if self.masks else (self._maps(sample), sample.field, ())
+        void = () if self.masks else self.void or ()  # void values of masks are not valid
+        matrix, ignored = count_maps(maps, labels=self._labels, void=void, valid=valid)
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts)
 
     def predicted_outside(self, sample: Sample) -> list[float]:
-        """Give the predicted labels that are not classes, rising."""
         from segbench.protocols.predicted_labels import distinct
 
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
@@ -330,11 +269,10 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
     def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
         """Refuse a rule for masks under which nothing is positive, or nothing negative."""
         if self.positive is not None:
-            LabelRule.parse(self.positive).require_both_sides(facts, where=where)
+            rules.LabelRule.parse(self.positive).require_both_sides(facts, where=where)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
-        del threshold
         return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
 
     def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
@@ -347,19 +285,17 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
 
         truth, predicted = (each.labels for each in maps.remapped())
         states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
-        left_out = equals_any(truth, tuple(map(float, self.void or ())))
-        if sample.field is not None:
-            left_out |= ~sample.field
-        states[left_out] = State.IGNORED
+        valid = rules.where_not_void(truth, self.void or (), sample.field)
+        if valid is not None:
+            states[~valid] = State.IGNORED
         return states
 
-    def pictures(self, sample: Sample, counts: LabelCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: LabelCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: both label maps in colours of classes; masks in black and white."""
         import numpy as np
 
         from segbench.core.pictures import Pictures
 
-        del thresholds
         rank = image_headline(self.metrics())
         metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         if self.masks:
@@ -385,6 +321,11 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         """The labels of the classes, of masks those they are counted as."""
         return (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names of the classes; none of masks."""
+        return tuple(self.names or ())
+
     def _maps(self, sample: Sample) -> LabelMaps:
         from segbench.protocols.labels.inputs import label_maps
 
@@ -398,19 +339,11 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         maps = self._maps(sample).remapped()
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
         if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
-            what = (
-                f"is a stack of two maps, of which the higher one counts, beside {format_setting('predicted_positive')}"
-            )
-            raise DataError(
-                sample.predicted_file, what, f"leave out {format_setting('predicted_positive')}, or save one map"
-            )
-        return masks_in(
-            maps,
-            sample.field,
-            void=self.void or (),
-            positive=self.positive,
-            predicted_positive=self.predicted_positive,
-        )
+            rule = format_setting("predicted_positive")
+            what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
+            raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
+        settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
+        return masks_in(maps, sample.field, void=self.void or (), **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -461,8 +394,8 @@ def count_labels(
     classes: int | Sequence[int] | str | None = None,
     names: Sequence[str] | None = None,
     void: Sequence[int] | None = None,
-    positive: Positive | None = None,
-    predicted_positive: Positive | None = None,
+    positive: rules.Positive | None = None,
+    predicted_positive: rules.Positive | None = None,
     gt_map: str | Mapping[int, int] = "",
     pred_map: str | Mapping[int, int] = "",
 ) -> LabelCounts:
@@ -502,31 +435,12 @@ def count_labels(
     >>> counts.ignored
     1
     """
-    from segbench.core.arrays import as_array, split_mask, where_counted
+    from segbench.protocols.mask_pairs import image_of
 
     protocol = Labels(
-        classes=classes,
-        names=names,
-        void=void,
-        positive=positive,
-        predicted_positive=predicted_positive,
-        gt_map=gt_map,
-        pred_map=pred_map,
-    )
-    (truth, hidden), (predicted, unpredicted) = (
-        split_mask(ground_truth, "ground_truth"),
-        split_mask(prediction, "prediction"),
-    )
-    truth, predicted = as_array(truth, "ground_truth"), as_array(predicted, "prediction")
-    if predicted.shape != truth.shape and predicted.ndim != truth.ndim + 1:
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
-    if unpredicted is not None and unpredicted.shape != truth.shape:
-        raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
-    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
-    sample = Sample(
-        "image", (truth,), (predicted,), counted, ground_truth_files=("ground_truth",), prediction_file="prediction"
-    )
-    found = protocol.count(sample)
-    counts: LabelCounts = found.counts
+        classes=classes, names=names, void=void, positive=positive, predicted_positive=predicted_positive,
+        gt_map=gt_map, pred_map=pred_map,
+    )  # fmt: skip
+    found = protocol.count(image_of(ground_truth, prediction, valid, maps=True))
     alone = positive is None and len(found.facts) == 1 and found.facts[0] != 0
-    return _swapped(counts) if alone else counts
+    return _swapped(found.counts) if alone else found.counts

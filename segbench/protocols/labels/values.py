@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from segbench.core.arrays import Array, IntArray
 
 _EXPECTED = "write VALUE=LABEL pairs: 7=0,8=1; ranges of one length: 1-150=0-149; and * for all other values: *=255"
 _PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -51,7 +53,7 @@ class Remapping:
                 raise ArgumentError(f"{part.strip()!r} is an empty range; {_EXPECTED}")
         return cls(MappingProxyType(labels), others)
 
-    def labels_of(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def labels_of(self, values: IntArray) -> IntArray:
         """Give the label of each of some consecutive values."""
         import numpy as np
 
@@ -62,7 +64,7 @@ class Remapping:
         return labels
 
 
-def places_of(values: NDArray[Any], labels: Sequence[int]) -> NDArray[np.intp]:
+def places_of(values: Array, labels: Sequence[int]) -> NDArray[np.intp]:
     """Give the place of each value among some labels, or else how many labels there are."""
     import numpy as np
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import IntArray
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counts import ObjectCounts
@@ -30,7 +30,7 @@ class Overlaps(NamedTuple):
     pixels: IntArray
 
     @classmethod
-    def of(cls, truth: NDArray[Any], predicted: NDArray[Any]) -> Overlaps:
+    def of(cls, truth: Array, predicted: Array) -> Overlaps:
         """Count the pixels of every pair of values of two maps of integers."""
         from segbench.protocols.objects import kernels
 
@@ -42,7 +42,7 @@ class Overlaps(NamedTuple):
         areas = _added(rows, pixels, true.size), _added(columns, pixels, found.size)
         return cls(true, areas[0], found, areas[1], rows, columns, pixels)
 
-    def some(self, kept: NDArray[np.bool_]) -> tuple[IntArray, IntArray, IntArray]:
+    def some(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
         """Give rows, columns and pixels of some entries."""
         return self.rows[kept], self.columns[kept], self.pixels[kept]
 
@@ -52,7 +52,7 @@ def _added(places: IntArray, pixels: IntArray, number: int) -> IntArray:
     return np.bincount(places, pixels, number).astype(np.int64)  # floats hold whole numbers up to 2^53
 
 
-def _fits(values: NDArray[Any], kind: type[np.integer[Any]]) -> bool:
+def _fits(values: Array, kind: type[np.integer[Any]]) -> bool:
     return np.can_cast(values.dtype, kind) or (kind is not np.uint16 and values.max(initial=0) <= np.iinfo(kind).max)
 
 
@@ -76,7 +76,7 @@ class Pairs(NamedTuple):
     shared: IntArray
     unions: IntArray
 
-    def some(self, kept: NDArray[Any]) -> Pairs:
+    def some(self, kept: Array) -> Pairs:
         """Give some of them."""
         return Pairs(*(part[kept] for part in self))
 
@@ -98,7 +98,7 @@ def instance_pairs(found: Overlaps) -> Pairs:
     return Pairs(rows, columns, shared, found.true_areas[rows] + found.predicted_areas[columns] - shared)
 
 
-def count_instances(truth: NDArray[Any], predicted: NDArray[Any]) -> ObjectCounts:
+def count_instances(truth: Array, predicted: Array) -> ObjectCounts:
     """Count an image of two instance label maps, in which 0 is no object."""
     found = Overlaps.of(truth, predicted)
     pairs = instance_pairs(found)
@@ -158,7 +158,7 @@ class Panoptic(NamedTuple):
     true: IntArray  # the class of each true segment, -1 for void and crowds
     predicted: IntArray  # the class of each predicted one, -1 for void
     matched: Pairs
-    ignored: NDArray[np.bool_]  # predicted segments that are not matched and mostly in void, or crowds of their class
+    ignored: BoolArray  # predicted segments that are not matched and mostly in void, or crowds of their class
 
 
 def match_panoptic(found: Overlaps, truth: Segments, predicted: Segments) -> Panoptic:
@@ -200,7 +200,7 @@ def count_panoptic(found: Overlaps, truth: Segments, predicted: Segments, classe
     )
 
 
-def count_components(true: NDArray[Any], predicted: NDArray[Any]) -> ObjectCounts:
+def count_components(true: Array, predicted: Array) -> ObjectCounts:
     """Count an image by its numbered components, see `components_of`."""
     table = Overlaps.of(true, predicted)
     rows, columns, shared = table.some((table.true[table.rows] > 0) & (table.predicted[table.columns] > 0))
@@ -219,7 +219,7 @@ def count_components(true: NDArray[Any], predicted: NDArray[Any]) -> ObjectCount
 
 
 def components_of(
-    truth: NDArray[np.bool_], predicted: NDArray[np.bool_], *, connectivity: int, min_true: int, min_predicted: int
+    truth: BoolArray, predicted: BoolArray, *, connectivity: int, min_true: int, min_predicted: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Number the components of two masks: predicted ones below a size go, true ones become void with all on them."""
     from scipy.ndimage import label

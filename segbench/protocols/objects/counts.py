@@ -109,12 +109,10 @@ class ObjectCounts(Counts):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What has to be equal for counts to add up."""
         return (self.of,)
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         held = zip(self.names, self.objects[:, 0].tolist(), strict=True)
         return ", ".join(f"{number} {name or self.of}" for name, number in held if number) or "no object"
 
@@ -154,7 +152,6 @@ class ObjectCounts(Counts):
 
     @classmethod
     def sum(cls, counts: Iterable[Self]) -> Self:
-        """Pool any number of counts of the same kind, at least one."""
         held = list(counts)
         if not held:
             raise ArgumentError("there are no counts to add up; count an image first")

@@ -241,7 +241,7 @@ def _read(place: str) -> _Json:
     return _Json(place, segments, dict(categories))
 
 
-def _segment(info: Any) -> list[int | None] | None:  # noqa: ANN401  of a JSON
+def _segment(info: Any) -> list[int | None] | None:
     """Give id, category, whether it is a crowd, and its area if it is known; None for anything else."""
     if not isinstance(info, dict):
         return None

@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.labels.palette import in_colour
 from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
+from segbench.protocols.predicted_labels import in_colour
 
-Maps = tuple[NDArray[Any], NDArray[Any]]
+Maps = tuple[Array, Array]
 
 _LISTED = 5
 _INSTANCES = 2**32
@@ -31,7 +31,7 @@ _STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
-def maps_of(sample: Sample, rules: Any) -> Maps:  # noqa: ANN401  `Objects`
+def maps_of(sample: Sample, rules: Any) -> Maps:
     """Give maps of integers on both sides: numbers of objects, or of segments."""
     void = tuple(map(float, rules.void or ()))
     if rules.kind == INSTANCES:
@@ -64,7 +64,7 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     return truth, predicted
 
 
-def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, Segments, Classes]:  # noqa: ANN401  `Objects`
+def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, Segments, Classes]:
     """Say what the values of both maps are; what cannot be is listed in one error for each map."""
     held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
     pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in held]
@@ -153,7 +153,7 @@ def _files(sample: Sample) -> tuple[str, str]:
     return sample.truth_file, sample.predicted_file
 
 
-def _numbers(sample: Sample, maps: Sequence[NDArray[Any]]) -> Maps:
+def _numbers(sample: Sample, maps: Sequence[Array]) -> Maps:
     """Give the maps of both sides as whole numbers from 0."""
     found = []
     for file, values in zip(_files(sample), maps, strict=True):

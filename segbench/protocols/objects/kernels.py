@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, IntArray
 from segbench.core.compiling import compiled
-
-IntArray = NDArray[np.int64]
 
 _FIRST_SLOTS = 2**12
 _MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)
 
 
 @compiled()
-def intersections(truth: NDArray[Any], predicted: NDArray[Any]) -> IntArray:
+def intersections(truth: Array, predicted: Array) -> IntArray:
     """Count the pixels of each pair of values that two flat maps of one type have in the same places.
 
     Rows hold the value in either map and their number. Neighbouring pixels mostly hold the same pair, so that a run of
@@ -48,7 +47,7 @@ def intersections(truth: NDArray[Any], predicted: NDArray[Any]) -> IntArray:
 
 
 @compiled()
-def _slot_of(slots: NDArray[np.int32], cells: IntArray, row: Any, column: Any) -> int:  # noqa: ANN401  numbers of any type
+def _slot_of(slots: NDArray[np.int32], cells: IntArray, row: Any, column: Any) -> int:
     """Find the slot of a pair of values, or the empty one where it belongs."""
     mixed = (np.uint64(row) * _MULTIPLIERS[0] + np.uint64(column)) * _MULTIPLIERS[1]
     slot = np.int64(mixed >> np.uint64(33)) & (slots.size - 1)

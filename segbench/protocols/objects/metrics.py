@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
@@ -22,7 +21,7 @@ _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
 
-def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:  # noqa: ANN401  fields of a metric
+def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:
     """Describe a metric that each image has, too."""
     return Metric(key=key, title=title, better="higher", image_key=key, note=note, **others)
 
@@ -126,11 +125,10 @@ class ObjectTable(CountsTable[ObjectCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, with each sum rounded once."""
-        row: FloatArray = self.score(column_sums(self.rows))[0]
-        return row
+        return self.score(column_sums(self.rows))[0]
 
     @cached_property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> IntArray:
         """True and predicted objects of each image, without those ignored."""
         found = [one.objects.sum(axis=0) for one in self.ordered]
         table = np.array(found, np.int64).reshape(-1, 3)
@@ -142,7 +140,6 @@ class ObjectTable(CountsTable[ObjectCounts]):
         return dict(zip((metric.key for metric in TOTALS), self.numbers.sum(axis=0).tolist(), strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         true, predicted = self.totals.values()
         for applies, reason in (
             (not self.images, "no image was counted"),
@@ -182,7 +179,6 @@ class InstanceTable(ObjectTable):
         return np.hstack([rows, own, defined.astype(np.float64)])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         width, kinds = len(self._at), len(_OF_MATCHES)
         first, matches, own, defined = np.split(sums, np.cumsum([8, width, kinds * width]), axis=1)
         true, predicted, iou, above, iou_above, *aji, defined_aji = first.T[:, :, np.newaxis]
@@ -239,7 +235,6 @@ class PanopticTable(ObjectTable):
         return np.hstack([rows.reshape(self.images, 3 * len(places)), self.numbers, matches])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         classes = len(self._classes)
         of_classes, numbers, matches = np.split(sums, [3 * classes, 3 * classes + 2], axis=1)
         found, both, iou = np.moveaxis(of_classes.reshape(len(sums), classes, 3), 2, 0)
@@ -256,7 +251,6 @@ class PanopticTable(ObjectTable):
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class that the ground truth of some holds or that is predicted."""
         held = dict.fromkeys((name for name, _ in self._classes.values()), 0)
         for one in self.ordered:
             for name, number in zip(one.names, one.objects[:, 0].tolist(), strict=True):
@@ -288,7 +282,6 @@ class ComponentTable(ObjectTable):
         return np.array(found, np.float64).reshape(-1, 8 + 2 * len(OF_COMPONENTS))
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         first, hits, false = np.split(sums, [8, 8 + len(OF_COMPONENTS)], axis=1)
         true, predicted, touched, rest, siou, ppv, lesions, defined = first.T[:, :, np.newaxis]
         with np.errstate(invalid="ignore"):  # 0 / 0 is undefined

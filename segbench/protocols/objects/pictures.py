@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from skimage.segmentation import find_boundaries
 
+from segbench.core.arrays import Array
 from segbench.core.metric import image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
@@ -19,7 +20,7 @@ from segbench.protocols.objects.inputs import maps_of, segments_in
 from segbench.protocols.states import State
 
 
-def object_states(sample: Sample, rules: Any) -> tuple[NDArray[Any], NDArray[np.uint8]]:  # noqa: ANN401  `Objects`
+def object_states(sample: Sample, rules: Any) -> tuple[Array, NDArray[np.uint8]]:
     """Give the objects of the ground truth, and outlines of found (components: at .5), missed and false ones."""
     truth, predicted = maps_of(sample, rules)
     found = Overlaps.of(truth, predicted)
@@ -38,7 +39,7 @@ def object_states(sample: Sample, rules: Any) -> tuple[NDArray[Any], NDArray[np.
     return truth, states
 
 
-def _fates(sample: Sample, found: Overlaps, maps: Any, rules: Any) -> tuple[Any, Any]:  # noqa: ANN401  of both sides
+def _fates(sample: Sample, found: Overlaps, maps: Any, rules: Any) -> tuple[Any, Any]:
     """Give which values are objects on both sides, and the places of those that are matched."""
     if rules.kind == PANOPTIC:
         true, labels, pairs, ignored = match_panoptic(found, *segments_in(sample, found, rules)[:2])
@@ -51,7 +52,7 @@ def _fates(sample: Sample, found: Overlaps, maps: Any, rules: Any) -> tuple[Any,
     return objects, [np.flatnonzero(real)[2 * pair[0] >= pair[1]] for real, pair in zip(objects, sides, strict=True)]
 
 
-def object_pictures(sample: Sample, rules: Any, summary: Summary) -> Pictures:  # noqa: ANN401  `Objects`
+def object_pictures(sample: Sample, rules: Any, summary: Summary) -> Pictures:
     """Draw an image for the report page: its objects in white, and what became of them."""
     truth, states = object_states(sample, rules)
     drawn = np.where(truth > 0, 255, 0).astype(np.uint8)

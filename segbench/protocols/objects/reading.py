@@ -30,7 +30,7 @@ class InstanceMaps(LabelMaps):
         return replace(pairing, problem=DataError(str(place), what, hint), missing=(), extra=())
 
 
-def _as_instances(maps: Any) -> InstanceMaps:  # noqa: ANN401  `LabelMaps`
+def _as_instances(maps: Any) -> InstanceMaps:
     return InstanceMaps(**{**vars(maps), "name": "instances", "without_negatives": "objects"})
 
 

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
-from segbench.core.arguments import as_real, as_whole, check_choice, listed
-from segbench.core.capabilities import Checked, FromCounts, FromFiles, Part, Parts, Pictured, Prepared, TwoPasses, Verb
+from segbench.core import capabilities as can
+from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers
+from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.summary import Summary
     from segbench.core.table import Table
@@ -40,24 +40,17 @@ if TYPE_CHECKING:
 
 _MOST_PIXELS = 2**30
 _DECIMALS = 10**6
-_CLASSES: Mapping[str, Any] = MappingProxyType(
-    {
-        **Labels.__dataclass_fields__["classes"].metadata,
-        "help": "Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
-        "shown": "those found",
-    }
-)
-_ONLY_OF: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
-        **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted"), (COMPONENTS,)),
-        "iou": (INSTANCES, PANOPTIC),
-    }
-)
+_ONLY_OF: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
+    **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted"), (COMPONENTS,)),
+    "iou": (INSTANCES, PANOPTIC),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepared, Parts, Pictured):
+class Objects(
+    Protocol, can.Verb, can.Checked, can.FromCounts, can.FromFiles, can.TwoPasses, can.Prepared, can.Parts, can.Pictured
+):
     """Settings of the objects protocol.
 
     Parameters
@@ -113,15 +106,13 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         "GT PRED --kind panoptic -o results.segbench",
         "GT PRED --kind components --at 0.5",
     )
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "matched, as predicted",
-            State.PARTNER: "matched, as in the ground truth",
-            State.FALSE: "false",
-            State.MISSED: "missed",
-            State.IGNORED: "left out",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "matched, as predicted",
+        State.PARTNER: "matched, as in the ground truth",
+        State.FALSE: "false",
+        State.MISSED: "missed",
+        State.IGNORED: "left out",
+    }
     kind: Kind | None = option(
         "Take as objects: values of label maps, segments of classes, or components of masks.", shown="instances"
     )
@@ -135,7 +126,12 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
     divisor: int | None = option(
         "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
     )
-    classes: int | Sequence[int] | str | None = field(default=None, metadata=_CLASSES)
+    classes: int | Sequence[int] | str | None = option_like(
+        Labels,
+        "classes",
+        help="Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
+        shown="those found",
+    )
     names: Sequence[str] | None = None
     things: str | Sequence[int] = option(
         "Say which classes are things: 24-28,31 or person,car.",
@@ -165,9 +161,9 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     def __post_init__(self) -> None:
         if self.kind is None:
-            object.__setattr__(self, "kind", INSTANCES if self.divisor is None else PANOPTIC)
+            set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
         check_choice(self.kind, named("kind"), get_args(Kind))
-        object.__setattr__(self, "iou", tuple(map(float, self._thresholds)))
+        set_fields(self, iou=tuple(map(float, self._thresholds)))
         for each in fields(self):
             kinds = _ONLY_OF.get(each.name, (self.kind,))
             if self.kind not in kinds and getattr(self, each.name) != each.default:
@@ -176,34 +172,33 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
-            object.__setattr__(self, "void", void_labels(self.void or ()))
+            set_fields(self, void=void_labels(self.void or ()))
         settle_mask(self, "best")
         check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
-            object.__setattr__(self, name, as_whole(getattr(self, name), named(name), most=_MOST_PIXELS))
+            set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
         if self.at is not None:
-            object.__setattr__(self, "reads", replace(MASKS, pixelwise=False))
+            set_fields(self, reads=replace(MASKS, pixelwise=False))
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
             from segbench.protocols.objects.descriptions import PANOPTIC_MAPS
 
-            object.__setattr__(self, "reads", PANOPTIC_MAPS)
+            set_fields(self, reads=PANOPTIC_MAPS)
         else:
-            object.__setattr__(self, "divisor", as_whole(self.divisor, named("divisor"), least=2, most=2**31))
+            set_fields(self, divisor=as_whole(self.divisor, named("divisor"), least=2, most=2**31))
         void = self.void
         if self.classes is not None:
             rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
-            for name in ("classes", "names"):
-                object.__setattr__(self, name, getattr(rules, name))
+            set_fields(self, classes=rules.classes, names=rules.names)
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
-        object.__setattr__(self, "void", void_labels((0,) * (0 not in labels) if void is None else void))
+        set_fields(self, void=void_labels((0,) * (0 not in labels) if void is None else void))
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
         things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
             raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")
-        object.__setattr__(self, "things", things)
+        set_fields(self, things=things)
 
     def _labels_of(self, text: str) -> Sequence[int]:
         """Read labels and names of classes between commas."""
@@ -224,7 +219,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         return found
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
         if self.kind == COMPONENTS:
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
@@ -247,22 +241,19 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     @classmethod
     def measuring(cls, counts: Counts) -> Objects:
-        """Make the protocol for counts."""
         return cls(kind=cast("Kind", cast("ObjectCounts", counts).of))
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.objects.metrics import metrics_of
 
         return metrics_of(str(self.kind), self._thresholds)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
-        """Lay out counts, see `segbench.protocols.objects.metrics`."""
         from segbench.protocols.objects.metrics import TABLES
 
         return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class of panoptic maps alone."""
         if self.kind != PANOPTIC:
             return {}
@@ -270,7 +261,7 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         known = {label: name for one in counts.values() for label, name in zip(one.labels, one.names, strict=True)}
         kept = {key: value for key, value in settings.items() if key != "classes"}
         return {
-            name: Part(
+            name: can.Part(
                 alone,
                 {"class": name, "label": str(label)} | kept,
                 {image: one.one(label) for image, one in counts.items()},
@@ -289,7 +280,6 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
 
     @property
     def why_not_arrays(self) -> str:
-        """Why images cannot come as arrays."""
         if self.at == "best":
             return f"the best threshold is that of the whole set; give it: {format_setting('at', 0.5)}"
         if self.kind == PANOPTIC and self.divisor is None:
@@ -298,25 +288,21 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         return ""
 
     def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile every kernel, or load it from disk."""
         import numpy as np
 
         from segbench.protocols.objects.counting import count_instances
 
-        del say
         for dtype in (np.uint16, np.int32):
             count_instances(np.eye(3, dtype=dtype), np.eye(3, dtype=dtype))
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         if self.kind != COMPONENTS:
             masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
             return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=self.at == "best"))
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.objects import counting, inputs
 
         maps = inputs.maps_of(sample, self)
@@ -325,18 +311,16 @@ class Objects(Protocol, Verb, Checked, FromCounts, FromFiles, TwoPasses, Prepare
         found = counting.Overlaps.of(*maps)
         return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
 
-    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:  # noqa: ANN401  of its type
+    def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
         from segbench.protocols.objects.pictures import object_states
 
-        del threshold, counts
         return object_states(sample, self)[1]
 
-    def pictures(self, sample: Sample, counts: Any, thresholds: NDArray[np.float64]) -> Pictures:  # noqa: ANN401  as above
+    def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its objects, and outlines of what became of them."""
         from segbench.protocols.objects.pictures import object_pictures
 
-        del thresholds
         return object_pictures(sample, self, self.table({sample.name: counts}).image_summary())
 
 
@@ -406,12 +390,11 @@ def count_objects(
     >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
     (0.0, 0.4444, 0.3077)
     """
-    from segbench.protocols.given_arrays import counts_of
+    from segbench.protocols.mask_pairs import counts_of
 
     protocol = Objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
         connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
     )  # fmt: skip
     stacks = "objects of a stack that overlap have no label map"
-    counts: ObjectCounts = counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)
-    return counts
+    return counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)

@@ -132,26 +132,21 @@ class Calibration(Block):
         rows = [np.concatenate([bins.positives - bins.scores, bins.pixels, [bins.squares]]) for bins in each]
         return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
 
-    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
-        """Compute every metric from sums of rows, and ACE from the counts by score."""
-        return self._measured(sums, adaptive_error(*curves))
+    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
+        """Compute every metric from sums of rows, and ACE from the counts by score; None for those of each image."""
+        alone = () if curves else map(ByScore.of, map(self.images.__getitem__, sorted(self.images)))
+        errors = adaptive_error(*curves) if curves else np.array([adaptive_error(*each)[0] for each in alone], float)
+        return self._measured(sums, errors)
 
     @property
     def estimates(self) -> FloatArray:
-        """Every metric of all images."""
         pool, rest = self.images.pool, self.images.rest
         if pool.areas:  # the pool is a choice of very many scores
             rows = np.vstack([self.rows, self.rows_of(() if rest is None else (rest,))])
         else:
             rows = self.rows_of([pool.counts])
         ace = pool.areas["ace"] if "ace" in pool.areas else adaptive_error(*ByScore.of(pool.counts))[0]
-        row: FloatArray = self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
-        return row
-
-    def measure_images(self) -> FloatArray:
-        """Measure each image alone."""
-        errors = [adaptive_error(*ByScore.of(self.images[name]))[0] for name in sorted(self.images)]
-        return self._measured(self.rows, np.array(errors, np.float64))
+        return self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
 
     @property
     def shares(self) -> FloatArray:
@@ -175,6 +170,4 @@ class Calibration(Block):
         return np.where(np.isnan(squares) | self._hard, np.nan, values).T
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
-        del metric
         return TWO_VALUED if self._hard else why_uncalibrated(self.images.pool.counts) or "no pixels"

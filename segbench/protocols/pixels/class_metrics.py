@@ -1,4 +1,4 @@
-"""The metrics of several classes: their means (macro), and those of all classes added up (micro).
+"""Counts of several classes, and their metrics: means over classes (macro), and of all added up (micro).
 
 Conventions
 -----------
@@ -12,22 +12,119 @@ Conventions
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from segbench.core.arrays import FloatArray
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Columns, CountsTable, Reducing
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
-from segbench.protocols.pixels.class_counts import ClassCounts
 from segbench.protocols.pixels.metrics import METRICS, PixelTable
 from segbench.protocols.pixels.settings import Pixels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassCounts(Counts):
+    """The pixel counts of each class of an image, or of many; counts of the same classes add with ``+``.
+
+    Parameters
+    ----------
+    names : tuple of str, length K
+        The classes, each once.
+    counts : tuple of ScoreCounts, length K
+        Of each class: its own pixels are positives, those of all others negatives, scores those of its own map.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no class, a name comes twice, or classes do not count the same pixels.
+
+    Examples
+    --------
+    >>> counts = ClassCounts(("cat", "dog"), (ScoreCounts([2, 1], [3, 1], [0, 2]), ScoreCounts([5], [2], [4])))
+    >>> counts["dog"].total_positives, counts.pixels, counts.micro.total_positives
+    (2, 6, 6)
+    >>> (counts + counts)["cat"].positives
+    array([6, 2])
+    """
+
+    kind: ClassVar[str] = "classes"
+    of_tiles: ClassVar[bool] = True
+
+    names: tuple[str, ...]
+    counts: tuple[ScoreCounts, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "names", tuple(self.names))
+        object.__setattr__(self, "counts", tuple(self.counts))
+        if not self.names or len(self.names) != len(self.counts):
+            raise ArgumentError(f"{len(self.names)} names for the counts of {len(self.counts)} classes")
+        doubled = sorted({name for name in self.names if self.names.count(name) > 1})
+        if doubled:
+            raise ArgumentError(f"several classes are called {', '.join(doubled)}")
+        covered = {(part.total_positives + part.total_negatives, part.ignored) for part in self.counts}
+        if len(covered) > 1:
+            raise ArgumentError(f"classes count different pixels: (counted, ignored) are {sorted(covered)}")
+
+    def __getitem__(self, name: str) -> ScoreCounts:
+        """Give the counts of one class."""
+        if name not in self.names:
+            raise ArgumentError(f"no class {name!r}; the classes are {', '.join(self.names)}")
+        return self.counts[self.names.index(name)]
+
+    @property
+    def pixels(self) -> int:
+        """Pixels that count, in all; each is a case of every class."""
+        return self.counts[0].total_positives + self.counts[0].total_negatives
+
+    @property
+    def ignored(self) -> int:
+        """Pixels left out (void, outside the field of view)."""
+        return self.counts[0].ignored
+
+    @property
+    def micro(self) -> ScoreCounts:
+        """The sum over classes: every pixel is K cases, one per class."""
+        return ScoreCounts.sum(self.counts)
+
+    @property
+    def ground_truth(self) -> str:
+        parts = zip(self.names, self.counts, strict=True)
+        held = ", ".join(f"{part.total_positives} of {name}" for name, part in parts)
+        return f"{held} among {self.pixels} pixels"
+
+    @property
+    def settings(self) -> tuple[object, ...]:
+        return self.names
+
+    @property
+    def parts(self) -> Mapping[str, ScoreCounts]:
+        """The counts of each class by its name."""
+        return dict(zip(self.names, self.counts, strict=True))
+
+    @classmethod
+    def of_parts(cls, parts: Mapping[str, ScoreCounts]) -> ClassCounts:
+        """Put the classes together."""
+        return cls(tuple(parts), tuple(parts.values()))
+
+    @classmethod
+    def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
+        parts = list(counts)
+        names = list(dict.fromkeys(part.names for part in parts))
+        if len(names) != 1:
+            found = "; ".join(", ".join(each) for each in names) or "no counts"
+            raise ArgumentError(f"counts of the same classes add up, but found {found}")
+        columns = zip(*(part.counts for part in parts), strict=True)
+        return cls(names[0], tuple(ScoreCounts.sum(column) for column in columns))
+
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
     "ods_f": {"title": "ODS"},
@@ -74,15 +171,10 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
     return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
 
 
-PRESENT = Metric(
-    key="classes_present", title="classes", image_key="classes_present", kind="total", note="those in the ground truth"
-)
 TOTALS = (
     Metric(key="classes", kind="total"),
-    *(
-        Metric(key=key, image_key=key, kind="total")
-        for key in ("pixels", "ignored", "micro_positives", "micro_negatives")
-    ),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("pixels", "ignored")),
+    *(Metric(key=key, image_key=key, kind="total") for key in ("micro_positives", "micro_negatives")),
 )
 
 
@@ -106,7 +198,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself."""
         return np.append(self._means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
 
     @cached_property
@@ -115,7 +206,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return Columns(*(table.rows for table in (*self._tables, self._micro)))
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`."""
         ends = np.cumsum([table.rows.shape[1] for table in self._tables])
         *classes, micro = np.split(sums, ends, axis=1)
         scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
@@ -129,7 +219,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return np.hstack([classes, self._micro.shares])
 
     def measure_images(self) -> FloatArray:
-        """Measure each image alone, see `Table`."""
         classes = (table.measure_images() for table in self._tables)
         return np.hstack([self._means(classes), self._micro.measure_images()])
 
@@ -157,19 +246,18 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     @property
     def totals(self) -> Mapping[str, int]:
         """Numbers of classes and pixels."""
-        micro = self._micro.totals
-        first = next((table.totals for table in self._tables), {"positives": 0, "negatives": 0, "ignored": 0})
+        positives, negatives, ignored = self._micro.totals.values()
+        number = len(self._classes)
         return {
-            "classes_present": len(self._classes) - len(self._absent),
-            "classes": len(self._classes),
-            "pixels": first["positives"] + first["negatives"],
-            "ignored": first["ignored"],
-            "micro_positives": micro["positives"],
-            "micro_negatives": micro["negatives"],
+            "classes_present": number - len(self._absent),
+            "classes": number,
+            "pixels": (positives + negatives) // max(number, 1),
+            "ignored": ignored // max(number, 1),
+            "micro_positives": positives,
+            "micro_negatives": negatives,
         }
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         prefix, _, key = metric.key.partition("_")
         of_pixels = next(each for each in self._micro.metrics if each.key == key)
         if prefix == "micro":
@@ -185,10 +273,9 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         absent = self._absent
         notes = []
         if absent:
-            notes.append(
-                f"macro metrics are means over {len(self._classes) - len(absent)} of {len(self._classes)} classes; "
-                f"absent from the ground truth: {', '.join(absent)}"
-            )
+            taken = f"{len(self._classes) - len(absent)} of {len(self._classes)} classes"
+            lack = f"absent from the ground truth: {', '.join(absent)}"
+            notes.append(f"macro metrics are means over {taken}; {lack}")
         present = [(name, table) for name, table in self._classes.items() if name not in absent]
         lacking = grouped(
             ((reason, tuple(names)), f"macro_{metric.key}")
@@ -225,7 +312,6 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @property
     def drawn(self) -> Curve:
-        """The same, at the points that plots draw."""
         return self._micro.drawn
 
     @cached_property

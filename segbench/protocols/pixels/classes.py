@@ -21,35 +21,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core.arguments import Quantize, as_whole, check_flags, listed
-from segbench.core.capabilities import AddedUp, ByClass, FromCounts, MeasuredBySet, Part
+from segbench.core import capabilities as can
+from segbench.core.arguments import Quantize, as_whole, check_flags, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import Metric
-from segbench.core.options import option
+from segbench.core.metric import CLASSES_PRESENT, Metric
+from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import equals_any, void_labels
-from segbench.protocols.pixels.settings import AT, CALIBRATION, INVERT, QUANTIZE, VOID, Pixels
+from segbench.protocols.label_rules import void_labels, where_not_void
+from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from segbench.core.arrays import Array, BoolArray
     from segbench.core.scores import ScoreCounts
-    from segbench.protocols.pixels.class_counts import ClassCounts
-    from segbench.protocols.pixels.class_metrics import ClassTable
+    from segbench.protocols.pixels.class_metrics import ClassCounts, ClassTable
 
 _LISTED_ONE_BY_ONE = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
+class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByClass):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -78,7 +75,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     name: ClassVar[str] = "classes"
     reads: ClassVar[Reading] = CLASS_MAPS
-    counts = counts_in("segbench.protocols.pixels.class_counts", "ClassCounts")
+    counts = counts_in("segbench.protocols.pixels.class_metrics", "ClassCounts")
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
     labels: Sequence[int] = option(
@@ -91,21 +88,20 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         also=("names",),
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] = option(default=(255,), **VOID, shown="255")
-    invert: bool = option(default=False, **INVERT, rare=True)
-    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
-    at: tuple[float, ...] = option(default=(), **AT)
-    calibration: bool = option(default=False, **CALIBRATION, rare=True)
+    void: Sequence[int] = option_like(Pixels, "void", default=(255,), shown="255")
+    invert: bool = option_like(Pixels, "invert")
+    quantize: Quantize | None = option_like(Pixels, "quantize")
+    at: tuple[float, ...] = option_like(Pixels, "at")
+    calibration: bool = option_like(Pixels, "calibration")
 
     def __post_init__(self) -> None:
         check_flags(self)
-        labels = listed(self.labels, "labels", "(0, 1)")
-        object.__setattr__(self, "labels", tuple(as_whole(label, named("labels"), least=None) for label in labels))
-        object.__setattr__(self, "void", void_labels(self.void))
-        object.__setattr__(self, "names", tuple(map(str, self.labels if self.names is None else self.names)))
-        refuse_unfit(tuple(self.labels), self.class_names, self.void, "Classes")
-        for name in ("at", "quantize"):
-            object.__setattr__(self, name, getattr(self._one, name))
+        given = listed(self.labels, "labels", "(0, 1)")
+        labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
+        names = tuple(map(str, labels if self.names is None else self.names))
+        set_fields(self, labels=labels, names=names, void=void_labels(self.void))
+        refuse_unfit(labels, names, self.void, "Classes")
+        set_fields(self, at=self._one.at, quantize=self._one.quantize)
 
     @property
     def _one(self) -> Pixels:
@@ -119,19 +115,14 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        """Each class with its label, as messages call it."""
         named = zip(self.class_names, self.labels, strict=True)
         return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
-        of_all = {
-            "classes": written_classes(self.labels, self.class_names),
-            "void": ",".join(map(str, self.void)) or "none",
-        }
-        return of_all | {
-            key: text for key, text in self._one.signature_fields().items() if key not in ("positive", "void")
-        }
+        of_each = self._one.signature_fields()
+        del of_each["positive"], of_each["void"]
+        classes = written_classes(self.labels, self.class_names)
+        return {"classes": classes, "void": ",".join(map(str, self.void)) or "none"} | of_each
 
     def place_of(self, tag: str) -> int | None:
         """Find the class that a folder is called after, by its name or by the label its name ends in."""
@@ -143,13 +134,11 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         return self.labels.index(label) if label in self.labels else None
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
-        from segbench.protocols.pixels.class_metrics import PRESENT, TOTALS, metrics_of
+        from segbench.protocols.pixels.class_metrics import TOTALS, metrics_of
 
-        return (PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
+        return (CLASSES_PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
 
     def table(self, per_image: Mapping[str, ClassCounts], *, of_set: Counts | None = None) -> ClassTable:
-        """Lay out counts, see `ClassTable`."""
         from segbench.protocols.pixels.class_metrics import ClassTable
 
         return ClassTable(per_image, cast("ClassCounts | None", of_set), one=self._one)
@@ -167,7 +156,7 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         names = cast("ClassCounts", counts).names
         return cls(labels=range(len(names)), names=[f"class {name}" for name in names], void=())
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
+    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class against all others, as the pixel protocol gives it."""
         from segbench.protocols.pixels.class_metrics import of_class
 
@@ -176,15 +165,14 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             for label, name in zip(self.labels, self.class_names, strict=True)
         }
 
-    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
-        """Give all classes added up, each pixel a case of every class."""
+    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> can.Part:
         from segbench.protocols.pixels.class_metrics import micro_of
 
         return self._part(micro_of(images), {"class": "micro", "positive": settings["classes"]}, settings)
 
-    def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> Part:
+    def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> can.Part:
         kept = {key: value for key, value in settings.items() if key != "classes"}
-        return Part(self._one, {**fields, **kept}, counts)
+        return can.Part(self._one, {**fields, **kept}, counts)
 
     @property
     def expected_of_one(self) -> Expected:
@@ -193,20 +181,17 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""
-        from segbench.protocols.pixels.class_counts import ClassCounts
+        from segbench.protocols.pixels.class_metrics import ClassCounts
 
         truth, maps = self.maps(sample)
-        valid = ~equals_any(truth, tuple(map(float, self.void)))
-        if sample.field is not None:
-            valid &= sample.field
+        valid = where_not_void(truth, self.void, sample.field)
         counts = tuple(
             self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
             for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
         )
         return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
 
-    def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Give the label map of an image, and the soft map of each class."""
+    def maps(self, sample: Sample) -> tuple[Array, list[Array]]:
         from segbench.protocols.labels.inputs import whole_labels
 
         truth = whole_labels(sample.truth_file, "the ground truth", only_truth(sample, "label map"))
@@ -218,14 +203,13 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
             raise ClassMapsError(file, what, f"save the scores of each class, before argmax: {_forms()}")
         return truth, self._one_a_class(file, sample.predictions, truth)
 
-    def _one_a_class(self, file: str, predictions: tuple[NDArray[Any], ...], truth: NDArray[Any]) -> list[NDArray[Any]]:
+    def _one_a_class(self, file: str, predictions: tuple[Array, ...], truth: Array) -> list[Array]:
         """Give the soft map of each class, from files of one each or from a stack."""
         classes = len(self.labels)
         if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
             if len(predictions) != classes:
-                raise ClassMapsError(
-                    file, f"{len(predictions)} soft maps, expected one per class: {classes}", f"save {_forms()}"
-                )
+                what = f"{len(predictions)} soft maps, expected one per class: {classes}"
+                raise ClassMapsError(file, what, f"save {_forms()}")
             return list(predictions)
         (stack,) = predictions
         hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
@@ -235,14 +219,13 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
         pixels = replace(self._one, positive=str(label))
         of_class = replace(sample, prediction_file=f"{sample.predicted_file} (class {name})")
-        counts: ScoreCounts = pixels.count(of_class).counts
-        return counts
+        return pixels.count(of_class).counts
 
-    def _notes(self, truth: NDArray[Any], valid: NDArray[np.bool_]) -> tuple[str, ...]:
+    def _notes(self, truth: Array, valid: BoolArray | None) -> tuple[str, ...]:
         """Say which labels are negatives of every class."""
         import numpy as np
 
-        among = truth[valid]
+        among = truth.reshape(-1) if valid is None else truth[valid]
         values = np.flatnonzero(np.bincount(among)) if truth.dtype == np.uint8 else np.unique(among)
         foreign = [value for value in values.tolist() if value not in self.labels]
         if len(foreign) > _LISTED_ONE_BY_ONE:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import named
 from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
@@ -24,9 +24,7 @@ class BeyondLimitError(ValueError):
     """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
 
 
-def count_labelled(
-    name: str, labels: NDArray[np.bool_], scores: NDArray[Any], valid: NDArray[np.bool_] | None
-) -> ScoreCounts:
+def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
     """Count one image; `name` is what errors call its scores, see `segbench.count_pixels`."""
     classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
@@ -41,19 +39,19 @@ def count_labelled(
     return _count_numbers(name, classes, scores)
 
 
-def count_drawn(name: str, drawn: Sequence[Labelled], scores: NDArray[Any], rule: AnnotatorRule | None) -> ScoreCounts:
+def count_drawn(name: str, drawn: Sequence[Labelled], scores: Array, rule: AnnotatorRule | None) -> ScoreCounts:
     """Count one image with the labels of each annotator, see `count_labelled`."""
     counts = [count_labelled(name, labels, scores, valid) for labels, valid in brought_together(drawn, rule)]
     return counts[0] if len(counts) == 1 else ScoreCounts.sum(counts)
 
 
-def classes_of(labels: NDArray[np.bool_], valid: NDArray[np.bool_] | None) -> NDArray[np.uint8]:
+def classes_of(labels: BoolArray, valid: BoolArray | None) -> NDArray[np.uint8]:
     """Sort pixels into `NEGATIVE`, `POSITIVE` and `IGNORED`."""
     classes = zero_or_one(labels).view(np.uint8)
     return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
 
 
-def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count: int) -> ScoreCounts:
+def _count_levels(classes: NDArray[np.uint8], levels: Array, level_count: int) -> ScoreCounts:
     from segbench.protocols.pixels.kernels import histogram
 
     cells = np.empty(_CELLS_AT_ONCE, np.uint16 if level_count <= 256 else np.uint32)
@@ -63,54 +61,46 @@ def _count_levels(classes: NDArray[np.uint8], levels: NDArray[Any], level_count:
     return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()))
 
 
-def counts_of_levels(negatives: NDArray[np.int64], positives: NDArray[np.int64], ignored: int) -> ScoreCounts:
+def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> ScoreCounts:
     """Give the counts of levels, from two histograms over all of them."""
     seen = np.flatnonzero(negatives + positives)[::-1]
     scores = seen / (negatives.size - 1)
     return ScoreCounts(scores, positives[seen], negatives[seen], ignored, of_predictions=True)
 
 
-def _count_numbers(name: str, classes: NDArray[np.uint8], scores: NDArray[Any]) -> ScoreCounts:
+def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> ScoreCounts:
     try:
         values, positives, negatives = distinct_by_class(classes, scores)
     except BeyondLimitError:
         broken = scores[classes != IGNORED]
         refuse_not_finite(name, broken)
-        raise DataError(
-            name,
-            f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, which "
-            "float64 does not hold exactly",
-            "convert the scores to float64 if rounding them is acceptable",
-        ) from None
+        what = f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, "
+        hint = "convert the scores to float64 if rounding them is acceptable"
+        raise DataError(name, f"{what}which float64 does not hold exactly", hint) from None
     ignored = int(np.count_nonzero(classes == IGNORED))
     return ScoreCounts.unchecked(
         scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True
     )
 
 
-def distinct_by_class(
-    classes: NDArray[np.uint8], scores: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+def distinct_by_class(classes: NDArray[np.uint8], scores: Array) -> tuple[Array, Array, Array]:
     """Count the distinct scores of positives and negatives, by sorting each and merging.
 
     Scores are sorted negated, so that the rising order is falling score. No index is sorted along, and the scores of
     the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result included.
     """
-    from segbench.protocols.pixels.kernels import count_runs, merge_negated, sort_bits, split_negated
+    from segbench.protocols.pixels.kernels import count_runs, merge_negated, split_negated
 
     kept = np.float32 if scores.dtype == np.float32 else np.float64
     limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
     size_first, size_second = (np.count_nonzero(classes == label) for label in (POSITIVE, NEGATIVE))
     negated_first = np.empty(size_first + 1, kept)
-    values: NDArray[Any] = np.empty(size_first + size_second + 1, kept)
+    values: Array = np.empty(size_first + size_second + 1, kept)
     negated_second = values[size_first:]
     split_negated(classes, scores, negated_first, negated_second)
     for negated in (negated_first, negated_second):
         negated[-1] = np.inf
-        if kept == np.float32:
-            sort_bits(negated.view(np.uint32), np.empty(negated.size, np.uint32))
-        else:
-            negated.sort()
+        negated.sort()
         if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
             raise BeyondLimitError
     counted = np.int32 if scores.size < 2**31 else np.int64
@@ -128,7 +118,7 @@ def rounding() -> str:
     return f"but {named('quantize')} rounds scores from 0 to 1"
 
 
-def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:
+def refuse_unfit_to_round(name: str, scores: Array, valids: Sequence[BoolArray | None]) -> None:
     """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
     masks = [valid for valid in valids if valid is not None]
     among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +37,9 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
     for at in thresholds:
         for key, title in _TITLES.items():
             name, title_at = f"{key}@{at:g}", f"{title}@{at:g}"
-            pooled = Metric(
-                key=name, title=title_at, better="higher", image_key=name, image_title=title_at,
-                range=(-1.0, 1.0) if key == "mcc" else (0.0, 1.0), compared=key in _SHOWN,
-            )  # fmt: skip
-            found.append(pooled)
+            ends = (-1.0, 1.0) if key == "mcc" else (0.0, 1.0)
+            shown: dict[str, Any] = {"title": title_at, "better": "higher", "compared": key in _SHOWN}
+            found.append(Metric(key=name, image_key=name, range=ends, **shown))
         found += [
             Metric(
                 key=f"mean_image_{one.key}", title=f"mean {one.title}" if key in _SHOWN else "", better="higher",
@@ -83,27 +82,16 @@ class FixedThresholds(Block):
         parts = [np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives)]
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
-    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
-        """Compute every metric from sums of rows."""
-        del curves
-        return self._measured(sums)
-
     @property
     def estimates(self) -> FloatArray:
-        """Every metric of all images."""
         rest = () if self.images.rest is None else (self.images.rest,)
-        row: FloatArray = self._measured(column_sums(self.rows) + self.rows_of(rest).sum(axis=0))[0]
-        return row
+        return self.score(column_sums(self.rows) + self.rows_of(rest).sum(axis=0), None)[0]
 
-    def _measured(self, sums: FloatArray) -> FloatArray:
+    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
         points = _Points.of(sums, self._at.size)
         with np.errstate(invalid="ignore"):  # nan where no image has the metric
             means = (points.values / points.defined).reshape(len(sums), self._at.size, len(_TITLES))
         return np.concatenate([self._pooled(points), means], axis=2).reshape(len(sums), len(self.metrics))
-
-    def measure_images(self) -> FloatArray:
-        """Measure each image alone."""
-        return self._measured(self.rows)
 
     @property
     def shares(self) -> FloatArray:
@@ -116,7 +104,6 @@ class FixedThresholds(Block):
 
     @property
     def left_out(self) -> Sequence[str]:
-        """How many images means over images leave out."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
         images = 0 if self.images.rest is not None else len(self.images)
         defined = _Points.of(self.rows[:images], self._at.size).defined.astype(bool)
@@ -132,7 +119,6 @@ class FixedThresholds(Block):
         return np.stack([getattr(points, key) for key in _TITLES], axis=2)
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         counts = self.images.pool.counts
         both = bool(counts.total_positives and counts.total_negatives)
         if both and self.images.rest is None and metric.key.startswith(OVER_IMAGES):

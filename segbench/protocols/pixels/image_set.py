@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
@@ -112,11 +112,10 @@ class ImageSet(Mapping[str, ScoreCounts]):
         cuts = max(_CUTS_OF_FEW_IMAGES // max(len(self), 1), _CUTS_OF_FEW_PIXELS // rarer)
         return reduced_for_resamples(self.points, min(max(cuts, _CUTS[0]), _CUTS[1]))
 
-    def several_at(self, scores: FloatArray) -> NDArray[np.bool_]:
+    def several_at(self, scores: FloatArray) -> BoolArray:
         """Mark the thresholds that several of `points` are counted at, each at the highest that it reaches."""
         reached = np.searchsorted(-self.points.scores.astype(np.float64), -scores, side="right")
-        several: NDArray[np.bool_] = np.diff(reached, prepend=0) > 1
-        return several
+        return np.diff(reached, prepend=0) > 1
 
     def counted_at(self, scores: FloatArray) -> tuple[Any, Any]:
         """Give positives and negatives of each image at falling thresholds, see `for_resamples`, one row per image."""
@@ -143,13 +142,9 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
 
 def measured_curves(
-    positives: NDArray[Any], negatives: NDArray[Any], several: NDArray[np.bool_] | None = None
-) -> tuple[NDArray[np.int64], FloatArray]:
-    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`.
-
-    `several` marks the thresholds that several scores are counted at, None where each is a score. Between such
-    thresholds average precision follows from the area, which is much quicker than adding steps.
-    """
+    positives: Array, negatives: Array, several: BoolArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`."""
     from segbench.protocols.pixels import metric_kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
@@ -159,7 +154,7 @@ def measured_curves(
     return best, areas
 
 
-def at_ods(thresholds: FloatArray, best: NDArray[np.int64], areas: FloatArray) -> AtOds:
+def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
     """Name the columns of `measured_curves`."""
     tp, fp, total, negative = best[:, 1:].T.astype(np.float64)
     return AtOds(tp, fp, total, negative, thresholds, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
@@ -225,7 +220,7 @@ class Block(ABC):
         return self.rows_of(self.images[name] for name in sorted(self.images))
 
     @abstractmethod
-    def score(self, sums: FloatArray, curves: ByScore) -> FloatArray:
+    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
         """Compute every metric from sums of rows, and from the counts of the same images by score."""
 
     @property
@@ -233,9 +228,9 @@ class Block(ABC):
     def estimates(self) -> FloatArray:
         """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
 
-    @abstractmethod
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
+        return self.score(self.rows, None)
 
     @property
     @abstractmethod

@@ -5,16 +5,14 @@ Imported only when pixels are counted, so that ``import segbench`` stays quick.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array
 from segbench.core.compiling import compiled
 
 
 @compiled()
-def histogram(classes: NDArray[Any], levels: NDArray[Any], cells: NDArray[Any], tables: NDArray[Any]) -> None:
+def histogram(classes: Array, levels: Array, cells: Array, tables: Array) -> None:
     """Add pixels to four tables, whose columns are the levels of class 0, those of class 1 and those of class 2.
 
     `cells` holds the columns of some pixels at a time: so many at once are computed faster than one by one.
@@ -37,12 +35,7 @@ def histogram(classes: NDArray[Any], levels: NDArray[Any], cells: NDArray[Any], 
 
 
 @compiled()
-def split_negated(
-    classes: NDArray[Any],
-    scores: NDArray[Any],
-    into_first: NDArray[Any],
-    into_second: NDArray[Any],
-) -> None:
+def split_negated(classes: Array, scores: Array, into_first: Array, into_second: Array) -> None:
     """Write the negated scores of positives and of negatives into arrays with room for one entry more.
 
     Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
@@ -58,40 +51,7 @@ def split_negated(
 
 
 @compiled()
-def sort_bits(bits: NDArray[Any], spare: NDArray[Any]) -> None:
-    """Sort float32 numbers, given as uint32, by 11 bits at a time; NaN goes to both ends, -0 before 0.
-
-    Takes as long on every processor, which `numpy.sort` does not: some are slow at what it does with AVX-512.
-    """
-    sign, ones, low = np.uint32(1 << 31), np.uint32(2**32 - 1), np.uint32(2047)
-    ends = np.zeros((3, 2048), np.uintp)
-    for i in range(bits.size):
-        key = np.uint32(bits[i] ^ (ones if bits[i] & sign else sign))  # which rises as the number does
-        bits[i] = key
-        ends[0, key & low] += np.uintp(1)
-        ends[1, (key >> np.uint32(11)) & low] += np.uintp(1)
-        ends[2, key >> np.uint32(22)] += np.uintp(1)
-    for counts in ends:
-        place = np.uintp(0)
-        for j in range(counts.size):
-            counts[j], place = place, place + counts[j]
-    for i in range(bits.size):
-        digit = bits[i] & low
-        spare[ends[0, digit]] = bits[i]
-        ends[0, digit] += np.uintp(1)
-    for i in range(bits.size):
-        digit = (spare[i] >> np.uint32(11)) & low
-        bits[ends[1, digit]] = spare[i]
-        ends[1, digit] += np.uintp(1)
-    for i in range(bits.size):
-        digit = bits[i] >> np.uint32(22)
-        spare[ends[2, digit]] = np.uint32(bits[i] ^ (sign if bits[i] & sign else ones))
-        ends[2, digit] += np.uintp(1)
-    bits[:] = spare
-
-
-@compiled()
-def count_runs(ordered: NDArray[Any]) -> int:
+def count_runs(ordered: Array) -> int:
     """Count the runs of equal values."""
     runs = min(1, ordered.size)
     for i in range(1, ordered.size):
@@ -100,13 +60,7 @@ def count_runs(ordered: NDArray[Any]) -> int:
 
 
 @compiled()
-def merge_negated(
-    first: NDArray[Any],
-    second: NDArray[Any],
-    scores: NDArray[Any],
-    in_first: NDArray[Any],
-    in_second: NDArray[Any],
-) -> int:
+def merge_negated(first: Array, second: Array, scores: Array, in_first: Array, in_second: Array) -> int:
     """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
 
     Writes the distinct scores, falling, and how often each occurs in either array. `scores` may share memory with

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled
 from segbench.curves.kernels import (
     area_share,
@@ -22,7 +19,7 @@ from segbench.curves.kernels import (
 )
 from segbench.curves.points import needed_for_fpr as needed
 
-Counts = NDArray[Any]
+Counts = Array
 
 _compiled = compiled(error_model="numpy")
 
@@ -30,18 +27,10 @@ needed_for_fpr = _compiled(needed)
 
 
 @_compiled
-def running(counts: Counts, into: Counts) -> None:
-    """Cumulate whole numbers, which may have come out of a float product."""
-    into[0] = 0
-    for k in range(counts.size):
-        into[k + 1] = into[k] + np.int64(counts[k])
-
-
-@_compiled
 def count_at(
     scores: FloatArray,
     counts: tuple[Counts, Counts],
-    ends: NDArray[np.int64],
+    ends: IntArray,
     thresholds: FloatArray,
     counted: Counts,
 ) -> None:
@@ -61,14 +50,11 @@ def count_at(
 
 
 @_compiled
-def pooled_curves(
-    positives: Counts, negatives: Counts, several: NDArray[np.bool_], best: IntArray, areas: FloatArray
-) -> None:
+def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best: IntArray, areas: FloatArray) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
-    `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` with auc_roc, auc_pr,
-    auc_pr_achievable, average_precision and the false positives at 95 % recall. `several` marks the
-    thresholds that several scores are counted at (`areas_between_chosen`); it is empty where each is a score.
+    `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` as `AtOds` holds them.
+    `several` marks the thresholds that several scores are counted at; it is empty where each is a score.
     """
     longest = positives.shape[1] + 1
     chosen = several.size > 0
@@ -103,14 +89,14 @@ def pooled_curves(
 def turning_points(
     positives: Counts,
     negatives: Counts,
-    several: NDArray[np.bool_],
+    several: BoolArray,
     points: tuple[IntArray, IntArray, IntArray],
-    several_points: NDArray[np.bool_],
+    several_points: BoolArray,
 ) -> int:
     """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
 
-    Scores without pixels have none. `points` is filled with TP, FP and the place of the first score of each, from 1. No
-    metric differs by it, unless areas are so large that their sums are rounded; then every score is a point.
+    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it: of areas
+    so large that their sums are rounded, every score is a point.
     """
     tp, fp, places = points
     t = f = np.int64(0)
@@ -137,7 +123,7 @@ def turning_points(
 
 
 @_compiled
-def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], short: FloatArray) -> tuple[float, float]:
+def areas_between_chosen(tp: Counts, fp: Counts, several: BoolArray, short: FloatArray) -> tuple[float, float]:
     """Give `pr_area_exact`, and `precision_steps`, which is much the same where many scores are at one point."""
     short_segment_areas(tp, fp, short)
     area = steps = 0.0
@@ -151,41 +137,23 @@ def areas_between_chosen(tp: Counts, fp: Counts, several: NDArray[np.bool_], sho
 
 
 @_compiled
-def precision_at(positives: FloatArray, negatives: FloatArray, recalls: FloatArray, precision: FloatArray) -> None:
-    """Fill in precision at given recalls, read off the interpolated curve, one row per resample."""
+def read_off(roc: bool, positives: FloatArray, negatives: FloatArray, at: FloatArray, heights: FloatArray) -> None:  # noqa: FBT001
+    """Fill in true positive rates at false positive rates, or precision at recalls, one row per resample."""
     tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
     for r in range(positives.shape[0]):
-        running(positives[r], tp)
-        running(negatives[r], fp)
-        if tp[-1] == 0:
+        for k in range(positives.shape[1]):  # whole numbers that may have come out of a float product
+            tp[k + 1], fp[k + 1] = tp[k] + np.int64(positives[r, k]), fp[k] + np.int64(negatives[r, k])
+        if tp[-1] == 0 or (roc and fp[-1] == 0):
             continue
-        first = 1
-        while tp[first] + fp[first] == 0:
-            first += 1
-        for i in range(recalls.size):
-            t = recalls[i] * tp[-1]
-            k = max(np.searchsorted(tp, t), first)
-            share = (t - tp[k - 1]) / float(tp[k] - tp[k - 1]) if tp[k] > tp[k - 1] else 0.0
-            false = fp[k - 1] + share * (fp[k] - fp[k - 1])
-            if t + false > 0:
-                precision[r, i] = t / (t + false)
+        x, y = (fp, tp) if roc else (tp, fp)
+        first = np.searchsorted(tp + fp, 1)
+        for i in range(at.size):
+            place = at[i] * x[-1]
+            k = np.searchsorted(x, place, "right") if roc else max(np.searchsorted(x, place), first)
+            height = float(y[k - 1])
+            if k < x.size and x[k] > x[k - 1]:
+                height += (place - x[k - 1]) / float(x[k] - x[k - 1]) * (y[k] - y[k - 1])
+            if roc:
+                heights[r, i] = height / y[-1]
             else:
-                precision[r, i] = tp[k] / float(tp[k] + fp[k])
-
-
-@_compiled
-def tpr_at(positives: FloatArray, negatives: FloatArray, fprs: FloatArray, tpr: FloatArray) -> None:
-    """Fill in true positive rates at given false positive rates, one row per resample."""
-    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
-    for r in range(positives.shape[0]):
-        running(positives[r], tp)
-        running(negatives[r], fp)
-        if tp[-1] == 0 or fp[-1] == 0:
-            continue
-        for i in range(fprs.size):
-            f = fprs[i] * fp[-1]
-            k = np.searchsorted(fp, f, "right")
-            share = 0.0
-            if k < fp.size:
-                share = (f - fp[k - 1]) / float(fp[k] - fp[k - 1]) * (tp[k] - tp[k - 1])
-            tpr[r, i] = (tp[k - 1] + share) / float(tp[-1])
+                heights[r, i] = place / (place + height) if place + height > 0 else tp[k] / float(tp[k] + fp[k])

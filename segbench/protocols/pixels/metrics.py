@@ -24,9 +24,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, within_total
+from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
@@ -47,9 +46,7 @@ METRICS = shares(
     Metric(key="ods_precision", title="P", image_key="precision", spread="jumps", priority=7, group="ODS"),
     Metric(key="ods_recall", title="R", image_key="recall", spread="erratic", priority=6, group="ODS"),
     Metric(key="ods_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="ODS"),
-    Metric(
-        key="iou", title="IoU", better="higher", image_key="iou", image_title="IoU", priority=1, group="ODS"
-    ),
+    Metric(key="iou", title="IoU", better="higher", image_key="iou", priority=1, group="ODS"),
     Metric(
         key="ois_f", title="F", better="higher", compared=True, group="OIS", note="each image at its own, counts pooled"
     ),
@@ -118,7 +115,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return np.split(sums, np.cumsum(widths)[:-1], axis=1)
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `segbench.core.table.Table`."""
         positives, negatives, of_images, *parts = self._parts(sums)
         curves = ByScore(self._layout.scores, positives, negatives)
         blocks = (block.score(part, curves) for block, part in zip(self._blocks, parts, strict=True))
@@ -152,9 +148,8 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
-            return self._at_the_mask(
-                OverImages(*column_sums(_of_images(mask_points(Several.of([counts]), self._mask))).T)
-            )
+            points = mask_points(Several.of([counts]), self._mask)
+            return self._at_the_mask(OverImages(*column_sums(_of_images(points)).T))
         measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
@@ -190,11 +185,10 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
         from segbench.protocols.pixels import metric_kernels
 
-        kernel = metric_kernels.precision_at if space == "pr" else metric_kernels.tpr_at
         heights = np.full((len(sums), at.size), np.nan)
         if not self._is_mask:
             positives, negatives = (np.ascontiguousarray(part) for part in self._parts(sums)[:2])
-            kernel(positives, negatives, at, heights)
+            metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
     @property
@@ -214,14 +208,10 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
     def totals(self) -> Mapping[str, int]:
         """Positive, negative and ignored pixels."""
         counts = self._pool.counts
-        return {
-            "positives": counts.total_positives,
-            "negatives": counts.total_negatives,
-            "ignored": counts.ignored,
-        }
+        totals = counts.total_positives, counts.total_negatives, counts.ignored
+        return dict(zip((metric.key for metric in TOTALS), totals, strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
         reasons = (block.why_undefined(metric) for block in self._blocks if metric in block.metrics)
         return next(reasons, "") or self._why_undefined(metric)
 
@@ -251,7 +241,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
         own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
@@ -297,7 +286,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @property
     def drawn(self) -> Curve:
-        """The same, at the points that plots draw."""
         return pixel_curve(self.reduced)
 
     @property
@@ -342,7 +330,7 @@ class _Layout:
     scores: FloatArray
     positives: Any
     negatives: Any
-    several: NDArray[np.bool_] | None  # marks chosen thresholds with several scores; None where `scores` holds all
+    several: BoolArray | None  # marks chosen thresholds with several scores; None where `scores` holds all
 
 
 def _of_images(chosen: BestFs) -> FloatArray:
@@ -352,7 +340,7 @@ def _of_images(chosen: BestFs) -> FloatArray:
     return np.array([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined], np.float64).T
 
 
-def _single(counts: Any, name: str) -> Any:  # noqa: ANN401  dense or sparse
+def _single(counts: Any, name: str) -> Any:
     """Give counts of images by score in single precision where that is exact for every resample."""
     if isinstance(counts, np.ndarray):
         # A resample may hold one image as often as there are images.

@@ -19,85 +19,46 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core.arguments import Quantize, as_quantize, as_real, as_void, check_flags, listed
-from segbench.core.capabilities import (
-    Checked,
-    FromFiles,
-    Kept,
-    OnDevice,
-    Pictured,
-    Pooling,
-    Settled,
-    SettledBySet,
-    Verb,
-)
+from segbench.core import capabilities as can
+from segbench.core.arguments import Quantize, as_quantize, as_real, check_flags, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers, read_void
+from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
+from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
-from segbench.protocols.label_rules import (
-    LabelRule,
-    Positive,
-    describe,
-    equals_any,
-    perhaps_swapped,
-    rule_option,
-    rule_text,
-    settled_positive,
-    two_values,
-)
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
     from segbench.core.thresholds import Thresholds
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
+_ONE_GROUND_TRUTH = (
+    "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
+    "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
+)
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
-
-VOID: Mapping[str, Any] = {
-    "help": "Leave out pixels with these ground-truth values: 255, or 254,255, or none.",
-    "metavar": "VALUES",
-    "panel": "Ground truth",
-    "read": read_void,
-}
-INVERT: Mapping[str, Any] = {
-    "help": "Treat low predictions as positive, for black edges on white.",
-    "of_predictions": True,
-}
-QUANTIZE: Mapping[str, Any] = {
-    "help": "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
-    "read": int,
-    "of_predictions": True,
-}
-AT: Mapping[str, Any] = {
-    "help": "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
-    "metavar": "SCORES",
-    "read": read_numbers,
-}
-CALIBRATION: Mapping[str, Any] = {"help": "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE."}
-"""Metadata of fields that the protocol for many classes shares."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles, Pictured):
+class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can.OnDevice, can.FromFiles, can.Pictured):
     """Settings of the pixel protocol.
 
     Parameters
@@ -149,51 +110,56 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         "GT PRED --at 0.5 --positive 255",
     )
 
-    positive: Positive | None = rule_option(
+    positive: rules.Positive | None = rules.rule_option(
         "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
     )
-    void: tuple[float, ...] = option(default=(), **VOID, shown="none")
-    invert: bool = option(default=False, **INVERT, rare=True)
-    quantize: Quantize | None = option(default=None, **QUANTIZE, rare=True)
+    void: tuple[float, ...] = rules.void_option(
+        "Leave out pixels with these ground-truth values: 255, or 254,255, or none.", (), shown="none"
+    )
+    invert: bool = option(
+        "Treat low predictions as positive, for black edges on white.", False, of_predictions=True, rare=True
+    )
+    quantize: Quantize | None = option(
+        "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
+        read=int,
+        of_predictions=True,
+        rare=True,
+    )
     annotators: AnnotatorRule | None = option(
         "Combine several annotators: positive where any, all or most of them say so; or count each.",
         panel="Ground truth",
         rare=True,
     )
-    at: tuple[float, ...] = option(default=(), **AT)
-    calibration: bool = option(default=False, **CALIBRATION, rare=True)
+    at: tuple[float, ...] = option(
+        "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
+        (),
+        metavar="SCORES",
+        read=read_numbers,
+    )
+    calibration: bool = option(
+        "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True
+    )
 
     def __post_init__(self) -> None:
         check_flags(self)
-        at = [
-            as_real(value, named("at"), "numbers", least=-math.inf, most=math.inf)
-            for value in listed(self.at, "at", "(0.5,)")
-        ]
-        object.__setattr__(self, "at", tuple(sorted(set(at))))
-        object.__setattr__(self, "quantize", as_quantize(self.quantize, named("quantize")))
-        void = as_void(
-            self.void, "(255,)", lambda value: as_real(value, named("void"), "numbers", least=-math.inf, most=math.inf)
-        )
-        object.__setattr__(self, "void", void)
-        if self.positive is not None:
-            object.__setattr__(self, "positive", rule_text(self.positive))
+        at = {as_real(value, named("at")) for value in listed(self.at, "at", "(0.5,)")}
+        void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
+        set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
+        set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         fields = {
             "positive": str(self.positive or "larger"),
             "void": written(self.void) or "none",
             "invert": "yes" if self.invert else "no",
+            "quantize": str(self.quantize or ""),
+            "at": written(self.at),
+            "calibration": "15 bins" * self.calibration,
+            "annotators": self.annotators or "",
         }
-        if self.quantize:
-            fields["quantize"] = str(self.quantize)
-        if self.at:
-            fields["at"] = written(self.at)
-        if self.calibration:
-            fields["calibration"] = "15 bins"
-        return fields if self.annotators is None else fields | {"annotators": self.annotators}
+        return {name: text for name, text in fields.items() if text}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
@@ -205,7 +171,6 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         )
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total."""
         from segbench.protocols.pixels.calibration import METRICS as CALIBRATION
         from segbench.protocols.pixels.fixed_thresholds import metrics_at
         from segbench.protocols.pixels.metrics import METRICS, TOTALS
@@ -218,9 +183,8 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: can.Kept | None = None,
     ) -> PixelTable:
-        """Lay out counts, see `PixelTable`."""
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
 
@@ -244,13 +208,11 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
-    ) -> Settled:
+    ) -> can.Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        del part
-        return settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
+        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.core.levels import INVERTED, as_shares
         from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
 
@@ -267,29 +229,21 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
-        rule = None if self.positive is None else LabelRule.parse(self.positive)
+        rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
         alone = self.annotators is None
         scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None)
         return Expected(rule=rule, void=self.void, one_annotator=alone, scores=scores)
 
     @property
     def why_not_arrays(self) -> str:
-        """Why images cannot come as arrays, batch by batch."""
-        return (
-            "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
-            "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
-            if self.annotators is not None
-            else ""
-        )
+        return "" if self.annotators is None else _ONE_GROUND_TRUTH
 
-    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
-        """Count the pixels of tensors on their device."""
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:
         from segbench.protocols.pixels.tensors import count_tensors
 
         return count_tensors(self, labels, scores, valid, of=of)
 
-    def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
         import numpy as np
 
@@ -327,7 +281,7 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
         all_positive = counts is not None and not counts.negatives.any()
         return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
 
-    def soft_map(self, sample: Sample) -> NDArray[Any]:
+    def soft_map(self, sample: Sample) -> Array:
         """Give levels or scores that are high where positive, rounded where the settings say so."""
         from segbench.core.levels import as_shares, mirrored, quantized
 
@@ -346,42 +300,31 @@ class Pixels(Protocol, Verb, Checked, Pooling, SettledBySet, OnDevice, FromFiles
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
         """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
+        from segbench.core.levels import refuse_nan
+
         if sample.without_truth:
             import numpy as np
 
             return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
         names = sample.truth_files
-        valids = [
-            self._valid(name, truth, sample.field) for name, truth in zip(names, sample.ground_truths, strict=True)
-        ]
+        for name, truth in zip(names, sample.ground_truths, strict=True):
+            refuse_nan(name, truth)
+        valids = [rules.where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
         if self.positive is None:
             try:
-                labels, values = two_values(names, sample.ground_truths, valids)
+                labels, values = rules.two_values(names, sample.ground_truths, valids)
             except DataError as error:
                 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 
                 if not are_label_maps([labels_seen(sample, self.void)]):
-                    order = "".join(perhaps_swapped(sample.ground_truths[0], one) for one in sample.predictions[:1])
+                    order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
                     raise DataError(error.path, error.what, order + error.hint) from None
-                raise DataError(
-                    error.path, f"{error.what}; {_LABEL_MAP}", instead_of_label_maps("0-18", "16")
-                ) from None
+                what = f"{error.what}; {_LABEL_MAP}"
+                raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
         else:
-            rule = LabelRule.parse(self.positive)
+            rule = rules.LabelRule.parse(self.positive)
             labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
         return list(zip(labels, valids, strict=True)), values
-
-    def _valid(
-        self, name: str, ground_truth: NDArray[Any], field: NDArray[np.bool_] | None
-    ) -> NDArray[np.bool_] | None:
-        """Mark where an annotator's pixels count; None where all do."""
-        from segbench.core.levels import refuse_nan
-
-        refuse_nan(name, ground_truth)
-        if not self.void:
-            return field
-        not_void = ~equals_any(ground_truth, self.void)
-        return not_void if field is None else field & not_void
 
 
 def _swapped(counts: ScoreCounts) -> ScoreCounts:
@@ -394,7 +337,7 @@ def count_pixels(
     scores: ArrayLike,
     valid: ArrayLike | None = None,
     *,
-    positive: Positive | None = None,
+    positive: rules.Positive | None = None,
     quantize: Quantize | None = None,
     annotators: AnnotatorRule | None = None,
 ) -> ScoreCounts:
@@ -466,14 +409,14 @@ def count_pixels(
     return count_drawn("scores", drawn, values, annotators)
 
 
-def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: Positive | None) -> NDArray[np.bool_]:
+def _positives(labels: Array, valid: BoolArray | None, positive: rules.Positive | None) -> BoolArray:
     """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
     import numpy as np
 
     from segbench.core.levels import refuse_nan
 
     if positive is not None:
-        rule = LabelRule.parse(positive)
+        rule = rules.LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)
         refuse_nan("labels", labels)
         return rule.positive(labels)
@@ -481,7 +424,7 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
         return labels
     if labels.dtype == np.uint8 and labels.max(initial=0) <= 1:
         return labels.view(np.bool_)
-    ones: NDArray[np.bool_] = labels == 1
+    ones: BoolArray = labels == 1
     known = ones | (labels == 0)
     if not np.all(known if valid is None else known | ~valid):
         _refuse_other_than_numbers(labels)
@@ -489,13 +432,12 @@ def _positives(labels: NDArray[Any], valid: NDArray[np.bool_] | None, positive: 
         values = np.unique(among)
         example = f"{values[-1]:g}" if values.size <= 2 else f"'>={values[values.size // 2]:g}'"
         order = "labels come first, then scores; " if labels.dtype.kind == "f" and values.size > 2 else ""
-        raise ArgumentError(
-            f"labels hold values other than 0 and 1: {describe(values)}; {order}say which are positive, for instance "
-            f"positive={example}, or leave pixels out with valid"
-        )
+        what = f"labels hold values other than 0 and 1: {rules.describe(values)}"
+        hint = f"say which are positive, for instance positive={example}, or leave pixels out with valid"
+        raise ArgumentError(f"{what}; {order}{hint}")
     return ones
 
 
-def _refuse_other_than_numbers(labels: NDArray[Any]) -> None:
+def _refuse_other_than_numbers(labels: Array) -> None:
     if labels.dtype.kind not in "biuf":
         raise ArgumentError(f"labels are of type {labels.dtype}, expected 0 and 1 or numbers with positive=...")

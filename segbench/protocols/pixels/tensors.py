@@ -11,20 +11,14 @@ import sys
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from segbench.core.arrays import Array
 from segbench.core.errors import DataError
 from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.pixels.counting import (
-    IGNORED,
-    POSITIVE,
-    classes_of,
-    counts_of_levels,
-    rounding,
-)
+from segbench.protocols.pixels.counting import IGNORED, POSITIVE, classes_of, counts_of_levels, rounding
 
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is not a dependency, so its types are not known."""
@@ -37,7 +31,7 @@ def is_tensor(array: object) -> bool:
 
 
 def count_tensors(
-    settings: Any,  # noqa: ANN401  segbench.Pixels, which imports this
+    settings: Any,
     labels: Tensor,
     scores: Tensor,
     valid: Tensor | None,
@@ -79,7 +73,7 @@ def count_tensors(
     return Counted(counts_of_levels(negatives, positives, ignored), label_values)
 
 
-def _label_values(torch: Any, labels: Tensor) -> tuple[NDArray[Any], Tensor]:  # noqa: ANN401  a module
+def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:
     """Give the distinct labels, and the place of each pixel's label among them."""
     if labels.dtype == torch.bool:
         return np.array([False, True]), labels.to(torch.int64)
@@ -91,7 +85,7 @@ def _label_values(torch: Any, labels: Tensor) -> tuple[NDArray[Any], Tensor]:  #
     return values.cpu().numpy(), index
 
 
-def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:  # noqa: ANN401  a module
+def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:
     if scores.dtype.is_complex:
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
     if scores.dtype.is_floating_point:
@@ -103,13 +97,13 @@ def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:  # noqa: ANN401
     return scores.to(torch.float64) / most
 
 
-def _by_class(torch: Any, index: Tensor, positive: Tensor, length: int) -> Tensor:  # noqa: ANN401  a module
+def _by_class(torch: Any, index: Tensor, positive: Tensor, length: int) -> Tensor:
     """Count entries by class (0 negative, 1 positive) and index."""
     return torch.bincount(positive * length + index, minlength=2 * length).reshape(2, length)
 
 
 def _count_numbers(
-    torch: Any,  # noqa: ANN401  a module
+    torch: Any,
     scores: Tensor,
     positive: Tensor,
     ignored: int,
@@ -123,6 +117,5 @@ def _count_numbers(
     return ScoreCounts(_falling(values), positives, negatives, ignored, of_predictions=True)
 
 
-def _falling(rising: Tensor) -> NDArray[Any]:
-    turned: NDArray[Any] = rising.flip(0).cpu().numpy()
-    return turned
+def _falling(rising: Tensor) -> Array:
+    return rising.flip(0).cpu().numpy()

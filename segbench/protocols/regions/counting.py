@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeGuard
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray, as_array, split_mask, without_hidden
+from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray, as_array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.inputs import (
-    as_scores,
-    as_thresholds,
-    check_same_size,
-    check_unit_range,
-    of_one_size,
-    parts_of,
-)
+from segbench.protocols.boundaries import inputs
 from segbench.protocols.label_rules import void_labels
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.kernels import LOG_UNITS, merge_upward, sweep_up
@@ -43,8 +36,7 @@ def count_regions(
     Parameters
     ----------
     ground_truths : label map, or a sequence of them
-        Whole numbers from 0, shape (H, W), one per annotator. 0 is a region as any other unless it is void. Masked
-        pixels are void for that annotator; pixels that a label map of the prediction masks are not valid.
+        Whole numbers from 0, shape (H, W), one per annotator. 0 is a region as any other unless it is void.
     segmentations_or_ucm2 : array of shape (2H + 1, 2W + 1), or label maps of shape (H, W)
         An ultrametric contour map of double size: regions are the 8-connected points where ``ucm2 <= threshold``;
         or one label map, or a sequence of them with the thresholds 1, 2, .. in their order.
@@ -73,33 +65,21 @@ def count_regions(
     >>> counts.covered / 2**20  # 3 pixels covered by 2 / 3, 1 by 1 / 2
     array([2.5])
     """
-    plain, unlabelled = without_masks(ground_truths, "ground truth of annotator")
-    truths = as_label_maps(plain, "ground truth of annotator")
-    predicted: Any = segmentations_or_ucm2
-    unsegmented: list[NDArray[np.bool_] | None] = []
-    if not is_ucm2(segmentations_or_ucm2, truths[0].shape):
-        predicted, unsegmented = without_masks(segmentations_or_ucm2, "segmentation")
-    hierarchies, cuts = hierarchies_of(predicted, truths[0].shape, thresholds)
+    truths = as_label_maps(ground_truths, "ground truth of annotator")
+    hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truths[0].shape, thresholds)
     for hierarchy in hierarchies:
-        check_same_size(hierarchy.labels, truths[0], "prediction")
+        inputs.check_same_size(hierarchy.labels, truths[0], "prediction")
     void = void_labels(void, least=0)
     inside = None if valid is None else as_array(valid, "valid") != 0
     if inside is not None:
-        check_same_size(inside, truths[0], "valid pixels")
-    inside = without_hidden(inside, *unsegmented)
+        inputs.check_same_size(inside, truths[0], "valid pixels")
     # Best overlap of every predicted region, of all thresholds, with one of any annotator.
     overlaps = [np.zeros(int(hierarchy.offsets[-1] + hierarchy.number[-1])) for hierarchy in hierarchies]
-    counted = [
-        _annotator(hierarchies, truth, _kept(truth, void, without_hidden(inside, hidden)), overlaps)
-        for truth, hidden in zip(truths, unlabelled, strict=True)
-    ]
+    counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
     some = [one for one in counted if one is not None]
     if not some:
-        raise DataError(
-            "ground truth",
-            "every annotator has only void pixels, so nothing is counted",
-            "check void labels and valid pixels",
-        )
+        what = "every annotator has only void pixels, so nothing is counted"
+        raise DataError("ground truth", what, "check void labels and valid pixels")
     # Sorted, so that the mean does not depend on the order of annotators.
     means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
     units = np.rint(means * MEAN_UNITS).astype(np.int64)
@@ -115,7 +95,7 @@ def count_regions(
     )
 
 
-def _covered_pred(hierarchy: Hierarchy, overlaps: FloatArray, inside: NDArray[np.bool_] | None) -> IntArray:
+def _covered_pred(hierarchy: Hierarchy, overlaps: FloatArray, inside: BoolArray | None) -> IntArray:
     """Give the area of predicted regions covered at each threshold."""
     labels = hierarchy.labels if inside is None else hierarchy.labels[inside]
     areas = np.bincount(labels.ravel(), minlength=hierarchy.region_of.shape[1])
@@ -141,8 +121,8 @@ class _Annotator(NamedTuple):
 
 def _annotator(
     hierarchies: Sequence[Hierarchy],
-    truth: NDArray[Any],
-    kept: NDArray[np.bool_] | None,
+    truth: Array,
+    kept: BoolArray | None,
     overlaps: Sequence[FloatArray],
 ) -> _Annotator | None:
     """Compare with one annotator, None if no pixel is left, and raise the best overlaps of predicted regions."""
@@ -161,16 +141,15 @@ def _annotator(
     return _Annotator(labels.size, covered_best, covered, _shares(sums, areas))
 
 
-def _kept(truth: NDArray[Any], void: Collection[int], inside: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    if not len(void):
+def _kept(truth: Array, void: Sequence[int], inside: BoolArray | None) -> BoolArray | None:
+    """Mark what counts of an annotator; None for all."""
+    if not void:
         return inside
-    labelled: NDArray[np.bool_] = ~np.isin(truth, np.asarray(list(void)))
+    labelled = ~np.isin(truth, void)
     return labelled if inside is None else labelled & inside
 
 
-def _table(
-    predicted: NDArray[Any], labels: NDArray[np.int64], rows: int, columns: int
-) -> tuple[IntArray, IntArray, IntArray]:
+def _table(predicted: Array, labels: IntArray, rows: int, columns: int) -> tuple[IntArray, IntArray, IntArray]:
     """Count the pixels common to each pair of regions; the pairs that have none are not listed."""
     keys = labels * rows + predicted
     if rows * columns <= max(_DENSE_CELLS, 4 * keys.size):
@@ -212,7 +191,7 @@ _DENSE_LABELS = 2**16
 class Hierarchy:
     """Regions at rising thresholds, where they only merge; K is 1 for a single label map."""
 
-    labels: NDArray[Any]  # (H, W): regions at the first threshold, from 0, none missing
+    labels: Array  # (H, W): regions at the first threshold, from 0, none missing
     region_of: NDArray[np.int32]  # (K, regions): in which region each of them lies at each threshold
     number: IntArray  # (K,): regions at each threshold
 
@@ -227,36 +206,28 @@ def hierarchies_of(
     prediction: ArrayLike | Iterable[ArrayLike], shape: tuple[int, ...], thresholds: int | ArrayLike
 ) -> tuple[list[Hierarchy], FloatArray]:
     """Find regions: one hierarchy for a contour map, one a label map otherwise; and their thresholds."""
-    if is_ucm2(prediction, shape):
-        levels, cuts = ucm2_levels(prediction, thresholds)
-        return [_merged(levels, cuts.size)], cuts
-    maps = [dense(labels) for labels in as_label_maps(prediction, "segmentation")]
-    each = [
-        Hierarchy(labels, np.arange(number, dtype=np.int32)[np.newaxis], np.array([number])) for labels, number in maps
-    ]
+    parts = inputs.parts_of(prediction)
+    if len(parts) == 1 and np.shape(parts[0]) == tuple(2 * side + 1 for side in shape):
+        levels, cuts = ucm2_levels(parts[0], thresholds)
+        labels, region_of, number = merge_upward(levels, cuts.size)
+        return [Hierarchy(labels.reshape(shape), region_of, number)], cuts
+    maps = [dense(labels) for labels in as_label_maps(parts, "segmentation")]
+    each = [Hierarchy(labels, np.arange(size, dtype=np.int32)[np.newaxis], np.array([size])) for labels, size in maps]
     return each, np.arange(1.0, len(each) + 1)
 
 
-def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> NDArray[Any]:
+def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> Array:
     """Give the regions at one of the thresholds that `hierarchies_of` gave."""
     places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
     if not places.size:
-        raise ArgumentError(
-            f"threshold is {threshold:g}, expected one of the {thresholds.size} measured; see thresholds"
-        )
+        what = f"threshold is {threshold:g}, expected one of the {thresholds.size} measured"
+        raise ArgumentError(f"{what}; see thresholds")
     place = int(places[0])
     hierarchy, level = (hierarchies[0], place) if len(hierarchies) == 1 else (hierarchies[place], 0)
-    regions: NDArray[Any] = hierarchy.region_of[level][hierarchy.labels]
-    return regions
+    return hierarchy.region_of[level][hierarchy.labels]
 
 
-def _merged(levels: NDArray[np.int32], thresholds: int) -> Hierarchy:
-    labels, region_of, number = merge_upward(levels, thresholds)
-    height, width = levels.shape
-    return Hierarchy(labels.reshape(height // 2, width // 2), region_of, number)
-
-
-def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+def dense(labels: Array) -> tuple[IntArray, int]:
     """Number labels from 0 without gaps, in rising order; give how many there are."""
     highest = int(labels.max(initial=0))
     if highest >= max(_DENSE_LABELS, 4 * labels.size):
@@ -265,11 +236,11 @@ def dense(labels: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     present = np.zeros(highest + 1, np.int64)
     present[labels.astype(np.intp).ravel()] = 1
     number = int(present.sum())
-    renumbered: NDArray[np.int64] = (np.cumsum(present) - 1)[labels.astype(np.intp)]
+    renumbered: IntArray = (np.cumsum(present) - 1)[labels.astype(np.intp)]
     return renumbered, number
 
 
-def region_states(predicted: NDArray[Any], truth: NDArray[Any], valid: NDArray[np.bool_]) -> NDArray[np.uint8]:
+def region_states(predicted: Array, truth: Array, valid: BoolArray) -> NDArray[np.uint8]:
     """Mark where the regions of one annotator were found."""
     g, p = truth[valid].astype(np.int64), predicted[valid].astype(np.int64)
     states = np.full(truth.shape, State.IGNORED, np.uint8)
@@ -283,13 +254,12 @@ def region_states(predicted: NDArray[Any], truth: NDArray[Any], valid: NDArray[n
     first = order[np.unique(region[order], return_index=True)[1]]
     stand_in = np.full(int(g.max()) + 1, -1)
     stand_in[region[first]] = candidate[first]
-    states[valid] = np.where(
-        stand_in[g] == p, State.TRUE, np.where(np.isin(p, candidate[first]), State.FALSE, State.MISSED)
-    )
+    elsewhere = np.where(np.isin(p, candidate[first]), State.FALSE, State.MISSED)
+    states[valid] = np.where(stand_in[g] == p, State.TRUE, elsewhere)
     return states
 
 
-def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
+def as_labels(label_map: ArrayLike, name: str) -> Array:
     """Read a label map: whole numbers from 0, each a region, connected or not."""
     labels = as_array(label_map, name)
     if labels.ndim != 2:
@@ -301,45 +271,27 @@ def as_labels(label_map: ArrayLike, name: str) -> NDArray[Any]:
     if labels.size > MOST_PIXELS:
         raise ArgumentError(f"{name} has {labels.size} pixels, expected at most {MOST_PIXELS}")
     if labels.dtype.kind == "i" and labels.min() < 0:
-        raise DataError(
-            name, f"holds the label {labels.min()}, expected 0 or more", "give every region a number from 0"
-        )
+        what = f"holds the label {labels.min()}, expected 0 or more"
+        raise DataError(name, what, "give every region a number from 0")
     return labels
 
 
-def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[NDArray[Any]]:
+def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[Array]:
     """Read one label map, or several of one size."""
-    return of_one_size(label_maps, name, as_labels)
+    return inputs.of_one_size(label_maps, name, as_labels)
 
 
-def without_masks(
-    label_maps: ArrayLike | Iterable[ArrayLike], name: str
-) -> tuple[list[Any], list[NDArray[np.bool_] | None]]:
-    """Take the masks off one label map, or off several: the maps, and where each is masked."""
-    split = [split_mask(part, f"{name} {k}") for k, part in enumerate(parts_of(label_maps))]
-    return [plain for plain, _ in split], [hidden for _, hidden in split]
-
-
-def is_ucm2(prediction: object, shape: tuple[int, ...]) -> TypeGuard[NDArray[Any]]:
-    """Say whether a prediction is a contour map of double size of an image of that shape."""
-    height, width = shape
-    return isinstance(prediction, np.ndarray) and prediction.shape == (2 * height + 1, 2 * width + 1)
-
-
-def ucm2_levels(ucm2: NDArray[Any], thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+def ucm2_levels(ucm2: Array, thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], FloatArray]:
     """Find for each point of a contour map the first threshold that it does not exceed."""
-    scores = as_scores(ucm2, "ucm2")
+    scores = inputs.as_scores(ucm2, "ucm2")
     if scores.size > MOST_POINTS:
         raise ArgumentError(f"ucm2 has {scores.size} points, expected at most {MOST_POINTS}")
-    cuts = as_thresholds(thresholds)
+    cuts = inputs.as_thresholds(thresholds)
     if isinstance(thresholds, (int, np.integer)):
-        check_unit_range(scores, "ucm2")
+        inputs.check_unit_range(scores, "ucm2")
     levels = np.searchsorted(cuts, scores).astype(np.int32)
     above = int(np.count_nonzero(levels[1::2, 1::2]))
     if above:
-        raise DataError(
-            "ucm2",
-            f"{above} pixels lie above the threshold {cuts[0]:g}, but contours run between pixels, at even places",
-            "write the map at twice the resolution with 0 at odd places",
-        )
+        what = f"{above} pixels lie above the threshold {cuts[0]:g}, but contours run between pixels, at even places"
+        raise DataError("ucm2", what, "write the map at twice the resolution with 0 at odd places")
     return levels, cuts

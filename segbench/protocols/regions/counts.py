@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from segbench.core.arguments import as_whole
 from segbench.core.arrays import MEAN_UNITS, IntArray
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many, verb
@@ -17,19 +16,6 @@ from segbench.protocols.common_thresholds import CountsAtThresholds
 
 COVERED_UNITS = 2**20
 """Units of covered area in a pixel."""
-
-_LARGEST = 2**63 - 1
-
-SUMS = (
-    "covered",
-    "covered_pred",
-    "rand_index",
-    "voi_split",
-    "voi_merge",
-    "adapted_rand",
-    "rand_precision",
-    "rand_recall",
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,8 +65,6 @@ class RegionCounts(CountsAtThresholds):
     """
 
     kind: ClassVar[str] = "regions"
-    totals: ClassVar[tuple[str, ...]] = ("images", "area", "pixels", "covered_best")
-    per_threshold: ClassVar[tuple[str, ...]] = SUMS
 
     images: int
     area: int
@@ -97,19 +81,15 @@ class RegionCounts(CountsAtThresholds):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in self.totals:
-            object.__setattr__(self, name, as_whole(getattr(self, name), name, most=_LARGEST))
         if max(self.covered_best, self.covered.max(initial=0)) > self.area * COVERED_UNITS or (
             self.covered_pred.max(initial=0) > self.pixels * COVERED_UNITS
         ):
             raise ArgumentError("more area covered than counted")
         shares = (self.rand_index, self.adapted_rand, self.rand_precision, self.rand_recall)
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
-            raise ArgumentError(
-                f"a share adds up to more than {many(self.images, 'image')} {verb(self.images, 'allow')}"
-            )
+            allowed = f"{many(self.images, 'image')} {verb(self.images, 'allow')}"
+            raise ArgumentError(f"a share adds up to more than {allowed}")
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.area} ground-truth pixels at {many(self.thresholds.size, 'threshold')}"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import IntArray
-from segbench.protocols.boundaries.jit import helper, index, int64, kernel, part
+from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.compiling import helper, index, int64, kernel, part
 from segbench.protocols.regions.counts import COVERED_UNITS
 
 LOG_UNITS = 2**26
@@ -19,7 +19,7 @@ LOG_UNITS = 2**26
 
 
 @helper
-def _root(parent: NDArray[np.int32], node: Any) -> Any:  # noqa: ANN401 - NumPy's int32
+def _root(parent: NDArray[np.int32], node: Any) -> Any:
     """Find the representative of a node's region."""
     while parent[index(node)] != node:
         parent[index(node)] = parent[index(parent[index(node)])]
@@ -28,7 +28,7 @@ def _root(parent: NDArray[np.int32], node: Any) -> Any:  # noqa: ANN401 - NumPy'
 
 
 @helper
-def _unite(parent: NDArray[np.int32], node: Any, other: Any) -> None:  # noqa: ANN401 - NumPy's int32
+def _unite(parent: NDArray[np.int32], node: Any, other: Any) -> None:
     a, b = _root(parent, node), _root(parent, other)
     if a < b:
         parent[index(b)] = a
@@ -135,9 +135,9 @@ def sweep_up(  # noqa: C901, PLR0912, PLR0917 - all thresholds are one call from
     starts: IntArray,
     rows: IntArray,
     cells: IntArray,
-    best: NDArray[np.float64],
+    best: FloatArray,
     offsets: IntArray,
-    best_pred: NDArray[np.float64],
+    best_pred: FloatArray,
 ) -> IntArray:
     """Measure a contingency table at every threshold, its rows merging."""
     thresholds, first = region_of.shape

@@ -28,16 +28,16 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from segbench.core.arrays import MEAN_UNITS, FloatArray
+from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.table import CountsTable
 from segbench.curves.curve import Drawn
+from segbench.loaders.bsds_text import rows_of, text_of
 from segbench.protocols.common_thresholds import in_order
-from segbench.protocols.regions.counts import COVERED_UNITS, SUMS, RegionCounts
+from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 
 _COVER = "each ground-truth region covered by its best overlap"
 _VOI = "variation of information in bits"
@@ -58,9 +58,7 @@ METRICS = shares(
         compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
-    Metric(
-        key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"
-    ),
+    Metric(key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"),
     Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
     Metric(
@@ -103,10 +101,9 @@ class RegionTable(CountsTable[RegionCounts]):
         return np.column_stack([sums, self._best, np.ones(len(sums))])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
         if not self.images:
             return np.full((len(sums), len(self.metrics)), np.nan)
-        pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(SUMS), self._thresholds.size), 1, 0)
+        pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(RegionCounts.arrays), self._thresholds.size), 1, 0)
         covered, covered_pred, rand_index, split, merge, f, precision, recall = pooled
         area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois, images = sums[:, -8:].T
         pixels, means = area * COVERED_UNITS, images * MEAN_UNITS
@@ -154,24 +151,16 @@ class RegionTable(CountsTable[RegionCounts]):
         return list(in_order(self.per_image))
 
     @property
-    def _thresholds(self) -> NDArray[np.float64]:
+    def _thresholds(self) -> FloatArray:
         return self._images[0].thresholds
 
     @cached_property
     def _best(self) -> FloatArray:
         """Area of ground truth and image, area covered at best, and the image's best covered area, PRI, VOI and F."""
-        rows = [
-            (
-                image.area,
-                image.pixels,
-                image.covered_best,
-                image.covered.max(),
-                image.rand_index.max(),
-                (image.voi_split + image.voi_merge).min(),
-                image.adapted_rand.max(),
-            )
-            for image in self._images
-        ]
+        rows = []
+        for image in self._images:
+            of_image = image.area, image.pixels, image.covered_best, image.covered.max(), image.rand_index.max()
+            rows.append((*of_image, (image.voi_split + image.voi_merge).min(), image.adapted_rand.max()))
         return np.array(rows, dtype=np.float64)
 
 
@@ -227,19 +216,47 @@ def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:
     (array([0.5]), array([1.]))
     """
     pooled = as_pooled(counts, RegionCounts)
+    both = pooled.voi_split + pooled.voi_merge
+    sums = (pooled.rand_index, both, pooled.voi_split, pooled.voi_merge, pooled.adapted_rand, *pooled.rows[-2:])
+    rand_index, voi, split, merge, f, *parts = (each / (MEAN_UNITS * pooled.images) for each in sums)
+    covering = pooled.covered / (COVERED_UNITS * pooled.area)
+    of_prediction = pooled.covered_pred / (COVERED_UNITS * pooled.pixels)
+    return RegionCurve(pooled.thresholds, covering, of_prediction, rand_index, voi, split, merge, 1 - f, *parts)
 
-    def mean(sums: NDArray[np.int64]) -> FloatArray:
-        return sums / (MEAN_UNITS * pooled.images)
 
-    return RegionCurve(
-        pooled.thresholds,
-        pooled.covered / (COVERED_UNITS * pooled.area),
-        pooled.covered_pred / (COVERED_UNITS * pooled.pixels),
-        mean(pooled.rand_index),
-        mean(pooled.voi_split + pooled.voi_merge),
-        mean(pooled.voi_split),
-        mean(pooled.voi_merge),
-        1 - mean(pooled.adapted_rand),
-        mean(pooled.rand_precision),
-        mean(pooled.rand_recall),
+def official_files(per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
+    """Write counts of images by a method as ``collect_eval_reg`` of BSDS500 does, from areas and means in six digits.
+
+    Areas lose digits from a million on, and metrics can differ from those of the table by 1e-5.
+    """
+    images = [per_image[name] for name in sorted(per_image)]
+    thresholds = _rounded(images[0].thresholds)
+    covered, covered_pred = (
+        _rounded(np.array([getattr(image, name) for image in images]) / COVERED_UNITS)
+        for name in ("covered", "covered_pred")
     )
+    area, pixels = (_rounded(np.array([[getattr(image, name)] for image in images])) for name in ("area", "pixels"))
+    best = _rounded(np.array([image.covered_best for image in images]) / COVERED_UNITS)
+    pri = _rounded(np.array([image.rand_index for image in images]) / MEAN_UNITS)
+    voi = _rounded(np.array([image.voi_split + image.voi_merge for image in images]) / MEAN_UNITS)
+
+    own = np.argmax(covered / area, axis=1)
+    rows = np.arange(len(images))
+    pooled = covered.sum(axis=0) / area.sum()
+    by_covering, by_pri, by_voi = int(pooled.argmax()), int(pri.mean(axis=0).argmax()), int(voi.mean(axis=0).argmin())
+    best_coverings = [pooled[by_covering], covered[rows, own].sum() / area.sum(), best.sum() / area.sum()]
+    of_pri = [thresholds[by_pri], pri.mean(axis=0)[by_pri], pri.max(axis=1).mean()]
+    of_voi = [thresholds[by_voi], voi.mean(axis=0)[by_voi], voi.min(axis=1).mean()]
+    every = [(covered / area)[rows, own], (covered_pred / pixels)[rows, own]]
+    return {
+        "eval_cover.txt": text_of([[thresholds[by_covering], *best_coverings]]),
+        "eval_cover_img.txt": text_of([k, *row] for k, row in enumerate(rows_of(thresholds[own], *every), start=1)),
+        "eval_cover_th.txt": text_of(rows_of(thresholds, pooled)),
+        "eval_RI_VOI.txt": text_of([[*of_pri, *of_voi]]),
+        "eval_RI_VOI_thr.txt": text_of(rows_of(thresholds, pri.mean(axis=0), voi.mean(axis=0))),
+    }
+
+
+def _rounded(values: FloatArray | IntArray) -> FloatArray:
+    """Round as ``%10g`` does."""
+    return np.array([float(f"{value:.6g}") for value in values.ravel().tolist()]).reshape(values.shape)

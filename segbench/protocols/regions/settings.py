@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.capabilities import Official, Pictured, Verb
+from segbench.core import capabilities as can
+from segbench.core.arguments import set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_thresholds, read_void
+from segbench.core.options import option, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import REGIONS
-from segbench.protocols.label_rules import void_labels
+from segbench.protocols.label_rules import void_labels, void_option
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.arrays import Array, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.regions.counts import RegionCounts
     from segbench.protocols.regions.metrics import RegionTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, Verb, Official, Pictured):
+class Regions(Protocol, can.Verb, can.Official, can.Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -54,14 +55,12 @@ class Regions(Protocol, Verb, Official, Pictured):
     name: ClassVar[str] = "regions"
     reads: ClassVar[Reading] = REGIONS
     counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {
-            State.TRUE: "covered by the region's best match",
-            State.FALSE: "in the best match of another region",
-            State.MISSED: "in a fragment that matches no region",
-            State.IGNORED: "left out",
-        }
-    )
+    states_called: ClassVar[Mapping[int, str]] = {
+        State.TRUE: "covered by the region's best match",
+        State.FALSE: "in the best match of another region",
+        State.MISSED: "in a fragment that matches no region",
+        State.IGNORED: "left out",
+    }
     title: ClassVar[str] = (
         "Predicted regions are compared with those of each annotator: covering, Rand index, variation of information."
     )
@@ -73,59 +72,43 @@ class Regions(Protocol, Verb, Official, Pictured):
         metavar="NUMBER|LIST",
         read=read_thresholds,
     )
-    void: tuple[int, ...] = option(
-        "Leave out pixels with these ground-truth labels: 0, or 0,255.",
-        (),
-        metavar="LABELS",
-        panel="Ground truth",
-        read=read_void,
-        shown="none",
+    void: tuple[int, ...] = void_option(
+        "Leave out pixels with these ground-truth labels: 0, or 0,255.", (), shown="none", metavar="LABELS"
     )
 
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
 
-        object.__setattr__(self, "thresholds", number_or_list(self.thresholds))
-        object.__setattr__(self, "void", void_labels(self.void, least=0))
+        set_fields(self, thresholds=number_or_list(self.thresholds), void=void_labels(self.void, least=0))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
-        listed = self.thresholds if isinstance(self.thresholds, int) else written(self.thresholds)
-        return {"thresholds": str(listed), "void": written(self.void) or "none"}
+        return {"thresholds": written(self.thresholds), "void": written(self.void) or "none"}
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.regions.metrics import METRICS
 
         return METRICS
 
     def table(self, per_image: Mapping[str, RegionCounts]) -> RegionTable:
-        """Lay out counts, see `RegionTable`."""
         from segbench.protocols.regions.metrics import RegionTable
 
         return RegionTable(per_image)
 
     def official_files(self, per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
-        """Write the text files of BSDS500."""
-        from segbench.protocols.regions.official import official_files
+        from segbench.protocols.regions.metrics import official_files
 
         return official_files(per_image)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.regions.counting import count_regions
 
-        prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
+        settings: dict[str, Any] = {"thresholds": self.thresholds, "void": self.void, "valid": sample.field}
         try:
-            return Counted(
-                count_regions(
-                    sample.ground_truths, prediction, thresholds=self.thresholds, void=self.void, valid=sample.field
-                )
-            )
+            return Counted(count_regions(sample.ground_truths, sample.predictions, **settings))
         except DataError as error:
             raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
 
-    def pictures(self, sample: Sample, counts: RegionCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: RegionCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: outlines and states of the regions at each threshold."""
         import numpy as np
 
@@ -146,10 +129,9 @@ class Regions(Protocol, Verb, Official, Pictured):
 
     def states(self, sample: Sample, threshold: float, counts: RegionCounts | None = None) -> NDArray[np.uint8]:
         """Mark where the first annotator's regions were found at a threshold; see `region_states`."""
-        del counts
         return self._states_of(sample, self.regions(sample, [threshold])[0])
 
-    def _states_of(self, sample: Sample, regions: NDArray[Any]) -> NDArray[np.uint8]:
+    def _states_of(self, sample: Sample, regions: Array) -> NDArray[np.uint8]:
         import numpy as np
 
         from segbench.protocols.regions.counting import dense, region_states
@@ -158,12 +140,11 @@ class Regions(Protocol, Verb, Official, Pictured):
         kept = ~np.isin(sample.ground_truths[0], np.asarray(self.void))
         return region_states(regions, truth, kept if sample.field is None else kept & sample.field)
 
-    def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[NDArray[Any]]:
+    def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[Array]:
         """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
         from segbench.protocols.regions.counting import hierarchies_of, regions_at
 
-        prediction: Any = sample.predictions[0] if len(sample.predictions) == 1 else sample.predictions
-        hierarchies, cuts = hierarchies_of(prediction, sample.ground_truths[0].shape, self.thresholds)
+        hierarchies, cuts = hierarchies_of(sample.predictions, sample.ground_truths[0].shape, self.thresholds)
         return [regions_at(hierarchies, cuts, threshold) for threshold in thresholds]
 
 

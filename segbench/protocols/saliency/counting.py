@@ -6,73 +6,20 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arrays import FloatArray, as_array
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
 from segbench.protocols.annotators import zero_or_one
-from segbench.protocols.label_rules import Positive
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
-from segbench.protocols.saliency.masks import MaskRule
 
 _SIGMA = 5
 _REACH = 3
 _SQUARED_DISTANCES = 256**2  # from here on the weight of a negative is 2 to within 4e-16
 
 
-def count_saliency(
-    labels: ArrayLike,
-    scores: ArrayLike,
-    *,
-    positive: Positive | None = None,
-    stretch: bool = True,
-) -> SaliencyCounts:
-    """Measure a saliency map of one image.
-
-    Parameters
-    ----------
-    labels : array of bool, or of 0 and 1, shape (H, W)
-        Ground truth, True where salient; of any values with `positive`.
-    scores : array, shape (H, W)
-        Higher means more salient. Integers are divided by the maximum of their type.
-    positive : str, float or sequence of float, optional
-        Which values of `labels` are positive, as in `Pixels`: ``">128"``.
-    stretch : bool
-        Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
-
-    Returns
-    -------
-    SaliencyCounts
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
-        given, or a setting is out of range.
-    DataError
-        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
-
-    Examples
-    --------
-    >>> counts = count_saliency(np.eye(4), np.eye(4) / 2)
-    >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
-    (0.0, 1.0)
-    """
-    truth, values = as_array(labels, "labels"), as_array(scores, "scores")
-    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
-        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
-    if positive is not None:
-        truth = MaskRule.parse(positive).labels("labels", truth)
-    elif not np.all((truth == 0) | (truth == 1)):
-        raise ArgumentError(
-            "labels hold values other than 0 and 1; say which are positive, for instance positive='>128'"
-        )
-    return count_map("scores", truth == 1, values, stretch=stretch)
-
-
-def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, stretch: bool) -> SaliencyCounts:
+def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> SaliencyCounts:
     """Count one image; `name` is what errors call its scores."""
     from segbench.protocols.saliency import kernels
 
@@ -103,11 +50,7 @@ def count_map(name: str, labels: NDArray[np.bool_], scores: NDArray[Any], *, str
 
 
 def _counts(
-    positives: int,
-    moments: FloatArray,
-    histogram: NDArray[np.int64],
-    above: NDArray[np.int64],
-    of_weights: float,
+    positives: int, moments: FloatArray, histogram: IntArray, above: IntArray, of_weights: float
 ) -> SaliencyCounts:
     """Compute every metric of an image from histograms by label and level."""
     from segbench.protocols.saliency import kernels
@@ -134,7 +77,7 @@ def _counts(
     return SaliencyCounts(images=1, pixels=pixels, positives=positives, **in_units)
 
 
-def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
+def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
     """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
     if scores.dtype.kind not in "biuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
@@ -156,7 +99,7 @@ def stretched(name: str, scores: NDArray[Any], *, stretch: bool) -> FloatArray:
     return np.ascontiguousarray(values)
 
 
-def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
+def _of_levels(table: IntArray, *, stretch: bool) -> FloatArray:
     """Give the value of each of 256 levels; of those that no pixel has only some value in [0, 1]."""
     values = np.arange(LEVELS) / 255
     if stretch:
@@ -167,7 +110,7 @@ def _of_levels(table: NDArray[np.int64], *, stretch: bool) -> FloatArray:
     return values
 
 
-def _centroid(positives: NDArray[np.int64]) -> int:
+def _centroid(positives: IntArray) -> int:
     """Give how many rows (columns) lie before the centroid and at it; half of the image without positives."""
     number, places = int(positives.sum()), int(positives @ np.arange(positives.size))
     return (2 * places + number) // (2 * number) + 1 if number else positives.size // 2

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
 
-from segbench.core.arguments import as_whole
-from segbench.core.arrays import IntArray, as_counts, frozen
+from segbench.core.arrays import IntArray
 from segbench.core.errors import ArgumentError
 from segbench.protocols.common_thresholds import AddedByField
 
@@ -16,21 +15,6 @@ UNITS = 2**44
 """Units in 1: fine enough that no value moves by more than 3e-14, coarse enough for 2**18 images."""
 
 LEVELS = 256
-
-_LARGEST = 2**63 - 1
-_TOTALS = ("images", "pixels", "positives")
-SCALARS = (
-    "mae",
-    "s_measure",
-    "weighted_f",
-    "f_max_of_image",
-    "f_adaptive",
-    "e_adaptive",
-    "mean_iou",
-    "mean_dice",
-    "ber",
-)
-CURVES = ("precision", "recall", "f", "e")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +47,6 @@ class SaliencyCounts(AddedByField):
     """
 
     kind: ClassVar[str] = "saliency"
-    same: ClassVar[tuple[str, ...]] = ()
 
     images: int
     pixels: int
@@ -83,21 +66,22 @@ class SaliencyCounts(AddedByField):
     e: IntArray
 
     def __post_init__(self) -> None:
-        for name in (*_TOTALS, *SCALARS):
-            object.__setattr__(self, name, as_whole(getattr(self, name), name, most=_LARGEST))
-        for name in CURVES:
-            curve = as_counts(getattr(self, name), name).astype(np.int64, copy=False)
+        super().__post_init__()
+        for name, curve in zip(self.arrays, self.rows, strict=True):
             if curve.size != LEVELS:
                 raise ArgumentError(f"{name} has {curve.size} entries, expected one for each of {LEVELS} thresholds")
-            object.__setattr__(self, name, frozen(curve))
 
     @property
     def ground_truth(self) -> str:
-        """What the counts say of the ground truth, in words."""
         return f"{self.positives} positive of {self.pixels} pixels"
 
     @property
     def row(self) -> IntArray:
         """Curves, then scalars, then the number of images, as one array."""
         scalars = [getattr(self, name) for name in (*SCALARS, "images")]
-        return np.concatenate([*(getattr(self, name) for name in CURVES), np.array(scalars, np.int64)])
+        return np.concatenate([*self.rows, np.array(scalars, np.int64)])
+
+
+CURVES = SaliencyCounts.arrays
+SCALARS = tuple(each.name for each in fields(SaliencyCounts) if each.type == "int")[3:]
+"""The metrics of images that are no curves: all after the totals."""

@@ -21,7 +21,7 @@ _f_measure = compiled()(f_measure)
 
 
 @compiled()
-def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int, left: int) -> NDArray[np.int64]:
+def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int, left: int) -> IntArray:
     """Count pixels by quadrant (four), label and level; shape (8, 256), `top` and `left` are the size of the first."""
     height, width = labels.shape
     # Neighbouring pixels are often alike: they go to separate tables, or each would wait for the last.
@@ -41,9 +41,7 @@ def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int,
 
 
 @compiled()
-def moments_of_levels(
-    table: NDArray[np.int64], values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def moments_of_levels(table: IntArray, values: FloatArray) -> tuple[FloatArray, IntArray]:
     """Give what `count_values` gives, from counts by quadrant, label and level and the value of each level."""
     moments = np.zeros((3, 4, 2))
     histogram = np.zeros((2, 256), np.int64)
@@ -63,9 +61,7 @@ def moments_of_levels(
 
 
 @compiled()
-def count_values(
-    labels: NDArray[np.uint8], values: NDArray[np.float64], top: int, left: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def count_values(labels: NDArray[np.uint8], values: FloatArray, top: int, left: int) -> tuple[FloatArray, IntArray]:
     """Give moments by quadrant and label: number, sum, squares around the mean; and 256 levels by label."""
     height, width = labels.shape
     moments = np.zeros((3, 4, 2))
@@ -115,12 +111,10 @@ def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 
 @compiled()
-def cells_of_row(rows: NDArray[np.int32], squares: NDArray[np.int64], cells: NDArray[np.int32]) -> int:
+def cells_of_row(rows: NDArray[np.int32], squares: IntArray, cells: NDArray[np.int32]) -> int:
     """Find the columns with a positive that is nearest to some place of a row, and give how many there are.
 
-    `rows` and `squares` are of that row, `cells` has room for as many as there are columns. The columns are those of
-    the cells of the Voronoi diagram on the line, in order (the algorithm of Maurer, Qi and Raghavan, PAMI 2003, with
-    the ties of SciPy's ``distance_transform_edt``).
+    These are the cells of the Voronoi diagram on the line (Maurer, Qi and Raghavan, PAMI 2003), with SciPy's ties.
     """
     number = 0
     before = middle = np.int64(0)
@@ -146,7 +140,7 @@ def cells_of_row(rows: NDArray[np.int32], squares: NDArray[np.int64], cells: NDA
 
 
 @compiled()
-def ends_of_cells(squares: NDArray[np.int64], cells: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
+def ends_of_cells(squares: IntArray, cells: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
     """Find where in a row each of the cells ends; of two as near a positive the left one has the place."""
     last = cells.size - 1
     for k in range(last):
@@ -159,7 +153,7 @@ def ends_of_cells(squares: NDArray[np.int64], cells: NDArray[np.int32], ends: ND
 
 
 @compiled()
-def blur_row(errors: NDArray[np.float64], gauss: NDArray[np.float64], blurred: NDArray[np.float64]) -> None:
+def blur_row(errors: FloatArray, gauss: FloatArray, blurred: FloatArray) -> None:
     """Filter a row, which has the reach of the filter more at each end."""
     for c in range(blurred.size):
         outer = gauss[0] * (errors[c] + errors[c + 6]) + gauss[1] * (errors[c + 1] + errors[c + 5])
@@ -167,7 +161,7 @@ def blur_row(errors: NDArray[np.float64], gauss: NDArray[np.float64], blurred: N
 
 
 @compiled()
-def blur_column(window: NDArray[np.float64], r: int, gauss: NDArray[np.float64], blurred: NDArray[np.float64]) -> None:
+def blur_column(window: FloatArray, r: int, gauss: FloatArray, blurred: FloatArray) -> None:
     """Filter row `r` across rows; `window` holds those that the filter reaches, row `k` at place ``k % 7``."""
     for c in range(blurred.size):
         blurred[c] = 0.0
@@ -178,7 +172,7 @@ def blur_column(window: NDArray[np.float64], r: int, gauss: NDArray[np.float64],
 
 
 @compiled()
-def errors_of_positives(labels: NDArray[np.uint8], values: NDArray[np.float64], blurred: NDArray[np.float64]) -> float:
+def errors_of_positives(labels: NDArray[np.uint8], values: FloatArray, blurred: FloatArray) -> float:
     """Add up the errors of the positives of a row, each the lower of its own and of the filtered one."""
     total = 0.0
     for c in range(labels.size):
@@ -189,14 +183,12 @@ def errors_of_positives(labels: NDArray[np.uint8], values: NDArray[np.float64], 
 
 @compiled()
 def weighted_errors(
-    labels: NDArray[np.uint8], values: NDArray[np.float64], weights: NDArray[np.float64], gauss: NDArray[np.float64]
+    labels: NDArray[np.uint8], values: FloatArray, weights: FloatArray, gauss: FloatArray
 ) -> tuple[float, float]:
     """Add up the weighted errors of positives and of negatives; there must be a positive.
 
-    The error of a negative is weighed by its distance to the nearest positive. Positives have the lower of their error
-    and of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
-
-    `weights` are those of negatives by squared distance, the last for all farther ones; `gauss` filters along an axis.
+    A negative is weighed by its squared distance to the nearest positive. Positives have the lower of their error and
+    of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
     """
     height, width = labels.shape
     nearest = nearest_rows(labels)
@@ -267,8 +259,7 @@ def _object(moments: FloatArray, label: int) -> float:
         squares += moments[2, part, label] + own * (moments[1, part, label] / max(own, 1) - mean) ** 2
     deviation = np.sqrt(squares / (number - 1)) if number > 1 else 0.0
     mean = mean if label else 1 - mean
-    similarity: float = 2 * mean / (mean * mean + 1 + deviation + EPS)
-    return similarity
+    return 2 * mean / (mean * mean + 1 + deviation + EPS)
 
 
 @compiled()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import ClassVar, TypeVar
 
 import numpy as np
@@ -57,8 +56,8 @@ METRICS = shares(
         image_title="F adp", compared=True, priority=3, group="F",
     ),
     Metric(
-        key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", image_title="Fw",
-        compared=True, note="weighted F",
+        key="weighted_f", title="Fw", symbol=r"F_\beta^w", better="higher", image_key="weighted_f", compared=True,
+        note="weighted F",
     ),
     Metric(key="mae", title="MAE", symbol=r"\mathcal{M}", better="lower", image_key="mae", compared=True),
     Metric(key="f_max_threshold", kind="threshold", spread="erratic"),
@@ -90,11 +89,9 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         """Every metric of the benchmark itself, from sums of whole numbers."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        row: FloatArray = self.score(_in_ones(self.pooled)[np.newaxis])[0]
-        return row
+        return self.score(_in_ones(self.pooled)[np.newaxis])[0]
 
     def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan for sums over no image."""
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn
             means = sums / sums[:, -1:]
         curves = means[:, : len(CURVES) * LEVELS].reshape(-1, len(CURVES), LEVELS)
@@ -119,19 +116,15 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         """Read mean precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("saliency has no ROC curve: its papers report precision and recall")
-        heights = np.full((len(sums), at.size), np.nan)
-        for row, values in enumerate(sums):
-            if values[-1]:
-                precision, recall = (values[: 2 * LEVELS] / values[-1]).reshape(2, LEVELS)
-                heights[row] = precision_at(at, recall, precision)
-        return heights
+        means = sums[:, : 2 * LEVELS] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan)
+        precision, recall = np.hsplit(means, 2)
+        return precision_at(at, recall, precision)
 
 
 def f_measure(precision: Values, recall: Values) -> Values:
     """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
     above = (1 + BETA2) * precision * recall
-    f: Values = above / (BETA2 * precision + recall + (above == 0))
-    return f
+    return above / (BETA2 * precision + recall + (above == 0))
 
 
 def _in_ones(counts: SaliencyCounts) -> FloatArray:
@@ -153,7 +146,7 @@ class SaliencyCurve(Drawn):
 
     measure: ClassVar[str] = "f"
     beta2 = BETA2
-    best: ClassVar[Mapping[str, str]] = MappingProxyType({"f": "f_max", "e": "e_max"})
+    best: ClassVar[Mapping[str, str]] = {"f": "f_max", "e": "e_max"}
 
     thresholds: FloatArray
     precision: FloatArray
@@ -194,6 +187,5 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     [0.5652, 1.0, 1.0]
     """
     pooled = as_pooled(counts, SaliencyCounts)
-    units = pooled.images * UNITS
-    means = (pooled.precision / units, pooled.recall / units, pooled.f / units, pooled.e / units)
+    means = (each / (pooled.images * UNITS) for each in pooled.rows)
     return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means)

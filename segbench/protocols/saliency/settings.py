@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.capabilities import Checked, Pictured, Verb
+from segbench.core import capabilities as can
+from segbench.core.arguments import set_fields
 from segbench.core.counts import counts_in
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
@@ -18,21 +18,59 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.label_rules import Positive, rule_option, rule_text
-from segbench.protocols.saliency.masks import HALF, MaskRule
+from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
+    from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.saliency.counts import SaliencyCounts
     from segbench.protocols.saliency.metrics import SaliencyTable
 
+HALF = ">128"
+"""The field's rule, for levels of 8 bits."""
+
+
+@dataclass(frozen=True)
+class MaskRule(LabelRule):
+    """A rule for levels; masks of one bit are taken as they are."""
+
+    def labels(self, file: str, ground_truth: Array) -> BoolArray:
+        """Mark which pixels are salient; a mask that the rule cannot have been meant for is an error."""
+        import numpy as np
+
+        if ground_truth.dtype.kind == "b":
+            return ground_truth
+        found, highest = self.positive(ground_truth), float(ground_truth.max(initial=0))
+        if str(self) == HALF and ground_truth.dtype.kind in "iu" and highest > 255:
+            half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
+            if (found != (ground_truth > half)).any():
+                what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
+                raise DataError(file, what, _named(f">{half}"))
+        if ground_truth.any() and not found.any():
+            few = np.unique(ground_truth).size <= 2
+            if few or highest <= 1:
+                what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
+                raise DataError(file, what, _named(f">={highest:g}" if few else ">0.5"))
+        return found
+
+    def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
+        """Say that a mask with other values than 0 has no salient pixel."""
+        if labels.any() or not ground_truth.any():
+            return ()
+        what = f"ground truth is not blank, but the rule {self} finds nothing salient"
+        return (f"{what} [up to {ground_truth.max():g}]",)
+
+
+def _named(rule: str) -> str:
+    return f"name what is salient: {format_setting('positive', rule)}"
+
 
 @dataclass(frozen=True, kw_only=True)
-class Saliency(Protocol, Verb, Checked, Pictured):
+class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
     """Settings of the saliency protocol.
 
     Parameters
@@ -58,9 +96,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
     name: ClassVar[str] = "saliency"
     reads: ClassVar[Reading] = replace(MASKS, without_field="saliency compares whole images, without a field of view")
     counts = counts_in("segbench.protocols.saliency.counts", "SaliencyCounts")
-    states_called: ClassVar[Mapping[int, str]] = MappingProxyType(
-        {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
-    )
+    states_called: ClassVar[Mapping[int, str]] = {State.TRUE: "true", State.FALSE: "false", State.MISSED: "missed"}
     title: ClassVar[str] = "Saliency maps are compared with masks: S, E, F, weighted F and MAE, averaged over images."
     examples: ClassVar[tuple[str, ...]] = (
         "GT ours=PRED theirs=PRED2 -o results.segbench",
@@ -71,32 +107,27 @@ class Saliency(Protocol, Verb, Checked, Pictured):
     stretch: bool = option("Use maps as they are, instead of stretching each to [0, 1].", True)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "positive", rule_text(self.positive))
+        set_fields(self, positive=rule_text(self.positive))
 
     def signature_fields(self) -> dict[str, str]:
-        """Name the settings that a metric depends on."""
         return {"positive": str(self.positive), "stretch": "yes" if self.stretch else "no"}
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric."""
         from segbench.protocols.saliency.metrics import METRICS
 
         return METRICS
 
     def table(self, per_image: Mapping[str, SaliencyCounts]) -> SaliencyTable:
-        """Lay out counts, see `SaliencyTable`."""
         from segbench.protocols.saliency.metrics import SaliencyTable
 
         return SaliencyTable(per_image)
 
     @property
     def expected(self) -> Expected:
-        """What files may hold under these settings."""
         scores = ExpectedScores(unit_range=not self.stretch, stretched=self.stretch, pooled=False)
         return Expected(rule=MaskRule.parse(self.positive), one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
-        """Count one image."""
         from segbench.protocols.saliency.counting import count_map
 
         labels = self._labels(sample)
@@ -106,10 +137,9 @@ class Saliency(Protocol, Verb, Checked, Pictured):
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
-        del counts
         return self._pictures(sample, [threshold])[1][0]
 
-    def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: NDArray[np.float64]) -> Pictures:
+    def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: states, F and E at each threshold."""
         import numpy as np
 
@@ -124,7 +154,7 @@ class Saliency(Protocol, Verb, Checked, Pictured):
             truth, truth, states=states, metrics={name: curve[places] / UNITS for name, curve in curves.items()}
         )
 
-    def _pictures(self, sample: Sample, cuts: Sequence[float]) -> tuple[NDArray[np.bool_], list[NDArray[np.uint8]]]:
+    def _pictures(self, sample: Sample, cuts: Sequence[float]) -> tuple[BoolArray, list[NDArray[np.uint8]]]:
         """Give the labels, and the states at thresholds of the stretched map, truncated to 256 levels."""
         import numpy as np
 
@@ -135,18 +165,63 @@ class Saliency(Protocol, Verb, Checked, Pictured):
         levels = (values * 255).astype(np.int64)
         return labels, [states_of_labels(labels, levels >= np.rint(cut * 255)) for cut in cuts]
 
-    def _labels(self, sample: Sample) -> NDArray[np.bool_]:
+    def _labels(self, sample: Sample) -> BoolArray:
         """Mark which pixels are salient."""
         import numpy as np
 
         truth = only_truth(sample, "mask")
         file = sample.truth_file
         if sample.field is not None and not sample.field.all():
-            raise DataError(
-                file,
-                "a field of view leaves pixels out, but saliency compares whole images",
-                f"leave out {format_setting('field')}",
-            )
+            what = "a field of view leaves pixels out, but saliency compares whole images"
+            raise DataError(file, what, f"leave out {format_setting('field')}")
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
         return MaskRule.parse(self.positive).labels(file, truth)
+
+
+def count_saliency(
+    labels: ArrayLike, scores: ArrayLike, *, positive: Positive | None = None, stretch: bool = True
+) -> SaliencyCounts:
+    """Measure a saliency map of one image.
+
+    Parameters
+    ----------
+    labels : array of bool, or of 0 and 1, shape (H, W)
+        Ground truth, True where salient; of any values with `positive`.
+    scores : array, shape (H, W)
+        Higher means more salient. Integers are divided by the maximum of their type.
+    positive : str, float or sequence of float, optional
+        Which values of `labels` are positive, as in `Pixels`: ``">128"``.
+    stretch : bool
+        Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
+
+    Returns
+    -------
+    SaliencyCounts
+
+    Raises
+    ------
+    ArgumentError
+        If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
+        given, or a setting is out of range.
+    DataError
+        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = count_saliency(np.eye(4), np.eye(4) / 2)
+    >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
+    (0.0, 1.0)
+    """
+    from segbench.core.arrays import as_array
+    from segbench.protocols.saliency.counting import count_map
+
+    truth, values = as_array(labels, "labels"), as_array(scores, "scores")
+    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
+        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
+    if positive is not None:
+        truth = MaskRule.parse(positive).labels("labels", truth)
+    elif not ((truth == 0) | (truth == 1)).all():
+        raise ArgumentError("labels hold values other than 0 and 1; say which are positive: positive='>128'")
+    return count_map("scores", truth == 1, values, stretch=stretch)

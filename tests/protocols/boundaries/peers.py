@@ -15,13 +15,13 @@ def tie_break(prediction, ground_truth, annotator):
 
 
 def best_matching(prediction, ground_truth, max_dist_px, annotator=0):
-    """Partner of each ground-truth pixel (flat index or -1), and the cost in units of 1 / scale."""
+    """Partner of each ground-truth pixel (flat index or -1)."""
     width = ground_truth.shape[1]
     rows, columns = np.flatnonzero(ground_truth), np.flatnonzero(prediction)
     scale = 2**20 * (rows.size + 1)
     alone = max(1, int(np.ceil(1e4 * max_dist_px))) * scale
     if not rows.size:
-        return np.empty(0, int), 0
+        return np.empty(0, int)
     edges = [(i, columns.size + i, alone) for i in range(rows.size)]
     for i, g in enumerate(rows):
         for j, p in enumerate(columns):
@@ -35,4 +35,4 @@ def best_matching(prediction, ground_truth, max_dist_px, annotator=0):
     i, j = min_weight_full_bipartite_matching(graph)
     partners = np.full(rows.size, -1)
     partners[i[j < columns.size]] = columns[j[j < columns.size]]
-    return partners, int(np.asarray(graph[i, j]).astype(np.int64).sum()) - rows.size
+    return partners

@@ -28,7 +28,7 @@ def counted_alone(maps, truths, max_dist_px):
     for on in maps:
         matched_gt, used = 0, set()
         for annotator, truth in enumerate(truths):
-            partners, _ = best_matching(on, truth, max_dist_px, annotator)
+            partners = best_matching(on, truth, max_dist_px, annotator)
             matched_gt += np.count_nonzero(partners >= 0)
             used |= set(partners[partners >= 0].tolist())
         rows.append([matched_gt, sum(int(t.sum()) for t in truths), len(used), int(on.sum())])
@@ -132,19 +132,18 @@ def test_a_large_image():
 
 
 @pytest.mark.parametrize("max_dist_px", [1.5, 4, 9])
-def test_every_threshold_is_certified_where_pixels_move(max_dist_px):
+def test_every_threshold_is_matched_as_if_alone_where_pixels_move(max_dist_px):
     rng = np.random.default_rng(9)
-    truth, drawn = rng.random((2, 40, 90)) < 0.1
+    truth, drawn = rng.random((2, 20, 70)) < 0.1
     # Half of the pixels move by one from map to map: some vanish where others appear, some alone.
     maps = [np.where(rng.random(drawn.shape) < 0.5, drawn, np.roll(drawn, k, axis=1)) for k in range(12)]
     packed = np.stack([pack(each) for each in maps])
     every = np.bitwise_or.reduce(packed, axis=0)
     pair_costs = costs(truth.shape, max_dist_px, int(truth.sum()), 0)
     swept = sweep(packed, every, pack(truth), pair_costs, np.zeros_like(packed), trace=True)
-    assert all(cost == bound for cost, bound in swept.proof)
-    alone = [sb.match_boundaries(truth, each, max_dist_px) for each in maps]
-    assert [cost for cost, _ in swept.proof] == [match.cost for match in alone]
-    assert swept.matched.tolist() == [match.count for match in alone]
+    alone = [best_matching(each, truth, max_dist_px) for each in maps]
+    assert np.array_equal(swept.partners, alone)
+    assert swept.matched.tolist() == [np.count_nonzero(partners >= 0) for partners in alone]
 
 
 def test_long_lists_of_neighbours():
@@ -153,7 +152,6 @@ def test_long_lists_of_neighbours():
     counts = sb.count_boundaries(truth, scores, thresholds=[0.5, 0.7, 0.9], max_dist=0.2, thin=False)
     alone = [sb.match_boundaries(truth, scores >= t, 20) for t in (0.5, 0.7, 0.9)]
     assert counts.matched_gt.tolist() == [match.count for match in alone]
-    assert all(match.certified for match in alone)
 
 
 def test_one_annotator_given_in_three_ways():

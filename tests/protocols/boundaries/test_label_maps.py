@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.label_maps import sample_ucm2
+from segbench.protocols.boundaries.inputs import sample_ucm2
 
 
 def on_the_double_grid(labels):

@@ -50,7 +50,6 @@ def test_tolerance_zero_matches_equal_pixels():
     match = sb.match_boundaries(truth, prediction, 0)
     assert match.links[:, 0].tolist() == match.links[:, 1].tolist() == [[0, 1], [1, 1]]
     assert match.prediction[match.prediction_to_gt < 0].tolist() == [[0, 0]]
-    assert match.misses.tolist() == [[0, 2]]
 
 
 def test_one_pixel_is_matched_once():
@@ -65,7 +64,7 @@ def test_empty_and_full_maps(shape):
     full, empty = np.ones(shape), np.zeros(shape)
     for prediction, truth, count in ((full, full, full.size), (full, empty, 0), (empty, full, 0), (empty, empty, 0)):
         match = sb.match_boundaries(truth, prediction, 20)
-        assert (match.count, match.total_distance, match.certified) == (count, 0.0, True)
+        assert (match.count, match.total_distance) == (count, 0.0)
 
 
 def test_the_tie_break_is_the_documented_one():
@@ -76,7 +75,6 @@ def test_the_tie_break_is_the_documented_one():
         match = sb.match_boundaries(truth, prediction, 1, annotator=annotator)
         expected = min((0, 2), key=lambda p: tie_break(p, 1, annotator))
         assert flat_partners(match, (1, 3)).tolist() == [expected]
-        assert (match.cost - tie_break(expected, 1, annotator)) % match.scale == 0
         chosen.add(expected)
     assert chosen == {0, 2}
 
@@ -103,21 +101,17 @@ def test_distance_is_weighed_against_pairs(pixels, pairs):
     match = sb.match_boundaries(truth, truth[:, ::-1], 1)
     assert match.count == pairs
     assert match.total_distance == (pixels if pairs == pixels else 0)
-    assert match.cost // match.scale == (100 * pixels if pairs == pixels else 10_000)
-    assert match.certified
 
 
 @given(st.data())
 @settings(max_examples=25)
-def test_cost_and_every_pixel_equal_to_scipy(data):
+def test_every_pixel_equal_to_scipy(data):
     shape = data.draw(st.sampled_from([(1, 20), (9, 9), (14, 14), (6, 70)]))
     prediction, truth = (data.draw(arrays(bool, shape, elements=st.booleans(), fill=st.just(False))) for _ in range(2))
     max_dist_px = data.draw(st.sampled_from([0, 0.5, 1, 1.5, 2.83, 4.337, 20]))
     annotator = data.draw(st.integers(0, 7))
     match = sb.match_boundaries(truth, prediction, max_dist_px, annotator=annotator)
-    partners, cost = best_matching(prediction, truth, max_dist_px, annotator)
-    assert (match.cost, match.bound) == (cost, cost)
-    assert np.array_equal(flat_partners(match, shape), partners)
+    assert np.array_equal(flat_partners(match, shape), best_matching(prediction, truth, max_dist_px, annotator))
 
 
 @pytest.mark.parametrize("density", [0.05, 0.3, 0.8])
@@ -127,9 +121,7 @@ def test_random_maps_equal_scipy(density, max_dist_px):
     prediction, truth = rng.random((17, 90)) < density, rng.random((17, 90)) < 0.1
     for first, second in ((prediction, truth), (truth, prediction)):
         match = sb.match_boundaries(second, first, max_dist_px)
-        partners, cost = best_matching(first, second, max_dist_px)
-        assert (match.cost, match.bound) == (cost, cost)
-        assert np.array_equal(flat_partners(match, first.shape), partners)
+        assert np.array_equal(flat_partners(match, first.shape), best_matching(first, second, max_dist_px))
 
 
 def test_flipping_and_transposing_change_no_distance():
@@ -164,6 +156,6 @@ def test_no_such_tolerance(max_dist_px):
 
 
 def test_costs_beyond_64_bits_are_refused():
-    assert costs((2000, 3000), 27.04, 6_000_000, 0).alone < 2**62
+    assert -costs((2000, 3000), 27.04, 6_000_000, 0).pair.min() < 2**62
     with pytest.raises(ArgumentError, match="64-bit"):
         costs((20_000, 20_000), 400, 2_000_000, 0)

@@ -9,7 +9,7 @@ from scipy.io import savemat
 from segbench import Annotators, ArgumentError, Boundaries, DataError, evaluate, nms
 from segbench.core.sample import Sample
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-from segbench.protocols.boundaries.label_maps import label_boundaries
+from segbench.protocols.boundaries.inputs import label_boundaries
 
 # A diagonal of 20 pixels, so that max_dist .05 is one pixel.
 SHAPE = (12, 16)
