@@ -33,6 +33,11 @@ from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
 
 NOTHING_SAVED = "no image was saved before the run stopped"
+_ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
+_BEST_OF_TUNED = (
+    "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
+    "F at the ODS threshold of the tuning set is unbiased"
+)
 _DAMAGED = "the file was changed or damaged: run again into a new file"
 
 
@@ -46,8 +51,9 @@ def assemble(run: Run, protocol: Protocol, outcomes: Sequence[Outcome], *, file:
     counted = {outcome.name: outcome for outcome in by_name if outcome.counts}
     truths = Column[str](counted, "ground_truth_digest")
     notes, settings = run.notes, run.settings
-    if run.thresholds and f", data {data_digest(truths)}," in settings["thresholds"]:
-        notes = (*notes, "the tuning set is the test set: metrics at its thresholds are optimistic")
+    if run.thresholds:
+        same = f", data {data_digest(truths)}," in settings["thresholds"]
+        notes = (*notes, _ON_THE_TUNING_SET if same else _BEST_OF_TUNED)
     whole = len(counted) == len(by_name) and {"subset", "partial"}.isdisjoint(settings)
     counted |= _settled(counted, protocol, run, part=not whole)
     if run.thresholds and (pooling := protocol.capability(Pooling)):

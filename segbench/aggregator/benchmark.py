@@ -99,7 +99,7 @@ def evaluate(
         What was done is in the signature and, with the number of images, in ``result.notes``.
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
-        of at every distinct score, for unbiased metrics.
+        of at every distinct score, for an unbiased area. ODS, OIS and mean F take the best of them on these images.
     results : path, optional
         Results file to keep the counts in. Images that it holds under the same settings, with files that have not
         changed, are not counted again, unless they failed. A run of the same name and settings with predictions of

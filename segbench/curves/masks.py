@@ -22,7 +22,7 @@ from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs
 
 TWO_VALUED = "two-valued predictions"
-AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask"
+AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask, not at the best threshold"
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:

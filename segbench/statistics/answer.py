@@ -176,7 +176,8 @@ class Answer:
         least = number(1 - self.level, digits=2)
         said = ["lower is better"] if self.metric.better == "lower" else []
         if not self.pairs.reason:
-            said.append(f"better than: p at most {least}{f', {self.correction}' if self.correction else ''}")
+            test = f"p of the paired jackknife t-test at most {least}"
+            said.append(f"better than: {test}{f', {self.correction}' if self.correction else ''}")
         notes += ["; ".join(said)] if said else []
         return TextTable(header, rows, names=2, notes=tuple(notes)).fitted(1)
 

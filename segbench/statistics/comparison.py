@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.html import remarks_html, table_html
@@ -20,6 +21,7 @@ from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame
+from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer, answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level
@@ -168,7 +170,7 @@ class Comparison:
                 self.metric(key),
                 tuple(self.measured.values()),
                 self.place(key),
-                lambda: [each.pairs(key).p_values for each in self.beside],
+                partial(_p_values, self.beside, key),
             )
         return self._pairs[key]
 
@@ -271,6 +273,11 @@ class Comparison:
         return remarks_html(*found.sentences()) + tables + remarks_html(*self.notes)
 
 
+def _p_values(comparisons: Sequence[Comparison], key: str) -> list[FloatArray]:
+    """Give the p-values of all pairs of some comparisons; no lambda does this, so that comparisons can be pickled."""
+    return [each.pairs(key).p_values for each in comparisons]
+
+
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     methods, metric, place = comparison.methods, comparison.metric(key), comparison.place(key)
     undefined = dict.fromkeys(methods, (math.nan,) * len(methods))
@@ -304,10 +311,12 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         }
         for place, metric in compared
     }
+    masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
+    notes = [f"{', '.join(masks)}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
     return Comparison(
         measured,
         tuple(metric for _, metric in compared),
-        tuple(notes_on(next(iter(measured.values())), {metric.key: place for place, metric in compared})),
+        (*notes, *notes_on(next(iter(measured.values())), {metric.key: place for place, metric in compared})),
         {
             key: by_reason((reason, name) for name, reason in reasons.items())
             for key, reasons in lacking.items()

@@ -9,7 +9,8 @@ Degrees of freedom
 Images weigh differently in a pooled metric. With the weights w of the images (`Table.shares`), they are as good as
 e = (sum w)^2 / sum w^2 images of equal weight. A difference has e - 1 degrees of freedom. The interval of a single
 method has the smaller of e - 1 and 2 n / (k - 1), where k is the kurtosis of the pseudo-values, m4 / m2^2. Both are at
-least 2, and never above n - 1.
+least 2, but never above c - 1 for the c images that weigh something: images without positives do not make the mean F of
+two others surer.
 
 References
 ----------
@@ -26,7 +27,7 @@ from functools import cached_property
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.table import CELLS_AT_ONCE, Table, as_dense
 
 _LEAST_FREEDOM = 2.0
@@ -59,9 +60,15 @@ class Jackknife:
         return effective
 
     @cached_property
+    def counted(self) -> IntArray:
+        """How many images weigh something, shape (metrics,); all of them where none does."""
+        counted = np.count_nonzero(self.weights, axis=0)
+        return np.where(counted, counted, self.images)
+
+    @cached_property
     def freedom_of_differences(self) -> FloatArray:
         """Degrees of freedom of the difference to another method on the same images, shape (metrics,)."""
-        return np.clip(self.effective - 1, min(_LEAST_FREEDOM, self.images - 1), self.images - 1)
+        return np.maximum(self.effective - 1, np.minimum(_LEAST_FREEDOM, self.counted - 1))
 
     @cached_property
     def freedom(self) -> FloatArray:

@@ -103,10 +103,8 @@ class Measured:
         if reason := self.hardly_above_0(place):
             return Found(NO_INTERVAL, reason)
         error = float(self.jackknife.standard_errors[place])
-        if error < _NO_SPREAD and estimate in (metric.range or ()):
-            return Found(
-                NO_INTERVAL, f"{estimate:g} without each of the images, too, so that nothing shows how it varies"
-            )
+        if error < _NO_SPREAD:
+            return Found(NO_INTERVAL, "the same without each of the images, so that nothing shows how it varies")
         freedom = float(self.jackknife.freedom[place])
         reach = float(t_value(np.array(freedom), self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:

@@ -75,16 +75,23 @@ class Pairs:
         differences: FloatArray = self.estimates[one] - self.estimates[other]
         return differences
 
+    @property
+    def _counted(self) -> int:
+        """How many images weigh something in the metric, as those without positives do not in a mean F."""
+        return int(self.measured[0].jackknife.counted[self.place])
+
     @cached_property
     def reason(self) -> str:
         """Why no pair has a p-value; empty where some may have one."""
-        images = self.measured[0].images
-        if images < FEWEST_IMAGES:
-            return f"{many(images, 'image')}: differences have intervals and p-values from {FEWEST_IMAGES} images on"
+        images, enough = many(self.measured[0].images, "image"), f"from {FEWEST_IMAGES} images on"
+        if self.measured[0].images < FEWEST_IMAGES:
+            return f"{images}: differences have intervals and p-values {enough}"
         if self.metric.spread in ("jumps", "erratic"):
             return "it jumps when images change, so it has no p-value"
         if all(lost := [one.undefined_without(self.place) for one in self.measured]):
             return lost[0]
+        if self._counted < FEWEST_IMAGES:
+            return f"{self._counted} of {images} count in it: differences have intervals and p-values {enough}"
         return ""
 
     @cached_property
@@ -121,7 +128,7 @@ class Pairs:
         with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
             p_values = p_value(self.differences / errors, np.full(errors.size, self.freedom))
         same = self._same
-        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self.measured[0].images))
+        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self._counted))
         return p_values
 
     @cached_property

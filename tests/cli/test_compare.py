@@ -449,7 +449,7 @@ class TestDirections:
         folders = write_methods(tmp_path, {"good": 3, "bad": 0})
         text = segbench("compare", counted(segbench, tmp_path / "r", *folders, verb="saliency"), "--metrics", "mae").out
         assert text.startswith("good leads bad by .")
-        assert "lower is better; better than: p at most .05\n" in text
+        assert "lower is better; better than: p of the paired jackknife t-test at most .05\n" in text
 
     def test_latex_has_titles_with_arrows_and_names_its_package(self, segbench, results):
         shown = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,fpr_at_95_tpr").out

@@ -99,4 +99,4 @@ def test_intervals_and_comparisons_print_as_text():
     assert repr(intervals).endswith(intervals.signature)
     printed = str(compare_results(results, replicates=50))
     assert printed.startswith("method 0 leads method 1 by ")
-    assert "better than: p at most .05" in printed
+    assert "better than: p of the paired jackknife t-test at most .05" in printed

@@ -1,4 +1,5 @@
 import math
+import pickle
 import re
 
 import numpy as np
@@ -290,3 +291,23 @@ def test_as_many_images_as_a_difference_is_said_to_need_make_it_significant(gaps
         for name, images in few.items()
     }
     assert compare(more).answer().standings[0].better_than[:1] == ("b",)
+
+
+def test_a_mask_beside_a_soft_map_is_noted():
+    """The soft map has its best threshold on these images, the mask has not."""
+    soft, mask = {}, {}
+    rng = np.random.default_rng(0)
+    for k in range(10):
+        labels = rng.random(400) < 0.3
+        scores = labels * 0.4 + rng.random(400) * 0.6
+        soft[str(k)], mask[str(k)] = (count_pixels(labels, found) for found in (scores, scores > 0.5))
+    (note,) = compare({"soft": soft, "mask": mask}).notes
+    assert note.startswith("mask: two-valued predictions: ODS, P, R, IoU and mean are those at the mask")
+    assert compare({"mask": mask, "other": mask}).notes == ()
+
+
+def test_comparisons_can_be_pickled():
+    found = compare(pixel_methods(8))
+    found.answer()
+    again = pickle.loads(pickle.dumps(found))  # noqa: S301  our own
+    assert str(again) == str(found)

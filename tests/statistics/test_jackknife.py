@@ -242,12 +242,37 @@ def test_an_image_without_weight_counts_for_no_freedom():
     """Nine images of one pixel each and one of 10 000: as few as two of equal weight."""
     sizes = [10_000, *[20] * 9]
     images = {
-        str(k): ScoreCounts([2, 1], [size * 3 // 4, size // 4], [size // 5, 2 * size]) for k, size in enumerate(sizes)
+        str(k): ScoreCounts([2, 1], [size * 3 // 4, size // 4], [size // 5 + k, 2 * size])
+        for k, size in enumerate(sizes)
     }
     found = segbench.intervals(images)
     assert found.freedom["ods_f"] == 2
     (note,) = found.notes
     assert note.endswith(": the 10 images count as 1.0 of equal weight; 0 has 98 % of it")
+
+
+def with_empty(images, empty):
+    """Add images without positives, which have no F of their own."""
+    return images | {f"empty {k}": ScoreCounts([2, 1], [0, 0], [1, 99]) for k in range(empty)}
+
+
+def test_images_that_have_no_metric_make_its_mean_no_surer():
+    """The mean F of two images with positives: they have one degree of freedom beside any number of others."""
+    two = {"0": ScoreCounts([2, 1], [6, 4], [3, 90]), "1": ScoreCounts([2, 1], [8, 2], [1, 90])}
+    for empty in (0, 8, 28):
+        assert segbench.intervals(with_empty(two, empty)).freedom["mean_image_f"] == 1
+
+
+@pytest.mark.parametrize(("held", "p"), [(2, math.nan), (5, math.nan), (6, 2**-5), (8, 2**-7)])
+def test_a_test_of_signs_counts_the_images_that_have_the_metric(held, p):
+    better, worse = (
+        with_empty({str(k): ScoreCounts([2, 1], [hits, 10 - hits], [2, 98]) for k in range(held)}, 22)
+        for hits in (8, 6)
+    )
+    comparison = segbench.compare({"a": better, "b": worse})
+    assert row(comparison, "mean_image_f").p_value == pytest.approx(p, nan_ok=True)
+    if held < 6:
+        assert comparison.pairs("mean_image_f").reason.startswith(f"{held} of {held + 22} images count in it: ")
 
 
 def label_sets(held):

@@ -19,6 +19,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import rounded
 from segbench.core.metric import Metric, left_out_note
+from segbench.core.numbers import number
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import column_sums
@@ -104,6 +105,7 @@ class FixedThresholds(Block):
 
     @property
     def left_out(self) -> Sequence[str]:
+        """How many images means over images leave out, and which thresholds are not among the scores."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
         images = 0 if self.images.rest is not None else len(self.images)
         defined = _Points.of(self.rows[:images], self._at.size).defined.astype(bool)
@@ -112,7 +114,17 @@ class FixedThresholds(Block):
             left_out_note([metric for metric, _ in some], "without a value", int(np.sum(~some[0][1])), images)
             for some in alike.values()
         )
-        return tuple(itertools.chain.from_iterable(notes))
+        return (*self._outside, *itertools.chain.from_iterable(notes))
+
+    @property
+    def _outside(self) -> Iterable[str]:
+        """Name thresholds that no score reaches, or all do, as those of probabilities beside logits."""
+        scores = self.images.pool.counts.scores
+        for at in self._at if scores.size else ():
+            if at > scores[0]:
+                yield f"no score reaches {at:g}: the highest is {number(float(scores[0]))}"
+            elif at <= scores[-1]:
+                yield f"all scores reach {at:g}: the lowest is {number(float(scores[-1]))}"
 
     def _pooled(self, points: _Points) -> FloatArray:
         """Compute metrics from counts, shape (rows, thresholds, metrics)."""

@@ -111,3 +111,18 @@ def test_on_the_command_line(folders, segbench):
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(ArgumentError):
         Pixels(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("scores", "note"),
+    [
+        ([-3.0, -1.5, 2.0], None),
+        ([-3.0, -1.5, 0.25], "no score reaches 0.5: the highest is .2500"),
+        ([3.0, 1.5, 0.5], "all scores reach 0.5: the lowest is .5000"),
+        (np.array([0, 1, 1], np.uint8), "no score reaches 0.5: the highest is .0039"),
+    ],
+)
+def test_a_threshold_outside_the_scores_is_noted(scores, note):
+    counts = segbench.count_pixels([0, 1, 1], scores)
+    table = segbench.Pixels(at=(0.5,)).table({"a": counts})
+    assert [one for one in table.notes if "0.5" in one] == [note] * (note is not None)
