@@ -96,8 +96,8 @@ def test_different_thresholds_ground_truth_or_kinds_are_refused():
 
 
 def test_an_undefined_r50_has_a_reason():
-    images = {str(k): BoundaryCounts([0.5], [1], [9], [1], [9]) for k in range(12)}
+    images = {str(k): BoundaryCounts([0.5], [1 + k % 2], [9], [1 + k % 2], [9]) for k in range(12)}
     result = intervals(images, replicates=20)
     assert math.isnan(result["r50"][0])
     assert "r50" in result.undefined
-    assert result["ods_f"] == pytest.approx((1 / 9, 1 / 9))
+    assert result["ods_f"][0] < 1 / 6 < result["ods_f"][1]
