@@ -142,13 +142,10 @@ class Curve(Drawn):
     @property
     def precision(self) -> FloatArray:
         """TP / (TP + FP); where nothing is predicted, the limit, which is the first precision there is."""
-        predicted = np.add(self.tp, self.fp, dtype=np.float64)
-        blank = int(np.searchsorted(predicted, 0, "right"))
-        if blank == predicted.size:
-            return np.full(predicted.size, np.nan)
-        predicted[:blank] = 1
-        precision: FloatArray = np.divide(self.tp, predicted, out=predicted)
-        precision[:blank] = precision[blank]
+        from segbench.curves import kernels
+
+        precision = np.empty(self.tp.size)
+        kernels.precisions(self.tp, self.fp, precision)
         return precision
 
     @property

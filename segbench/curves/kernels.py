@@ -44,6 +44,28 @@ def added(total: float, lost: float, part: float) -> tuple[float, float]:
 
 
 @_compiled
+def running(counts: Counts, into: Counts) -> int:
+    """Add whole numbers up from 0, and return their total; they may have come out of a float product."""
+    total = np.int64(0)
+    into[0] = total
+    for k in range(counts.size):
+        total += np.int64(counts[k])
+        into[k + 1] = total
+    return int(total)
+
+
+@_compiled
+def precisions(tp: Counts, fp: Counts, into: NDArray[np.float64]) -> None:
+    """Write TP / (TP + FP) of all points; where nothing is predicted, the first precision there is, or nan."""
+    for k in range(tp.size):
+        into[k] = float(tp[k]) / (float(tp[k]) + float(fp[k]))
+    blank = 0
+    while blank < tp.size and tp[blank] + fp[blank] == 0:
+        blank += 1
+    into[:blank] = into[blank] if blank < tp.size else math.nan
+
+
+@_compiled
 def segment_area(a: float, f: float, b: float, g: float) -> float:
     """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g.
 

@@ -1,4 +1,4 @@
-"""Compiled loops of the pixel protocol: histograms of levels, and the distinct values of float scores.
+"""Compiled loops of the pixel protocol: histograms of levels, and the distinct values of scores in double precision.
 
 Imported only when pixels are counted, so that ``import segbench`` stays quick.
 """
@@ -55,39 +55,6 @@ def split_negated(
         into_second[j] = negated
         i += np.uintp(classes[k] == 1)
         j += np.uintp(classes[k] == 0)
-
-
-@compiled()
-def sort_bits(bits: NDArray[Any], spare: NDArray[Any]) -> None:
-    """Sort float32 numbers, given as uint32, by 11 bits at a time; NaN goes to both ends, -0 before 0.
-
-    Takes as long on every processor, which `numpy.sort` does not: some are slow at what it does with AVX-512.
-    """
-    sign, ones, low = np.uint32(1 << 31), np.uint32(2**32 - 1), np.uint32(2047)
-    ends = np.zeros((3, 2048), np.uintp)
-    for i in range(bits.size):
-        key = np.uint32(bits[i] ^ (ones if bits[i] & sign else sign))  # which rises as the number does
-        bits[i] = key
-        ends[0, key & low] += np.uintp(1)
-        ends[1, (key >> np.uint32(11)) & low] += np.uintp(1)
-        ends[2, key >> np.uint32(22)] += np.uintp(1)
-    for counts in ends:
-        place = np.uintp(0)
-        for j in range(counts.size):
-            counts[j], place = place, place + counts[j]
-    for i in range(bits.size):
-        digit = bits[i] & low
-        spare[ends[0, digit]] = bits[i]
-        ends[0, digit] += np.uintp(1)
-    for i in range(bits.size):
-        digit = (spare[i] >> np.uint32(11)) & low
-        bits[ends[1, digit]] = spare[i]
-        ends[1, digit] += np.uintp(1)
-    for i in range(bits.size):
-        digit = bits[i] >> np.uint32(22)
-        spare[ends[2, digit]] = np.uint32(bits[i] ^ (sign if bits[i] & sign else ones))
-        ends[2, digit] += np.uintp(1)
-    bits[:] = spare
 
 
 @compiled()

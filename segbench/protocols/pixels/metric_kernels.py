@@ -17,6 +17,7 @@ from segbench.curves.kernels import (
     pr_area_exact,
     precision_steps,
     roc_area,
+    running,
     short_segment_areas,
     unless_long,
 )
@@ -27,14 +28,6 @@ Counts = NDArray[Any]
 _compiled = compiled(error_model="numpy")
 
 needed_for_fpr = _compiled(needed)
-
-
-@_compiled
-def running(counts: Counts, into: Counts) -> None:
-    """Cumulate whole numbers, which may have come out of a float product."""
-    into[0] = 0
-    for k in range(counts.size):
-        into[k + 1] = into[k] + np.int64(counts[k])
 
 
 @_compiled
