@@ -6,8 +6,7 @@ Images and arrays are counted as any others; some examples give a curve by its p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -21,13 +20,13 @@ from segbench.curves.areas import AreaMethod, auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
 from segbench.loaders.presets import shipped
-from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
+from segbench.verification.checks import Check, Part, compare_texts, counted, expected, small_group
 
 
 def paper_parts() -> list[Part]:
     """Give a part a paper."""
     return [
-        Part(paper["title"], [Group(case["name"], partial(_example, case)) for case in paper["case"]])
+        Part(paper["title"], [small_group(case["name"], partial(_example, case)) for case in paper["case"]])
         for paper in expected("papers")["paper"]
     ]
 
@@ -35,31 +34,23 @@ def paper_parts() -> list[Part]:
 def demo_part() -> Part:
     """Give the table that `segbench demo` prints, as the README shows it."""
     methods = expected("demo")["methods"].items()
-    groups = [Group(method, partial(_demo_method, method, texts)) for method, texts in methods]
+    groups = [small_group(method, partial(_demo_method, method, texts)) for method, texts in methods]
     return Part("The demo's table, nine photographs that ship with segbench", groups)
 
 
-def _demo_method(method: str, texts: Sequence[str], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+def _demo_method(method: str, texts: Sequence[str]) -> Iterator[Check]:
     table = expected("demo")
     _, summary = _pixels(shipped("demo") / "objects", f"predictions/{method}")
-    known = dict(zip(table["metrics"], map(read_expectation, texts), strict=True))
-    wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
-    yield from compare(wanted, summary, allowed, table["source"])
+    yield from compare_texts(dict(zip(table["metrics"], texts, strict=True)), summary, table["source"])
 
 
-def _example(case: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+def _example(case: Mapping[str, Any]) -> Iterator[Check]:
     counts, summary = _counts_of(case)
     for row in case["metrics"]:
         reading = Reading(**{key: value for key, value in row.items() if key not in {"is", "source", "note"}})
-        value, allowed = read_expectation(row["is"])
-        yield Check(
-            what=reading.name,
-            expected=value,
-            got=reading.of(counts, summary),
-            allowed=allowed,
-            source=row["source"],
-            note=row.get("note", ""),
-        )
+        found = {reading.name: reading.of(counts, summary)}
+        for check in compare_texts({reading.name: row["is"]}, found, row["source"]):
+            yield replace(check, note=row.get("note", ""))
 
 
 def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float]]:
