@@ -16,6 +16,7 @@ from numba import njit
 from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
+from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -95,3 +96,12 @@ def compiled(**options: Any) -> Callable[[Function], Function]:  # noqa: ANN401 
         return compiled_function
 
     return decorate
+
+
+@compiled()
+def root_of(parents: NDArray[Any], label: int) -> int:
+    """Give the label that stands for a component, and shorten the way to it."""
+    while parents[label] != label:
+        parents[label] = parents[parents[label]]
+        label = parents[label]
+    return label

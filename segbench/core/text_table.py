@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -149,3 +150,17 @@ def data_frame(
     except ImportError as error:
         raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
     return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)
+
+
+def table_html(table: TextTable, caption: str = "") -> str:
+    """Write a table, without its notes."""
+    from tabulate import tabulate
+
+    sides = ["left"] * table.names + ["right"] * (len(table.header) - table.names)
+    text = tabulate(table.rows, table.header, tablefmt="html", colalign=sides, disable_numparse=True)
+    return f"{remarks_html(caption) if caption else ''}{text}"
+
+
+def remarks_html(*remarks: str) -> str:
+    """Write remarks, one below the other."""
+    return "".join(f"<div><small>{escape(remark)}</small></div>" for remark in remarks)

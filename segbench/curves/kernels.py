@@ -1,7 +1,8 @@
 """Compiled loops over the points of a curve; imported only where one is called, because Numba is slow to load.
 
 Every kernel takes the cumulative counts of `segbench.curves.points`: tp, fp from (0, 0) to (P, N), read-only integers.
-Areas under PR curves come multiplied by P. Long sums are compensated (Kahan), so their error does not grow with length.
+Areas under PR curves come multiplied by P. Long sums are compensated (Kahan), so their error does not grow with length:
+they come with what rounding lost, and go on from both over more points, which begin with the last one summed.
 """
 
 from __future__ import annotations
@@ -138,9 +139,8 @@ def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
 
 
 @_compiled
-def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Continue the sum of `pr_area_exact` over more points, which begin with the last one summed."""
-    total, lost = sums
+def pr_area_exact(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
+    """Sum the exact areas of all segments, times P."""
     short = np.empty(min(_SEGMENTS_AT_ONCE, tp.size) + 1)
     for begin in range(0, tp.size - 1, _SEGMENTS_AT_ONCE):
         some_tp, some_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
@@ -149,30 +149,21 @@ def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None
             if some_tp[k] != some_tp[k - 1]:
                 a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
                 total, lost = added(total, lost, unless_long(short[k], a, f, b, g))
-    sums[0], sums[1] = total, lost
+    return total, lost
 
 
 @_compiled
-def pr_area_exact(tp: Counts, fp: Counts) -> float:
-    """Sum the exact areas of all segments, times P."""
-    sums = np.zeros(2)
-    add_pr_area_exact(tp, fp, sums)
-    return float(sums[0])
-
-
-@_compiled
-def pr_area_trapezoid(tp: Counts, fp: Counts) -> float:
+def pr_area_trapezoid(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
     """Sum the trapezoids over whole true positives of all segments, times P."""
-    total = lost = 0.0
     for k in range(1, tp.size):
         if tp[k] != tp[k - 1]:
             part = segment_trapezoid(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
             total, lost = added(total, lost, part)
-    return total
+    return total, lost
 
 
 @_compiled
-def pr_area_linear(tp: Counts, fp: Counts) -> float:
+def pr_area_linear(tp: Counts, fp: Counts) -> tuple[float, float]:
     """Sum the areas under straight lines between PR points, times P; level up to the first point with predictions."""
     total = 0.0
     before = -1.0
@@ -185,27 +176,18 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
             before = precision
         total += float(tp[k] - tp[k - 1]) * (before + precision) / 2
         before = precision
-    return total
+    return total, 0.0
 
 
 @_compiled
-def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Continue the sum of `precision_steps` over more points, which begin with the last one summed."""
-    total, lost = sums
+def precision_steps(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
+    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
     for k in range(1, tp.size):
         now = float(tp[k])
         gained = now - float(tp[k - 1])
         if gained > 0.0:
             total, lost = added(total, lost, gained * (now / (now + float(fp[k]))))
-    sums[0], sums[1] = total, lost
-
-
-@_compiled
-def precision_steps(tp: Counts, fp: Counts) -> float:
-    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
-    sums = np.zeros(2)
-    add_precision_steps(tp, fp, sums)
-    return float(sums[0])
+    return total, lost
 
 
 @_compiled
@@ -235,14 +217,13 @@ def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], neede
 
 
 @_compiled
-def add_roc_area(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Continue the sum of `roc_area` over more points, which begin with the last one summed."""
-    total, lost = sums
+def roc_area_rounded(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
+    """Sum the trapezoids under the ROC points, times P N, in floats."""
     for k in range(1, tp.size):
         gained = float(fp[k] - fp[k - 1])
         if gained > 0.0:
             total, lost = added(total, lost, gained * (float(tp[k - 1]) + float(tp[k])) / 2)
-    sums[0], sums[1] = total, lost
+    return total, lost
 
 
 @_compiled
@@ -253,9 +234,7 @@ def roc_area(tp: Counts, fp: Counts) -> float:
         for k in range(1, tp.size):
             twice += (np.int64(fp[k]) - np.int64(fp[k - 1])) * (np.int64(tp[k - 1]) + np.int64(tp[k]))
         return twice / 2
-    sums = np.zeros(2)
-    add_roc_area(tp, fp, sums)
-    return float(sums[0])
+    return float(roc_area_rounded(tp, fp)[0])
 
 
 @_compiled

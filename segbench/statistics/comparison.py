@@ -15,11 +15,10 @@ import numpy as np
 
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.table import Table
-from segbench.core.text_table import data_frame
+from segbench.core.text_table import data_frame, remarks_html, table_html
 from segbench.statistics.answer import Answer, answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.compiling import compiled
-from segbench.core.components import root_of
+from segbench.core.compiling import compiled, root_of
 
 _compiled = compiled(error_model="numpy")
 

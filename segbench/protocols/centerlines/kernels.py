@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.compiling import compiled
-from segbench.core.components import root_of
+from segbench.core.compiling import compiled, root_of
 
 ByteArray = NDArray[np.uint8]
 IntArray = NDArray[np.int64]
