@@ -149,7 +149,7 @@ def sort_buckets(words: NDArray[Any], buckets: Buckets, spare: NDArray[Any]) -> 
     for end in buckets.ends:
         some, other = words[start:end], spare[: end - start]
         if some.size <= _FEW:
-            insert(some)
+            some.sort()
         else:
             for digit in range(digits):
                 sort_by_digit(some, other, np.uint32(digit * width + 1), places)
@@ -198,14 +198,3 @@ def sort_by_digit(words: NDArray[Any], into: NDArray[Any], shift: Any, places: N
     for word in words:
         into[places[word >> shift & digits]] = word
         places[word >> shift & digits] += np.uintp(1)
-
-
-@compiled()
-def insert(words: NDArray[Any]) -> None:
-    """Sort few words."""
-    for k in range(1, words.size):
-        word, place = words[k], k
-        while place > 0 and words[place - 1] > word:
-            words[place] = words[place - 1]
-            place -= 1
-        words[place] = word

@@ -23,7 +23,6 @@ from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
-Interval = tuple[float, float]
 Held = TypeVar("Held", bound=Counts)
 
 CELLS_AT_ONCE = 2**21

@@ -19,7 +19,7 @@ from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html, table_html
-from segbench.statistics.answer import Answer, answer
+from segbench.statistics.answer import Answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import TIED, Pairs
@@ -229,7 +229,7 @@ class Comparison:
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
         pairs = self.pairs(self.metric(key).key)
-        return answer(self.methods, pairs, level=self.level, classes=1 + len(self.beside))
+        return Answer(self.methods, pairs, self.level, 1 + len(self.beside))
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
