@@ -77,6 +77,15 @@ class TextTable:
         """Columns of a terminal that it takes."""
         return sum(max(map(len, column)) + 1 for column in zip(self.header, *self.rows, strict=True)) - 1
 
+    @property
+    def sides(self) -> str:
+        """How columns are aligned, a letter each: names to the left, ``<``, metrics to the right, ``>``."""
+        return "<" * self.names + ">" * (len(self.header) - self.names)
+
+    def __str__(self) -> str:
+        """Print it, with its notes."""
+        return "\n".join([aligned([self.header, *self.rows], self.sides), *self.notes])
+
     def fitted(self, column: int) -> TextTable:
         """Shorten the names in a column so that a terminal shows rows whole; names stay different and readable."""
         names = [row[column] for row in self.rows]
@@ -156,7 +165,7 @@ def table_html(table: TextTable, caption: str = "") -> str:
     """Write a table, without its notes."""
     from tabulate import tabulate
 
-    sides = ["left"] * table.names + ["right"] * (len(table.header) - table.names)
+    sides = [{"<": "left", ">": "right"}[side] for side in table.sides]
     text = tabulate(table.rows, table.header, tablefmt="html", colalign=sides, disable_numparse=True)
     return f"{remarks_html(caption) if caption else ''}{text}"
 

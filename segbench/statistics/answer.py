@@ -11,7 +11,7 @@ from functools import cached_property
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first
-from segbench.core.text_table import WIDTH, TextTable, aligned
+from segbench.core.text_table import WIDTH, TextTable
 from segbench.statistics.measured import Found, Interval
 from segbench.statistics.pairs import Pairs
 
@@ -214,11 +214,7 @@ class Answer:
 
     def __str__(self) -> str:
         """Print the verdict and the tables."""
-        parts = ["\n".join(self.sentences())]
-        for table in self.tables():
-            sides = "<" * table.names + ">" * (len(table.header) - table.names)
-            parts.append("\n".join([aligned([table.header, *table.rows], sides), *table.notes]))
-        return "\n\n".join(parts)
+        return "\n\n".join(["\n".join(self.sentences()), *map(str, self.tables())])
 
 
 def _rank(metric: Metric, estimate: float) -> float:
