@@ -302,10 +302,7 @@ def _hull(counts: ScoreCounts, space: Space) -> Curve:
 
 
 def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
-    """Give recall and precision to draw: measured points, and the bent line between distant ones.
-
-    Between two points false positives grow linearly with true positives, so precision follows a hyperbola.
-    """
+    """Give recall and precision to draw: measured points, and the hyperbola between distant ones."""
     tp, fp = tp.astype(np.float64), fp.astype(np.float64)
     rising = np.append(True, np.diff(tp) > 0)
     between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]

@@ -68,10 +68,8 @@ def precisions(tp: Counts, fp: Counts, into: NDArray[np.float64]) -> None:
 
 @_compiled
 def segment_area(a: float, f: float, b: float, g: float) -> float:
-    """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g.
-
-    The textbook form subtracts logarithms of neighbouring large numbers and loses every digit at pixel counts.
-    """
+    """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g."""
+    # The textbook form subtracts logarithms of neighbouring large numbers and loses every digit at pixel counts.
     width = b - a
     if width == 0.0:
         return 0.0
@@ -111,10 +109,8 @@ def unless_long(short: float, a: float, f: float, b: float, g: float) -> float:
 
 @_compiled
 def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
-    """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4).
-
-    The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of the two rules.
-    """
+    """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4)."""
+    # The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of both rules.
     width = b - a
     if width == 0.0:
         return 0.0
@@ -205,10 +201,7 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
 
 @_compiled
 def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer) -> float:
-    """Give the false positives where as many true positives as needed are reached; among several scores, linear in TP.
-
-    `several` marks the points that several scores are counted at.
-    """
+    """Give the false positives at so many true positives, linear in TP at points of `several` scores."""
     k = np.searchsorted(tp, needed)
     if k == 0 or not several[k - 1]:
         return float(fp[k])
@@ -239,12 +232,9 @@ def roc_area(tp: Counts, fp: Counts) -> float:
 
 @_compiled
 def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool:
-    """Decide whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
-
-    A run of 0 means a vertical line, steeper than all others.
-    """
+    """Decide whether next_rise / next_run <= rise / run, by Euclid's divisions: exact, and no product can overflow."""
     while True:
-        if run == 0:
+        if run == 0:  # a vertical line, steeper than all others
             return True
         if next_run == 0:
             return False
@@ -292,12 +282,9 @@ def best_points(positives: Counts, negatives: Counts, ends: NDArray[np.int64], b
 
 @_compiled
 def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
-    """Number the vertices of the ROC convex hull, first and last included, in `chain`, and give how many there are.
-
-    Points follow each other without repetition; those on a straight edge are left out. Points that their neighbours
-    already put on or below the hull are left out first, without a branch, and the last two vertices are kept in
-    variables: both take a third of the time each.
-    """
+    """Number the vertices of the ROC convex hull of different points in `chain`, and give how many there are."""
+    # Points that their neighbours already put on or below the hull are left out first, without a branch, and the last
+    # two vertices are kept in variables: without that it takes twice as long.
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
     last = tp.size - 1
     candidates = 1
