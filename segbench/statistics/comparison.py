@@ -295,24 +295,15 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     for table in tables.values():
         refuse_outside(table.metrics, table.estimates.tolist())
     measured = {name: Measured(table, level, replicates, seed) for name, table in tables.items()}
-    all_metrics = next(iter(tables.values())).metrics
-    compared = [(place, metric) for place, metric in enumerate(all_metrics) if metric.key and metric.kind == "score"]
-    lacking = {
-        metric.key: {
-            name: table.why_undefined(metric) for name, table in tables.items() if math.isnan(table.estimates[place])
-        }
-        for place, metric in compared
-    }
-    return Comparison(
-        measured,
-        tuple(metric for _, metric in compared),
-        tuple(notes_on(next(iter(measured.values())), {metric.key: place for place, metric in compared})),
-        {
-            key: by_reason((reason, name) for name, reason in reasons.items())
-            for key, reasons in lacking.items()
-            if reasons
-        },
-    )
+    first = next(iter(measured.values()))
+    metrics = {place: one for place, one in enumerate(first.table.metrics) if one.key and one.kind == "score"}
+    undefined = {}
+    for place, metric in metrics.items():
+        without = (name for name, table in tables.items() if math.isnan(table.estimates[place]))
+        if lacking := [(tables[name].why_undefined(metric), name) for name in without]:
+            undefined[metric.key] = by_reason(lacking)
+    notes = notes_on(first, {metric.key: place for place, metric in metrics.items()})
+    return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 
 def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
