@@ -25,7 +25,6 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.html import remarks_html, table_html
 from segbench.core.interface import setting
 from segbench.core.metric import columns, headline
 from segbench.core.numbers import many, number, of_all
@@ -34,7 +33,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
-from segbench.core.text_table import TextTable, data_frame
+from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of

@@ -142,10 +142,7 @@ class OnDevice:
     """Takes tensors on a device, and copies no more of them than it needs."""
 
     def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
-        """Count the pixels of tensors there; None where it counts on the host what was reduced there.
-
-        `of` is what errors put behind "labels" and "scores".
-        """
+        """Count the pixels of tensors there; None where the host counts. `of` follows "labels" in errors."""
         del labels, scores, valid, of
         return None
 

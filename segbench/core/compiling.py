@@ -17,6 +17,7 @@ from numba import njit
 from numba.core import config
 from numba.core.caching import FunctionCache
 from numba.core.compiler_lock import global_compiler_lock
+from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -117,3 +118,12 @@ def part(function: Function, *, forceinline: bool = False) -> Function:
     # Counting references to arrays, which live as long as the kernel runs anyway, doubles the time of the matching.
     options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
     return dispatcher_of(function, nogil=True, forceinline=forceinline, **options)
+
+
+@compiled()
+def root_of(parents: NDArray[Any], label: int) -> int:
+    """Give the label that stands for a component, and shorten the way to it."""
+    while parents[label] != label:
+        parents[label] = parents[parents[label]]
+        label = parents[label]
+    return label

@@ -32,10 +32,7 @@ def named(field: str) -> str:
 
 
 def format_setting(field: str, value: object = ..., *, of: str = "") -> str:
-    """Write a setting with a value, perhaps `of` settings: ``repairs=Repairs(scale=255)``, or ``--scale 255``.
-
-    Without a value it is ``field=...`` or ``--field``.
-    """
+    """Write a setting with a value or ``...``: ``repairs=Repairs(scale=255)``, or ``--scale 255``."""
     value = tuple(map(_plain, value)) if isinstance(value, (tuple, list)) else _plain(value)
     argument = f"{field}={'...' if value is ... else repr(value)}"
     words = "" if value is ... or isinstance(value, bool) else f" {_typed(value)}"

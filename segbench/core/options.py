@@ -88,8 +88,8 @@ def words_of(kind: type, settings: Mapping[str, Any]) -> tuple[list[str], list[s
             typed = without if made(kind, without) == made(kind, typed) else typed
     words = [word for name, text in typed.items() for word in (flag_of(options[name]), text) if word is not True]
     set_ = {name for each in options.values() for name in (each.name, *each.metadata.get("also", ()))}
-    others = [each for each in fields(kind) if each.name not in set_ and settings.get(each.name, each.default)]
-    return words, [each.name for each in others if settings.get(each.name, each.default) != each.default]
+    others = [each for each in fields(kind) if each.name not in set_ and settings.get(each.name)]
+    return words, [each.name for each in others if settings[each.name] != each.default]
 
 
 def _written(value: Any) -> str:  # noqa: ANN401  of a field

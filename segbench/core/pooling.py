@@ -38,10 +38,7 @@ class InBatches(Protocol):
 
 
 class Pooling:
-    """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much.
-
-    `per_image` gives the counts of an image again; `extra` are counts of no image in particular.
-    """
+    """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much."""
 
     def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:
         self._per_image, self._extra = per_image, extra

@@ -320,7 +320,7 @@ class Pool:
 
 def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     """Sum counts that all lie in memory, in one step."""
-    ignored = sum(part.ignored for part in parts)
+    ignored = as_whole(sum(part.ignored for part in parts), "ignored", most=LARGEST_TOTAL)
     of_predictions = all(part.of_predictions for part in parts)
     present = [part for part in parts if part.scores.size]
     if not present:
@@ -339,19 +339,20 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
         from segbench.core.sorting import added_up
 
         scores, positives, negatives = added_up(keys, *counts)
-        return ScoreCounts.unchecked(
-            scores=scores,
-            positives=positives,
-            negatives=negatives,
-            ignored=ignored,
-            threshold_source=source,
-            of_predictions=of_predictions,
-        )
-    order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
-    keys = keys[order]
-    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-    positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
-    return ScoreCounts(keys[last], positives, negatives, ignored, source, of_predictions)
+    else:
+        order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
+        keys = keys[order]
+        last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+        positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
+        scores = keys[last]
+    return ScoreCounts.unchecked(
+        scores=scores,
+        positives=positives,
+        negatives=negatives,
+        ignored=ignored,
+        threshold_source=source,
+        of_predictions=of_predictions,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import UnknownMetricError
-from segbench.core.html import table_html
 from segbench.core.numbers import number
-from segbench.core.text_table import TextTable, aligned, data_frame
+from segbench.core.text_table import TextTable, aligned, data_frame, table_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,6 @@ from segbench.core.metric import Metric, refuse_outside
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
-Interval = tuple[float, float]
 Held = TypeVar("Held", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
@@ -213,11 +212,9 @@ class CountsTable(Table, Generic[Held]):
 
 
 class Columns:
-    """Matrices side by side as one, each dense or sparse, of double or single precision, for `Table.rows`.
+    """Matrices side by side as one, each dense or sparse, for `Table.rows`."""
 
-    Single precision is for whole numbers of which every needed sum is below 2**24: it is exact then, and a
-    product takes less than half the time.
-    """
+    # Single precision is for whole numbers with sums below 2**24: these are exact, and products take half the time.
 
     __array_ufunc__ = None  # so that ``weights @ columns`` is `__rmatmul__`
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -75,6 +76,15 @@ class TextTable:
     def width(self) -> int:
         """Columns of a terminal that it takes."""
         return sum(max(map(len, column)) + 1 for column in zip(self.header, *self.rows, strict=True)) - 1
+
+    @property
+    def sides(self) -> str:
+        """How columns are aligned, a letter each: names to the left, ``<``, metrics to the right, ``>``."""
+        return "<" * self.names + ">" * (len(self.header) - self.names)
+
+    def __str__(self) -> str:
+        """Print it, with its notes."""
+        return "\n".join([aligned([self.header, *self.rows], self.sides), *self.notes])
 
     def fitted(self, column: int) -> TextTable:
         """Shorten the names in a column so that a terminal shows rows whole; names stay different and readable."""
@@ -149,3 +159,17 @@ def data_frame(
     except ImportError as error:
         raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
     return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)
+
+
+def table_html(table: TextTable, caption: str = "") -> str:
+    """Write a table, without its notes."""
+    from tabulate import tabulate
+
+    sides = [{"<": "left", ">": "right"}[side] for side in table.sides]
+    text = tabulate(table.rows, table.header, tablefmt="html", colalign=sides, disable_numparse=True)
+    return f"{remarks_html(caption) if caption else ''}{text}"
+
+
+def remarks_html(*remarks: str) -> str:
+    """Write remarks, one below the other."""
+    return "".join(f"<div><small>{escape(remark)}</small></div>" for remark in remarks)

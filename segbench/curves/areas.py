@@ -125,4 +125,4 @@ def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
         raise ArgumentError(f"method is {method!r}; expected 'exact', 'trapezoid' or 'linear'")
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}
-    return kernels.area_share(sums[method](tp, fp), tp[-1]) if tp[-1] else math.nan
+    return kernels.area_share(sums[method](tp, fp)[0], tp[-1]) if tp[-1] else math.nan

@@ -142,13 +142,10 @@ class Curve(Drawn):
     @property
     def precision(self) -> FloatArray:
         """TP / (TP + FP); where nothing is predicted, the limit, which is the first precision there is."""
-        predicted = np.add(self.tp, self.fp, dtype=np.float64)
-        blank = int(np.searchsorted(predicted, 0, "right"))
-        if blank == predicted.size:
-            return np.full(predicted.size, np.nan)
-        predicted[:blank] = 1
-        precision: FloatArray = np.divide(self.tp, predicted, out=predicted)
-        precision[:blank] = precision[blank]
+        from segbench.curves import kernels
+
+        precision = np.empty(self.tp.size)
+        kernels.precisions(self.tp, self.fp, precision)
         return precision
 
     @property
@@ -305,10 +302,7 @@ def _hull(counts: ScoreCounts, space: Space) -> Curve:
 
 
 def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
-    """Give recall and precision to draw: measured points, and the bent line between distant ones.
-
-    Between two points false positives grow linearly with true positives, so precision follows a hyperbola.
-    """
+    """Give recall and precision to draw: measured points, and the hyperbola between distant ones."""
     tp, fp = tp.astype(np.float64), fp.astype(np.float64)
     rising = np.append(True, np.diff(tp) > 0)
     between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]

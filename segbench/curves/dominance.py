@@ -78,11 +78,9 @@ def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) ->
 
 
 def _witness(curve_a: Points, curve_b: Points) -> Fraction | None:
-    """Give the true positives at which a has most false positives more than b, if it has any.
-
-    On a stretch between breaks both curves are straight. The excess at its ends is held as two whole numbers over one
-    positive base, so that its sign is exact at any counts.
-    """
+    """Give the true positives at which a has most false positives more than b, if it has any."""
+    # On a stretch between breaks both curves are straight. The excess at its ends is held as whole numbers over one
+    # positive base, so that its sign is exact at any counts.
     curves = curve_a, curve_b
     breaks = np.unique(np.concatenate([tp for tp, _ in curves]).astype(np.int64))
     (starts_a, ends_a, width_a), (starts_b, ends_b, width_b) = (_at_ends(tp, fp, breaks) for tp, fp in curves)
@@ -101,10 +99,7 @@ def _witness(curve_a: Points, curve_b: Points) -> Fraction | None:
 
 
 def _at_ends(tp: NDArray[Any], fp: NDArray[Any], breaks: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-    """Give false positives just after the start and just before the end of each stretch between breaks.
-
-    Both are Python integers over the third: the width of the curve's own segment there.
-    """
+    """Give false positives just after the start and before the end of each stretch, as whole numbers over a width."""
     after = np.searchsorted(tp, breaks[1:], "left")  # the first point at or beyond the end
     left, low = tp[after - 1].astype(object), fp[after - 1].astype(object)
     width, gained = tp[after].astype(object) - left, fp[after].astype(object) - low

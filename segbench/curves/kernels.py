@@ -1,7 +1,8 @@
 """Compiled loops over the points of a curve; imported only where one is called, because Numba is slow to load.
 
 Every kernel takes the cumulative counts of `segbench.curves.points`: tp, fp from (0, 0) to (P, N), read-only integers.
-Areas under PR curves come multiplied by P. Long sums are compensated (Kahan), so their error does not grow with length.
+Areas under PR curves come multiplied by P. Long sums are compensated (Kahan), so their error does not grow with length:
+they come with what rounding lost, and go on from both over more points, which begin with the last one summed.
 """
 
 from __future__ import annotations
@@ -44,11 +45,31 @@ def added(total: float, lost: float, part: float) -> tuple[float, float]:
 
 
 @_compiled
-def segment_area(a: float, f: float, b: float, g: float) -> float:
-    """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g.
+def running(counts: Counts, into: Counts) -> int:
+    """Add whole numbers up from 0, and return their total; they may have come out of a float product."""
+    total = np.int64(0)
+    into[0] = total
+    for k in range(counts.size):
+        total += np.int64(counts[k])
+        into[k + 1] = total
+    return int(total)
 
-    The textbook form subtracts logarithms of neighbouring large numbers and loses every digit at pixel counts.
-    """
+
+@_compiled
+def precisions(tp: Counts, fp: Counts, into: NDArray[np.float64]) -> None:
+    """Write TP / (TP + FP) of all points; where nothing is predicted, the first precision there is, or nan."""
+    for k in range(tp.size):
+        into[k] = float(tp[k]) / (float(tp[k]) + float(fp[k]))
+    blank = 0
+    while blank < tp.size and tp[blank] + fp[blank] == 0:
+        blank += 1
+    into[:blank] = into[blank] if blank < tp.size else math.nan
+
+
+@_compiled
+def segment_area(a: float, f: float, b: float, g: float) -> float:
+    """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g."""
+    # The textbook form subtracts logarithms of neighbouring large numbers and loses every digit at pixel counts.
     width = b - a
     if width == 0.0:
         return 0.0
@@ -88,10 +109,8 @@ def unless_long(short: float, a: float, f: float, b: float, g: float) -> float:
 
 @_compiled
 def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
-    """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4).
-
-    The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of the two rules.
-    """
+    """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4)."""
+    # The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of both rules.
     width = b - a
     if width == 0.0:
         return 0.0
@@ -116,9 +135,8 @@ def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
 
 
 @_compiled
-def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Continue the sum of `pr_area_exact` over more points, which begin with the last one summed."""
-    total, lost = sums
+def pr_area_exact(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
+    """Sum the exact areas of all segments, times P."""
     short = np.empty(min(_SEGMENTS_AT_ONCE, tp.size) + 1)
     for begin in range(0, tp.size - 1, _SEGMENTS_AT_ONCE):
         some_tp, some_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
@@ -127,30 +145,21 @@ def add_pr_area_exact(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None
             if some_tp[k] != some_tp[k - 1]:
                 a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
                 total, lost = added(total, lost, unless_long(short[k], a, f, b, g))
-    sums[0], sums[1] = total, lost
+    return total, lost
 
 
 @_compiled
-def pr_area_exact(tp: Counts, fp: Counts) -> float:
-    """Sum the exact areas of all segments, times P."""
-    sums = np.zeros(2)
-    add_pr_area_exact(tp, fp, sums)
-    return float(sums[0])
-
-
-@_compiled
-def pr_area_trapezoid(tp: Counts, fp: Counts) -> float:
+def pr_area_trapezoid(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
     """Sum the trapezoids over whole true positives of all segments, times P."""
-    total = lost = 0.0
     for k in range(1, tp.size):
         if tp[k] != tp[k - 1]:
             part = segment_trapezoid(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
             total, lost = added(total, lost, part)
-    return total
+    return total, lost
 
 
 @_compiled
-def pr_area_linear(tp: Counts, fp: Counts) -> float:
+def pr_area_linear(tp: Counts, fp: Counts) -> tuple[float, float]:
     """Sum the areas under straight lines between PR points, times P; level up to the first point with predictions."""
     total = 0.0
     before = -1.0
@@ -163,27 +172,18 @@ def pr_area_linear(tp: Counts, fp: Counts) -> float:
             before = precision
         total += float(tp[k] - tp[k - 1]) * (before + precision) / 2
         before = precision
-    return total
+    return total, 0.0
 
 
 @_compiled
-def add_precision_steps(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Continue the sum of `precision_steps` over more points, which begin with the last one summed."""
-    total, lost = sums
+def precision_steps(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
+    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
     for k in range(1, tp.size):
         now = float(tp[k])
         gained = now - float(tp[k - 1])
         if gained > 0.0:
             total, lost = added(total, lost, gained * (now / (now + float(fp[k]))))
-    sums[0], sums[1] = total, lost
-
-
-@_compiled
-def precision_steps(tp: Counts, fp: Counts) -> float:
-    """Sum precision over the positives, each at the threshold of its own score: average precision times P."""
-    sums = np.zeros(2)
-    add_precision_steps(tp, fp, sums)
-    return float(sums[0])
+    return total, lost
 
 
 @_compiled
@@ -201,10 +201,7 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
 
 @_compiled
 def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer) -> float:
-    """Give the false positives where as many true positives as needed are reached; among several scores, linear in TP.
-
-    `several` marks the points that several scores are counted at.
-    """
+    """Give the false positives at so many true positives, linear in TP at points of `several` scores."""
     k = np.searchsorted(tp, needed)
     if k == 0 or not several[k - 1]:
         return float(fp[k])
@@ -213,14 +210,13 @@ def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], neede
 
 
 @_compiled
-def add_roc_area(tp: Counts, fp: Counts, sums: NDArray[np.float64]) -> None:
-    """Continue the sum of `roc_area` over more points, which begin with the last one summed."""
-    total, lost = sums
+def roc_area_rounded(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0) -> tuple[float, float]:
+    """Sum the trapezoids under the ROC points, times P N, in floats."""
     for k in range(1, tp.size):
         gained = float(fp[k] - fp[k - 1])
         if gained > 0.0:
             total, lost = added(total, lost, gained * (float(tp[k - 1]) + float(tp[k])) / 2)
-    sums[0], sums[1] = total, lost
+    return total, lost
 
 
 @_compiled
@@ -231,19 +227,14 @@ def roc_area(tp: Counts, fp: Counts) -> float:
         for k in range(1, tp.size):
             twice += (np.int64(fp[k]) - np.int64(fp[k - 1])) * (np.int64(tp[k - 1]) + np.int64(tp[k]))
         return twice / 2
-    sums = np.zeros(2)
-    add_roc_area(tp, fp, sums)
-    return float(sums[0])
+    return float(roc_area_rounded(tp, fp)[0])
 
 
 @_compiled
 def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integer) -> bool:
-    """Decide whether next_rise / next_run <= rise / run, exactly, by Euclid's divisions: no product can overflow.
-
-    A run of 0 means a vertical line, steeper than all others.
-    """
+    """Decide whether next_rise / next_run <= rise / run, by Euclid's divisions: exact, and no product can overflow."""
     while True:
-        if run == 0:
+        if run == 0:  # a vertical line, steeper than all others
             return True
         if next_run == 0:
             return False
@@ -291,12 +282,9 @@ def best_points(positives: Counts, negatives: Counts, ends: NDArray[np.int64], b
 
 @_compiled
 def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
-    """Number the vertices of the ROC convex hull, first and last included, in `chain`, and give how many there are.
-
-    Points follow each other without repetition; those on a straight edge are left out. Points that their neighbours
-    already put on or below the hull are left out first, without a branch, and the last two vertices are kept in
-    variables: both take a third of the time each.
-    """
+    """Number the vertices of the ROC convex hull of different points in `chain`, and give how many there are."""
+    # Points that their neighbours already put on or below the hull are left out first, without a branch, and the last
+    # two vertices are kept in variables: without that it takes twice as long.
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
     last = tp.size - 1
     candidates = 1

@@ -29,7 +29,6 @@ from segbench.core.scores import ScoreCounts, Several
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 
-_FITS_INT32 = 2**31
 _CLOSE = 1 - 1e-14
 
 
@@ -79,9 +78,12 @@ def needed_for_fpr(positives: int) -> int:
 
 def running(counts: NDArray[Any]) -> NDArray[Any]:
     """Add counts up from 0, in 32 bits where these hold the total."""
-    small = counts.dtype == np.int32 and counts.sum(dtype=np.int64) < _FITS_INT32
-    running = np.zeros(counts.size + 1, dtype=np.int32 if small else np.int64)
-    np.cumsum(counts, dtype=running.dtype, out=running[1:])
+    from segbench.curves import kernels
+
+    running = np.empty(counts.size + 1, counts.dtype)
+    if kernels.running(counts, running) > np.iinfo(counts.dtype).max:
+        running = np.empty(counts.size + 1, np.int64)
+        kernels.running(counts, running)
     running.flags.writeable = False
     return running
 

@@ -113,14 +113,14 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
     from segbench.curves import kernels
 
     kept = _Kept(positives, negatives)
-    roc, pr, steps = np.zeros((3, 2))
+    roc = pr = steps = 0.0, 0.0
     for whole in ranges:
         for start in range(0, max(whole.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
             some = whole.part(start, start + SCORES_PER_BATCH)
             tp, fp = kept.add(some)
-            kernels.add_roc_area(tp, fp, roc)
-            kernels.add_pr_area_exact(tp, fp, pr)
-            kernels.add_precision_steps(tp, fp, steps)
+            roc = kernels.roc_area_rounded(tp, fp, *roc)
+            pr = kernels.pr_area_exact(tp, fp, *pr)
+            steps = kernels.precision_steps(tp, fp, *steps)
     if not positives:
         return kept.counts(), kept.seen, {}
     areas = {

@@ -11,8 +11,8 @@ from functools import cached_property
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first
-from segbench.core.text_table import WIDTH, TextTable, aligned
-from segbench.statistics.measured import Interval
+from segbench.core.text_table import WIDTH, TextTable
+from segbench.statistics.measured import Found, Interval
 from segbench.statistics.pairs import Pairs
 
 SHOWN = 20
@@ -26,57 +26,45 @@ _CLEARLY = 0.01
 
 @dataclass(frozen=True)
 class Standing:
-    """A method, its value, and which methods it is better than.
-
-    Parameters
-    ----------
-    method : str
-    letter : str
-        By which others refer to it: a, b, .. z, aa, ..
-    estimate : float
-    interval : tuple of float and float
-        Of the method alone; nan where there is none.
-    better_than : tuple of str
-        The letters of the methods that it is significantly better than, after Holm's correction.
-    standard_error, freedom : float
-        Of that interval; nan where it does not come from a standard error.
-    reason : str
-        Why there is no interval; empty where there is one.
-    """
+    """A method, its value with the interval of the method alone, and which methods it is better than."""
 
     method: str
-    letter: str
+    letter: str  # by which others refer to it: a, b, .. z, aa, ..
     estimate: float
-    interval: Interval
-    better_than: tuple[str, ...]
-    standard_error: float = math.nan
-    freedom: float = math.nan
-    reason: str = ""
+    found: Found
+    better_than: tuple[str, ...]  # the letters of those that it is significantly better than, after Holm's correction
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """Methods by one metric, the best first.
+    """Methods by one metric, the best first."""
 
-    Parameters
-    ----------
-    methods : tuple of str
-        The methods in the order of `pairs`.
-    pairs : Pairs
-        Their differences.
-    level : float
-        Confidence level: differences are significant where Holm's p is at most 1 - level.
-    classes : int
-        How many comparisons were corrected together, one per class; 1 for one by itself.
-    standings : tuple of Standing
-        The best first, undefined ones last.
-    """
-
-    methods: tuple[str, ...]
+    methods: tuple[str, ...]  # in the order of `pairs`
     pairs: Pairs
-    level: float
-    classes: int
-    standings: tuple[Standing, ...]
+    level: float  # of confidence: differences are significant where Holm's p is at most 1 - level
+    classes: int  # how many comparisons were corrected together, one per class; 1 for one by itself
+
+    @cached_property
+    def standings(self) -> tuple[Standing, ...]:
+        """The methods, the best first, undefined ones last."""
+        estimates, place = self.pairs.estimates.tolist(), self.pairs.place
+        order = sorted(range(len(estimates)), key=lambda k: (_rank(self.metric, estimates[k]), self.methods[k]))
+        ranks = {k: rank for rank, k in enumerate(order)}
+        better: list[list[int]] = [[] for _ in order]
+        won = self.pairs.won(self.level)
+        for winners, losers, sign in zip(self.pairs.pairs, self.pairs.pairs[::-1], (1, -1), strict=True):
+            for winner, loser in zip(winners[won == sign].tolist(), losers[won == sign].tolist(), strict=True):
+                better[winner].append(ranks[loser])
+        return tuple(
+            Standing(
+                self.methods[k],
+                letter_of(ranks[k]),
+                estimates[k],
+                self.pairs.measured[k].interval(place),
+                tuple(map(letter_of, sorted(better[k]))),
+            )
+            for k in order
+        )
 
     @property
     def metric(self) -> Metric:
@@ -166,7 +154,7 @@ class Answer:
                 one.letter,
                 one.method,
                 number(one.estimate, digits=digits),
-                interval_text(one.interval, digits),
+                interval_text(one.found.ends, digits),
                 self._better_than(one),
             ]
             for one in shown
@@ -227,41 +215,7 @@ class Answer:
 
     def __str__(self) -> str:
         """Print the verdict and the tables."""
-        parts = ["\n".join(self.sentences())]
-        for table in self.tables():
-            sides = "<" * table.names + ">" * (len(table.header) - table.names)
-            parts.append("\n".join([aligned([table.header, *table.rows], sides), *table.notes]))
-        return "\n\n".join(parts)
-
-
-def answer(methods: Sequence[str], pairs: Pairs, *, level: float, classes: int) -> Answer:
-    """Rank methods by one metric, with the letters of those that each is better than."""
-    estimates = pairs.estimates.tolist()
-    order = sorted(range(len(methods)), key=lambda k: (_rank(pairs.metric, estimates[k]), methods[k]))
-    ranks = {k: rank for rank, k in enumerate(order)}
-    better: list[list[int]] = [[] for _ in methods]
-    won = pairs.won(level)
-    for winners, losers, sign in zip(pairs.pairs, pairs.pairs[::-1], (1, -1), strict=True):
-        some = won == sign
-        for winner, loser in zip(winners[some].tolist(), losers[some].tolist(), strict=True):
-            better[winner].append(ranks[loser])
-    standings = []
-    for k in order:
-        found = pairs.measured[k].interval(pairs.place)
-        beaten = tuple(map(letter_of, sorted(better[k])))
-        standings.append(
-            Standing(
-                methods[k],
-                letter_of(ranks[k]),
-                estimates[k],
-                found.ends,
-                beaten,
-                found.error,
-                found.freedom,
-                found.reason,
-            )
-        )
-    return Answer(tuple(methods), pairs, level, classes, tuple(standings))
+        return "\n\n".join(["\n".join(self.sentences()), *map(str, self.tables())])
 
 
 def _rank(metric: Metric, estimate: float) -> float:

@@ -16,13 +16,12 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.table import Table
-from segbench.core.text_table import data_frame
+from segbench.core.text_table import data_frame, remarks_html, table_html
 from segbench.curves.masks import AT_THE_MASK
-from segbench.statistics.answer import Answer, answer
+from segbench.statistics.answer import Answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import TIED, Pairs
@@ -232,7 +231,7 @@ class Comparison:
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
         pairs = self.pairs(self.metric(key).key)
-        return answer(self.methods, pairs, level=self.level, classes=1 + len(self.beside))
+        return Answer(self.methods, pairs, self.level, 1 + len(self.beside))
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -303,26 +302,17 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     for table in tables.values():
         refuse_outside(table.metrics, table.estimates.tolist())
     measured = {name: Measured(table, level, replicates, seed) for name, table in tables.items()}
-    all_metrics = next(iter(tables.values())).metrics
-    compared = [(place, metric) for place, metric in enumerate(all_metrics) if metric.key and metric.kind == "score"]
-    lacking = {
-        metric.key: {
-            name: table.why_undefined(metric) for name, table in tables.items() if math.isnan(table.estimates[place])
-        }
-        for place, metric in compared
-    }
+    first = next(iter(measured.values()))
+    metrics = {place: one for place, one in enumerate(first.table.metrics) if one.key and one.kind == "score"}
+    undefined = {}
+    for place, metric in metrics.items():
+        without = (name for name, table in tables.items() if math.isnan(table.estimates[place]))
+        if lacking := [(tables[name].why_undefined(metric), name) for name in without]:
+            undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [f"{', '.join(masks)}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
-    return Comparison(
-        measured,
-        tuple(metric for _, metric in compared),
-        (*notes, *notes_on(next(iter(measured.values())), {metric.key: place for place, metric in compared})),
-        {
-            key: by_reason((reason, name) for name, reason in reasons.items())
-            for key, reasons in lacking.items()
-            if reasons
-        },
-    )
+    notes += notes_on(first, {metric.key: place for place, metric in metrics.items()})
+    return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 
 def together(comparisons: Sequence[Comparison]) -> list[Comparison]:

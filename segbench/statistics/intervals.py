@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.grouping import grouped
-from segbench.core.html import remarks_html, table_html
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
 from segbench.core.numbers import many, number
 from segbench.core.table import Table, Tabled
-from segbench.core.text_table import TextTable, aligned, data_frame
+from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import table_of
 
@@ -77,8 +76,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
     def __str__(self) -> str:
         """Print a metric per line with its interval, and the notes."""
-        table = self._table()
-        return "\n".join([aligned([table.header, *table.rows], "<>>>"), *self.notes, self.signature])
+        return "\n".join([str(self._table()), *self.notes, self.signature])
 
     __repr__ = __str__
 

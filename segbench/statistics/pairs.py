@@ -202,10 +202,8 @@ class Pairs:
         return Tally(*(int(np.count_nonzero(part)) for part in found))
 
     def images_needed(self, pair: int, level: float) -> float:
-        """About how many images like these make the difference of a pair significant; inf if more than a million.
-
-        As significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this pair.
-        """
+        """About how many images like these make the difference of a pair significant; inf if more than a million."""
+        # Significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this one.
         from scipy.special import ndtri
 
         p_values = np.concatenate([self.p_values, *self.beside()])

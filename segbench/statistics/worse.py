@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal
 
 from segbench.core.metric import Metric
@@ -64,12 +63,10 @@ def check_not_worse(
     *,
     baseline: str,
     margin: float,
-    unfinished: Mapping[str, str] = MappingProxyType({}),
+    unfinished: Mapping[str, str],
 ) -> Check:
-    """Find out of every other method whether its interval lies wholly beyond the margin, before it, or holds it.
-
-    Of methods that are `unfinished`, which gives the reason, that is undecided; they need not be compared.
-    """
+    """Find out of every other method whether its interval lies wholly beyond the margin, before it, or holds it."""
+    # Of methods that are `unfinished`, which gives the reason, that is undecided; they need not be compared.
     outcomes: list[Outcome] = []
     for (name, comparison), key in itertools.product(comparisons.items(), keys):
         metric, others = comparison.metric(key), unfinished.keys() - {*comparison.methods, baseline}

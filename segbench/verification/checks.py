@@ -141,12 +141,11 @@ def read_expectation(text: str) -> tuple[float, float]:
     return value, 0.5 * 10 ** -len(digits) + _ROUNDING if point else 0.0
 
 
-def expectations(
-    texts: Mapping[str, str], found: Mapping[str, float]
-) -> tuple[dict[str, float], Mapping[str, float], dict[str, float]]:
-    """Give the values that are written, those found, and how near they must be."""
-    known = {key: read_expectation(text) for key, text in texts.items()}
-    return {key: pair[0] for key, pair in known.items()}, found, {key: pair[1] for key, pair in known.items()}
+def compare_texts(texts: Mapping[str, str], found: Mapping[str, float], source: str) -> Iterator[Check]:
+    """Check metrics by key against expected numbers as text."""
+    for key, text in texts.items():
+        value, allowed = read_expectation(text)
+        yield Check(what=key, expected=value, got=found[key], allowed=allowed, source=source)
 
 
 def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those of `evaluate`
@@ -167,6 +166,11 @@ def compare(
     for key, value in wanted.items():
         off = allowed[key] if isinstance(allowed, Mapping) else allowed
         yield Check(what=key, expected=value, got=found[key], allowed=off, source=source)
+
+
+def small_group(name: str, recompute: Callable[[], Iterable[Check]]) -> Group:
+    """Recompute what takes neither workers nor time."""
+    return Group(name, lambda _executor, _progress: recompute())
 
 
 def counted_group(

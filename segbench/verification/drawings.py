@@ -1,65 +1,98 @@
-"""Objects and centerlines: examples with known answers, and what other tools give for masks that ship."""
+"""Anomalies, contours, centerlines and objects: drawings with known answers, and other tools on masks that ship."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.protocol import Protocol
 from segbench.loaders.images import decode
 from segbench.loaders.presets import shipped
+from segbench.protocols.anomalies.counting import count_anomalies
+from segbench.protocols.anomalies.curves import measured_pimo, measured_pro
 from segbench.protocols.centerlines.settings import Centerlines
+from segbench.protocols.contours.settings import Contours, count_contours
 from segbench.protocols.objects.counting import components_of
 from segbench.protocols.objects.settings import Objects, count_objects
-from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expectations, expected
+from segbench.verification.checks import Check, Group, Part, compare_texts, counted, expected, small_group
 
-PLACES = "ground_truth", "predictions/random_walker"
-Settings = Callable[..., Protocol]
-
-
-def objects_part() -> Part:
-    """Give the drawings, and another tool on the demo's masks."""
-    return _part("Objects, examples and another tool on masks that ship", "objects", Objects, _components)
+Known = Mapping[str, Any]
+Found = Mapping[str, float]
+_PLACES = "ground_truth", "predictions/random_walker"
 
 
-def centerlines_part() -> Part:
-    """Give the drawings, and scikit-image on the demo's masks."""
-    return _part("Centerlines, drawings and scikit-image on masks that ship", "centerlines", Centerlines, _skeletons)
+def drawn_parts() -> list[Part]:
+    """Give a part for each of these protocols."""
+    pimo = small_group("a million pixels", _aupimo)
+    contours = _groups("contours", _contours, partial(_demo, Contours))
+    centerlines = _groups("centerlines", partial(_summary, Centerlines), partial(_demo, Centerlines))
+    objects = _groups("objects", partial(_summary, Objects), _components)
+    return [
+        Part("AUPRO and AUPIMO of drawings", [*_groups("anomalies", _aupro), pimo]),
+        Part("Contours, examples and other tools on masks that ship", contours),
+        Part("Centerlines, drawings and scikit-image on masks that ship", centerlines),
+        Part("Objects, examples and another tool on masks that ship", objects),
+    ]
 
 
-def _part(title: str, table: str, settings: Settings, tool: Callable[..., Mapping[str, float]]) -> Part:
-    known = expected(table)
-    drawings = [Group(one["name"], partial(_check, one, partial(_drawing, settings))) for one in known["drawing"]]
-    tools = [Group(f"the demo's masks, {one['name']}", partial(_check, one, tool)) for one in known["tool"]]
-    return Part(title, [*drawings, *tools])
+def _groups(table: str, *measure: Callable[[Known], Found]) -> list[Group]:
+    """Give the groups of a table: of its drawings and of its tools, each measured by a function."""
+    return [
+        small_group(one["name"], partial(_check, one, found))
+        for kind, found in zip(("drawing", "tool"), measure, strict=False)
+        for one in expected(table)[kind]
+    ]
 
 
-def _check(
-    one: Mapping[str, Any],
-    found: Callable[..., Mapping[str, float]],
-    _executor: Executor | None,
-    _progress: Progress,
-) -> Iterator[Check]:
-    yield from compare(*expectations(one["metrics"], found(one)), one["source"])
+def _check(one: Known, found: Callable[[Known], Found]) -> Iterator[Check]:
+    yield from compare_texts(one["metrics"], found(one), one["source"])
 
 
-def _drawing(settings: Settings, drawing: Mapping[str, Any]) -> Mapping[str, float]:
+def _maps(drawing: Known) -> Iterator[NDArray[np.int64]]:
     values = {".": 0, "#": 1, **{str(k): k for k in range(10)}, **drawing.get("values", {})}
-    maps = (np.array([[values[letter] for letter in row] for row in drawing[name]]) for name in ("truth", "predicted"))
-    return counted({"": tuple(maps)}, protocol=settings(**drawing.get("settings", {}))).summary
+    for name in ("truth", "predicted"):
+        yield np.array([[values[letter] for letter in row] for row in drawing.get(name, ())])
 
 
-def _components(tool: Mapping[str, Any]) -> Mapping[str, float]:
+def _aupro(drawing: Known) -> Found:
+    truth = next(_maps(drawing)).repeat(drawing.get("repeated", 1), axis=0)
+    scores = drawing.get("scores", np.arange(truth.size).reshape(truth.shape) / truth.size)
+    measured = measured_pro({"": count_anomalies(truth, np.array(scores))}, limits=(drawing["limit"],))
+    return dict(zip(drawing["metrics"], measured.areas, strict=True))
+
+
+def _aupimo() -> Iterator[Check]:
+    scores = np.ones(10**6, np.float32)
+    for pixels in (10**5, 10**4, 10**3, 100, 10, 1):
+        scores[:pixels] += 1
+    masks = {"normal": scores < 0, "whole": scores > 0, "tenth": np.arange(scores.size) < 10**5}
+    square = 1000, 1000
+    counts = {name: count_anomalies(mask.reshape(square), scores.reshape(square)) for name, mask in masks.items()}
+    pimo = measured_pimo(counts)
+    found = {f"aupimo, {name} image anomalous": pimo.area(counts[name]) for name in ("whole", "tenth")}
+    yield from compare_texts(dict(zip(found, ("11/200000", "11/20000"), strict=True)), found, "anomalib's tests")
+
+
+def _contours(drawing: Known) -> Found:
+    masks = [(drawn != 0) ^ drawing.get("background", False) for drawn in _maps(drawing)]
+    return count_contours(*masks).metrics(nsd=[float(key[4:]) for key in drawing["metrics"]])
+
+
+def _summary(settings: Callable[..., Protocol], drawing: Known) -> Found:
+    return counted({"": tuple(_maps(drawing))}, protocol=settings(**drawing.get("settings", {}))).summary
+
+
+def _demo(settings: Callable[..., Protocol], tool: Known) -> Found:
+    places = (shipped("demo") / "objects" / place for place in _PLACES)
+    return counted(*places, settings(at=0.5, **tool["settings"])).summary
+
+
+def _components(tool: Known) -> Found:
     """Number the components of an image's masks, which are then instances."""
-    files = (shipped("demo") / "objects" / place / f"{tool['image']}.png" for place in PLACES)
+    files = (shipped("demo") / "objects" / place / f"{tool['image']}.png" for place in _PLACES)
     masks = (decode(file.read_bytes(), file, role="ground truth").array >= 128 for file in files)
     return count_objects(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0)).metrics()
-
-
-def _skeletons(tool: Mapping[str, Any]) -> Mapping[str, float]:
-    places = (shipped("demo") / "objects" / place for place in PLACES)
-    return counted(*places, Centerlines(at=0.5, **tool["settings"])).summary

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
-from segbench.verification.checks import Check, Group, Part, Progress, compare
+from segbench.verification.checks import Check, Part, compare, small_group
 
 _ALLOWED = 1e-6  # what six printed digits leave open
 _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
@@ -29,24 +28,16 @@ def published_part(folder: Path) -> Part:
             f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}",
         )
     methods = zip(evaluations, import_bsds(folder), strict=True)
-    groups = [Group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
+    groups = [small_group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
     return Part("Published boundary curves", groups)
 
 
-def _compare(
-    evaluation: Evaluation, result: Result, _executor: Executor | None, _progress: Progress
-) -> Iterator[Check]:
+def _compare(evaluation: Evaluation, result: Result) -> Iterator[Check]:
     if evaluation.best is None:
         yield Check(what="its metrics", source=f"*{BEST}", missing=f"there is no *{BEST} of {evaluation.name}")
         return
     printed = dict(zip(BEST_KEYS, read_rows(evaluation.best, (7, 8))[0][-7:].tolist(), strict=True))
-    wanted = {key: printed[key] for key in _derivable(result) if not math.isnan(printed[key])}
+    # Only what follows from the rows that lie there: nothing is compared with itself.
+    derived = BEST_KEYS if result.counts else _FROM_ROWS[: 3 if result.curve.thresholds.size == 1 else 4]
+    wanted = {key: printed[key] for key in derived if not math.isnan(printed[key])}
     yield from compare(wanted, result.summary, _ALLOWED, shown(evaluation.best.name))
-
-
-def _derivable(result: Result) -> Sequence[str]:
-    """Name the metrics that follow from what lies there, so that none is compared with itself."""
-    if result.counts:
-        return BEST_KEYS
-    one_row = result.curve.thresholds.size == 1
-    return _FROM_ROWS[:-1] if one_row else _FROM_ROWS

@@ -5,9 +5,9 @@ Images and arrays are counted as any others; some examples give a curve by its p
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -15,19 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.curves.areas import AreaMethod, auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
 from segbench.loaders.presets import shipped
-from segbench.verification.checks import Check, Group, Part, Progress, compare, counted, expected, read_expectation
+from segbench.verification.checks import Check, Part, compare_texts, counted, expected, small_group
+
+_METRIC = re.compile(r"(?:its )?(\w+)(?:(, | at recall | at level | of point | at )(.+))?")
+"""A metric in a row of ``papers.toml``, and where on the curve it is read."""
 
 
 def paper_parts() -> list[Part]:
     """Give a part a paper."""
     return [
-        Part(paper["title"], [Group(case["name"], partial(_example, case)) for case in paper["case"]])
+        Part(paper["title"], [small_group(case["name"], partial(_example, case)) for case in paper["case"]])
         for paper in expected("papers")["paper"]
     ]
 
@@ -35,31 +37,23 @@ def paper_parts() -> list[Part]:
 def demo_part() -> Part:
     """Give the table that `segbench demo` prints, as the README shows it."""
     methods = expected("demo")["methods"].items()
-    groups = [Group(method, partial(_demo_method, method, texts)) for method, texts in methods]
+    groups = [small_group(method, partial(_demo_method, method, texts)) for method, texts in methods]
     return Part("The demo's table, nine photographs that ship with segbench", groups)
 
 
-def _demo_method(method: str, texts: Sequence[str], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+def _demo_method(method: str, texts: Sequence[str]) -> Iterator[Check]:
     table = expected("demo")
     _, summary = _pixels(shipped("demo") / "objects", f"predictions/{method}")
-    known = dict(zip(table["metrics"], map(read_expectation, texts), strict=True))
-    wanted, allowed = ({key: pair[place] for key, pair in known.items()} for place in (0, 1))
-    yield from compare(wanted, summary, allowed, table["source"])
+    yield from compare_texts(dict(zip(table["metrics"], texts, strict=True)), summary, table["source"])
 
 
-def _example(case: Mapping[str, Any], _executor: Executor | None, _progress: Progress) -> Iterator[Check]:
+def _example(case: Mapping[str, Any]) -> Iterator[Check]:
     counts, summary = _counts_of(case)
     for row in case["metrics"]:
-        reading = Reading(**{key: value for key, value in row.items() if key not in {"is", "source", "note"}})
-        value, allowed = read_expectation(row["is"])
-        yield Check(
-            what=reading.name,
-            expected=value,
-            got=reading.of(counts, summary),
-            allowed=allowed,
-            source=row["source"],
-            note=row.get("note", ""),
-        )
+        metric, between = row["metric"], row.get("between", ())
+        found = {metric: _read(metric, counts, summary, between)}
+        for check in compare_texts({metric: row["is"]}, found, row["source"]):
+            yield replace(check, note=row.get("note", ""))
 
 
 def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float]]:
@@ -81,48 +75,24 @@ def _pixels(folder: Path, predictions: str) -> tuple[ScoreCounts, Mapping[str, f
     return pooled, result.summary
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """A metric of pixel counts, and where on the curve it is read."""
-
-    metric: str  # a key of the summary, or tp, fp, fpr, tpr, recall, precision of a point
-    threshold: float | None = None  # of the point
-    level: int | None = None  # its threshold * 255, of 8-bit predictions
-    point: int | None = None  # its place on the curve, from 1, where there are no scores
-    recall: float | None = None  # at which the curve is read as it is drawn, between measured points too
-    method: AreaMethod | None = None  # of measuring `auc_pr`
-    between: tuple[float, float] | None = None  # recalls of two points, of `auc_pr`
-
-    @property
-    def name(self) -> str:
-        """What tables call it."""
-        name = self.metric if self.method is None else f"{self.metric}, {self.method}"
-        if self.between is not None:
-            return f"its {name}"
-        if self.threshold is not None:
-            return f"{name} at {f'{self.threshold:g}'.removeprefix('0')}"
-        if self.level is not None:
-            return f"{name} at level {self.level}"
-        if self.point is not None:
-            return f"{name} of point {self.point}"
-        return name if self.recall is None else f"{name} at recall {number(self.recall, digits=2)}"
-
-    def of(self, counts: ScoreCounts, summary: Mapping[str, float]) -> float:
-        """Read it from pooled counts, or from the summary of the whole set."""
-        if self.method is not None:
-            return _area(counts, self.method, self.between)
-        if self.recall is not None:
-            return float(np.interp(self.recall, *pr_curve(counts).line("pr")))
-        threshold = self.threshold if self.level is None else self.level / 255
-        if threshold is not None:
-            return float(getattr(roc_curve(counts.at([threshold])), self.metric)[1])
-        if self.point is not None:
-            return float(getattr(roc_curve(counts), self.metric)[self.point])
-        return summary[self.metric]
+def _read(metric: str, counts: ScoreCounts, summary: Mapping[str, float], between: Sequence[float]) -> float:
+    """Read a metric of the set, or of the curve at a threshold, level, recall or point; or measure its area."""
+    form: Any = _METRIC.fullmatch(metric)
+    name, where, at = form.groups()
+    if where is None:
+        return summary[name]
+    if where == ", ":
+        return _area(counts, at, between)
+    if where == " at recall ":  # as the curve is drawn, between measured points too
+        return float(np.interp(float(at), *pr_curve(counts).line("pr")))
+    if where == " of point ":
+        return float(getattr(roc_curve(counts), name)[int(at)])
+    threshold = float(at) / 255 if where == " at level " else float(at)
+    return float(getattr(roc_curve(counts.at([threshold])), name)[1])
 
 
-def _area(counts: ScoreCounts, method: AreaMethod, between: tuple[float, float] | None) -> float:
-    if between is None:
+def _area(counts: ScoreCounts, method: AreaMethod, between: Sequence[float]) -> float:
+    if not between:
         return auc_pr(counts, method=method)
     curve = pr_curve(counts)
     first, last = (int(np.searchsorted(curve.recall, recall)) for recall in between)

@@ -7,11 +7,9 @@ from concurrent.futures import Executor
 from os import PathLike
 from pathlib import Path
 
-from segbench.verification.anomalies import anomaly_part
 from segbench.verification.bsds500 import bsds500_part
 from segbench.verification.checks import Check, Part
-from segbench.verification.contours import contours_part
-from segbench.verification.drawings import centerlines_part, objects_part
+from segbench.verification.drawings import drawn_parts
 from segbench.verification.published import published_part
 from segbench.verification.saliency import saliency_part
 from segbench.verification.shipped import demo_part, paper_parts
@@ -58,17 +56,15 @@ def verify(
     >>> {check.state for check in paper_parts()[0].checks()}
     {'as expected'}
     """
-    wanted = parts(bsds500=bsds500, curves=curves, saliency=saliency)
-    return [check for part in wanted for check in part.checks(executor, progress)]
+    return [
+        check
+        for part in parts(bsds500=bsds500, curves=curves, saliency=saliency)
+        for check in part.checks(executor, progress)
+    ]
 
 
-def parts(
-    *,
-    bsds500: str | PathLike[str] | None = None,
-    curves: str | PathLike[str] | None = None,
-    saliency: str | PathLike[str] | None = None,
-) -> list[Part]:
+def parts(**folders: str | PathLike[str] | None) -> list[Part]:
     """Give what `verify` recomputes, part by part; a folder that will not do is an error before anything is counted."""
-    kinds = ((bsds500_part, bsds500), (published_part, curves), (saliency_part, saliency))
-    own = [part_of(Path(folder)) for part_of, folder in kinds if folder is not None]
-    return [*paper_parts(), demo_part(), anomaly_part(), contours_part(), centerlines_part(), objects_part(), *own]
+    kinds = {"bsds500": bsds500_part, "curves": published_part, "saliency": saliency_part}
+    own = [kinds[kind](Path(folder)) for kind, folder in folders.items() if folder is not None]
+    return [*paper_parts(), demo_part(), *drawn_parts(), *own]

@@ -156,21 +156,15 @@ class _Found(NamedTuple):
 
 def _runs(name: str, scores: Array) -> tuple[Array, Array]:
     """Give distinct falling scores, and how many pixels have each."""
-    from segbench.protocols.anomalies import kernels
+    from segbench.core.sorting import count_distinct
 
     if scores.dtype.kind == "u":
         of_levels = np.bincount(scores)
         held = np.flatnonzero(of_levels)[::-1]
         return held.astype(scores.dtype), of_levels[held].astype(np.int32)
-    if scores.dtype == np.float32:
-        keys = np.empty(scores.size, np.uint32)
-        if not kernels.falling_keys(np.ascontiguousarray(scores).view(np.uint32), keys):
-            refuse_not_finite(name, scores)
-        spare = np.empty_like(keys)
-        kernels.sort_keys(keys, spare)
-        pixels = np.empty(scores.size, np.int32)
-        size = kernels.count_runs_of_keys(keys, spare, pixels)
-        return spare[:size].view(np.float32).copy(), pixels[:size].copy()
+    of_one_class = np.zeros(scores.size, np.uint8)
+    if scores.dtype == np.float32 and (counted := count_distinct(of_one_class, np.ascontiguousarray(scores))):
+        return counted[0], counted[2]
     if not np.isfinite(scores).all():
         refuse_not_finite(name, scores)
     values, times = np.unique(scores + 0.0, return_counts=True)

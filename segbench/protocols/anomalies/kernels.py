@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
-from segbench.core.compiling import compiled
-from segbench.core.components import root_of
+from segbench.core.compiling import compiled, root_of
 
 _compiled = compiled(error_model="numpy")
 
-_DIGIT, _DIGITS = 11, 2**11
 _NOTHING = 1e-15  # of a rate: one pixel of 10**15
 
 
@@ -61,63 +59,6 @@ def component_sizes(mask: BoolArray, sizes: NDArray[np.int32]) -> int:
         if flat[k]:
             flat[k] = totals[flat[k]]
     return components
-
-
-@_compiled
-def falling_keys(scores: NDArray[np.uint32], into: NDArray[np.uint32]) -> bool:
-    """Write keys that rise as scores fall, of float32 given as their bits; False if one is not finite."""
-    finite = True
-    for k in range(scores.size):
-        bits = scores[k]
-        finite &= (bits & np.uint32(0x7F800000)) != np.uint32(0x7F800000)
-        if bits == np.uint32(0x80000000):  # -0.0 is 0.0
-            bits = np.uint32(0)
-        into[k] = bits if bits >> np.uint32(31) else bits ^ np.uint32(0x7FFFFFFF)
-    return bool(finite)
-
-
-@_compiled
-def sort_keys(keys: NDArray[np.uint32], spare: NDArray[np.uint32]) -> None:
-    """Sort keys by their digits of 11 bits, the low ones first; digits that all keys share take no pass."""
-    tables = np.zeros((3, _DIGITS), np.int64)
-    for key in keys:
-        tables[0, key & np.uint32(2047)] += 1
-        tables[1, (key >> np.uint32(11)) & np.uint32(2047)] += 1
-        tables[2, key >> np.uint32(22)] += 1
-    source, target = keys, spare
-    swapped = False
-    for digit in range(3):
-        table = tables[digit]
-        if table.max() == keys.size:
-            continue
-        place = 0
-        for k in range(_DIGITS):
-            held = table[k]
-            table[k] = place
-            place += held
-        shift = np.uint32(_DIGIT * digit)
-        for key in source:
-            at = (key >> shift) & np.uint32(2047)
-            target[table[at]] = key
-            table[at] += 1
-        source, target = target, source
-        swapped = not swapped
-    if swapped:
-        keys[:] = spare
-
-
-@_compiled
-def count_runs_of_keys(keys: NDArray[np.uint32], scores: NDArray[np.uint32], counts: NDArray[np.int32]) -> int:
-    """Write the bits and the number of each distinct score of sorted keys, and return how many there are."""
-    size, last = 0, np.uint32(0)
-    for key in keys:
-        if size == 0 or key != last:
-            scores[size] = key if key >> np.uint32(31) else key ^ np.uint32(0x7FFFFFFF)
-            counts[size] = 0
-            size += 1
-            last = key
-        counts[size - 1] += 1
-    return size
 
 
 @_compiled

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
-from segbench.core.compiling import compiled
-from segbench.core.components import root_of
+from segbench.core.compiling import compiled, root_of
 
 ByteArray = NDArray[np.uint8]
 

@@ -87,15 +87,20 @@ def distinct_by_class(classes: NDArray[np.uint8], scores: Array) -> tuple[Array,
     """Count the distinct scores of positives and negatives, by sorting each and merging.
 
     Scores are sorted negated, so that the rising order is falling score. No index is sorted along, and the scores of
-    the result replace the sorted ones in memory: float32 takes 16 bytes per pixel at most, the result included.
+    the result replace the sorted ones in memory.
     """
+    from segbench.core.sorting import count_distinct
     from segbench.protocols.pixels.kernels import count_runs, merge_negated, split_negated
 
-    kept = np.float32 if scores.dtype == np.float32 else np.float64
-    limit = float(np.finfo(kept).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
+    if scores.dtype == np.float32:
+        counted = count_distinct(classes, scores)
+        if counted is None:
+            raise BeyondLimitError
+        return counted
+    limit = float(np.finfo(np.float64).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
     size_first, size_second = (np.count_nonzero(classes == label) for label in (POSITIVE, NEGATIVE))
-    negated_first = np.empty(size_first + 1, kept)
-    values: Array = np.empty(size_first + size_second + 1, kept)
+    negated_first = np.empty(size_first + 1)
+    values: Array = np.empty(size_first + size_second + 1)
     negated_second = values[size_first:]
     split_negated(classes, scores, negated_first, negated_second)
     for negated in (negated_first, negated_second):
@@ -103,9 +108,9 @@ def distinct_by_class(classes: NDArray[np.uint8], scores: Array) -> tuple[Array,
         negated.sort()
         if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
             raise BeyondLimitError
-    counted = np.int32 if scores.size < 2**31 else np.int64
+    number = np.int32 if scores.size < 2**31 else np.int64
     at_most = count_runs(negated_first) + count_runs(negated_second) - 2
-    in_first, in_second = np.empty(at_most, counted), np.empty(at_most, counted)
+    in_first, in_second = np.empty(at_most, number), np.empty(at_most, number)
     distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
     del negated, negated_first, negated_second
     for array in (values, in_first, in_second):

@@ -1,4 +1,4 @@
-"""Compiled loops of the pixel protocol: histograms of levels, and the distinct values of float scores.
+"""Compiled loops of the pixel protocol: histograms of levels, and the distinct values of scores in double precision.
 
 Imported only when pixels are counted, so that ``import segbench`` stays quick.
 """

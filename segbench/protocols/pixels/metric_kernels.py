@@ -74,7 +74,7 @@ def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best
         if chosen:
             area, steps = areas_between_chosen(tp, fp, several_points, short)
         else:
-            area, steps = pr_area_exact(tp, fp), precision_steps(tp, fp)
+            area, steps = pr_area_exact(tp, fp)[0], precision_steps(tp, fp)[0]
         areas[r, 1], areas[r, 3] = area_share(area, P), area_share(steps, P)
         if N > 0:
             areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
@@ -82,7 +82,7 @@ def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best
         vertices = hull_vertices(tp, fp, chain)
         for k in range(vertices):  # over the points, which are not needed any more
             tp[k], fp[k] = tp[chain[k]], fp[chain[k]]
-        areas[r, 2] = area_share(pr_area_exact(tp[:vertices], fp[:vertices]), P)
+        areas[r, 2] = area_share(pr_area_exact(tp[:vertices], fp[:vertices])[0], P)
 
 
 @_compiled
