@@ -122,7 +122,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         (),
         metavar="FILE.csv",
         read=read_scores,
-        write=lambda _: "FILE.csv",
         of_predictions=True,
     )
 
@@ -131,7 +130,6 @@ class Anomalies(Protocol, ApartByFolder, Verb, Checked, MeasuredBySet, Prepared,
         (),
         metavar="FILE.json|FOLDER",
         read=read_defects,
-        write=lambda _: "defects_config.json",
         panel="Ground truth",
     )
 

@@ -114,7 +114,6 @@ class Labels(Protocol, Verb, Confusing, FromCounts, SettledBySet, OnDevice, Part
         "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
         metavar="CLASSES",
         read=classes_of,
-        write=written_classes,
         also=("names",),
         panel="Ground truth",
         shown="two-valued masks",

@@ -87,7 +87,6 @@ class Classes(Protocol, FromCounts, MeasuredBySet, AddedUp, ByClass):
         flag="--classes",
         metavar="CLASSES",
         read=classes_of,
-        write=written_classes,
         also=("names",),
     )
     names: Sequence[str] | None = None

@@ -34,13 +34,12 @@ from segbench.drawing.palette import class_colours
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
-from segbench.report.documents import latex_table
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.commands import Places, comparing, repetitions
 from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
+from segbench.report.page.places import hiding
 from segbench.report.plots.methods import Method, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
@@ -154,7 +153,7 @@ def export_report(
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
-    places = Places(results, None if images is None else os.fspath(images), real=paths)
+    hide = str if paths else hiding(results, None if images is None else os.fspath(images))
     groups = by_protocol(results).values()
     tables = _tables_of_groups(results, group_by)
     results = [_pooled_or_mean(result, group_by) for result in results] if tables else results
@@ -197,9 +196,7 @@ def export_report(
             progress=progress,
         )
         said = said_first(methods, comparison, why)
-        again = comparing(comparison, group, alone=len(groups) == 1) if comparison else ""
-        drawn_pictures = pictures.written(places)
-        section = _section(methods, by_image, rows, drawn_pictures, places, said=said, again=again)
+        section = _section(methods, by_image, rows, pictures.written(hide), said, hide=hide)
         if of_groups := tables.get(group[0].protocol):
             section["parts"].append(_part_of("Groups of images", of_groups))
         sections.append(section)
@@ -257,10 +254,9 @@ def _section(
     images: Table,
     rows: Sequence[GalleryRow],
     pictures: Panels,
-    places: Places,
-    *,
     said: Said,
-    again: str,
+    *,
+    hide: Callable[[str], str],
 ) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
@@ -280,7 +276,7 @@ def _section(
         "methods": methods,
         "names": names,
         "said": said,
-        "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
+        "signatures": grouped((method.result.signature, method.name) for method in methods),
         "trust": _trust(methods, said.comparison),
         "headline": headline(rules.metrics()).name,
         "table": table,
@@ -292,7 +288,7 @@ def _section(
         "footnotes": footnotes(rules.metrics()),
         "level": _level(defined[0]) if defined else "",
         "remarks": [
-            replace(remark, text=places.text(remark.text), details=tuple(map(places.text, remark.details)))
+            replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
             if sentence(remark.text) not in said.details
         ],
@@ -314,20 +310,7 @@ def _section(
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
         },
-        "repetitions": repetitions(results, places),
-        "comparing": again,
     }
-
-
-def _caption(methods: Sequence[Method]) -> str:
-    """Write a caption that says what was measured, on what, and how."""
-    first = next((method for method in methods if competes(method.result.rules)), methods[0])
-    rules, drawn = first.result.rules, first.intervals
-    said = [rules.title.rstrip("."), _facts([method.result for method in methods])]
-    said += ["best of each column in bold, second best underlined"] if len(methods) > 1 else []
-    said += [note.rstrip(".") for note in footnotes(rules.metrics())]
-    said += [f"brackets: {_level(drawn)}"] if drawn and drawn.images > 1 else []
-    return f"{'. '.join(one[0].upper() + one[1:] for one in said)}. Computed with segbench ({first.result.signature})."
 
 
 def _trust(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, str]:

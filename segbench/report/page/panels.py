@@ -23,7 +23,6 @@ from segbench.core.numbers import number, of_all
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.report.page.commands import Places
 from segbench.report.page.pictures import MOST_CUTS, THIN, Seen, Task, draw, with_one_image
 from segbench.report.plots.methods import Method
 
@@ -60,7 +59,7 @@ class Panels:
         problem = self.by_image[without[0]]["methods"][0]["problem"]
         return f"{of_all(len(without), len(self.by_image), 'image', 'have')} no pictures; the first: {problem}"
 
-    def written(self, places: Places) -> Panels:
+    def written(self, hide: Callable[[str], str]) -> Panels:
         """Give them with places in messages as the page writes them."""
 
         def hidden(panel: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +67,7 @@ class Panels:
             return told(panel, "noPhoto") | {"methods": methods}
 
         def told(of: Mapping[str, Any], key: str) -> dict[str, Any]:
-            return {**of, key: places.text(of[key])} if key in of else {**of}
+            return {**of, key: hide(of[key])} if key in of else {**of}
 
         return replace(self, by_image={name: hidden(panel) for name, panel in self.by_image.items()})
 

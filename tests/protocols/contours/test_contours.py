@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import fields
 
 import imageio.v3 as iio
 import numpy as np
@@ -22,7 +21,6 @@ from segbench import (
     plot,
     process_pool,
 )
-from segbench.core.options import made, words_of
 from segbench.protocols.states import State
 
 
@@ -297,24 +295,6 @@ def test_a_signature_gives_the_protocol_back():
     assert {name: getattr(found, name) for name in settings} == settings
     classes = Contours(classes="road=0,car=13")
     assert Contours.from_fields(classes.signature_fields()).names == ("road", "car")
-
-
-@pytest.mark.parametrize(
-    "protocol",
-    [
-        Contours(convention="deepmind", empty="diagonal", at=0.5),
-        Contours(hd95="union", spacing=0.7, nsd=(1, 2.5)),
-        Contours(classes="road=0,car=13", gt_map="7=0"),
-        Contours(sequences=True, positive=255, all_frames=True),
-    ],
-)
-def test_options_are_written_as_they_are_read(protocol):
-    values = {each.name: getattr(protocol, each.name) for each in fields(protocol)}
-    words, left = words_of(Contours, values)
-    typed = dict(zip(words[::2], words[1::2], strict=False)) if "--sequences" not in words else None
-    assert left == []
-    if typed:
-        assert made(Contours, {name[2:].replace("-", "_"): text for name, text in typed.items()}) == protocol
 
 
 @pytest.mark.parametrize(
