@@ -325,8 +325,6 @@ GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "f": edges,
     "images": edges,
     "comparison": lambda: edges()[:-1],
-    "ranks": lambda: edges()[:-1],
-    "significance": lambda: edges()[:-1],
     "e": lambda: [
         segbench.evaluate(DEMO / "objects" / "ground_truth", DEMO / "objects" / "predictions" / method, "saliency")
         for method in METHODS

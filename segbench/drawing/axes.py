@@ -63,8 +63,8 @@ def fit_height(ax: Axes) -> None:
     figure.set_figheight(lines * mpl.rcParams["font.size"] / 72)
 
 
-def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
-    """Name rows, 1 apart, by the choice of names that can have the largest letters, and give their size in points."""
+def name_rows(ax: Axes, *choices: Sequence[str], size: str) -> None:
+    """Name rows, 1 apart, by the choice of names that can have the largest letters."""
     from matplotlib.font_manager import FontProperties
 
     letters = FontProperties(size=size).get_size_in_points()
@@ -77,7 +77,7 @@ def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
     factor, names = max(found, key=lambda choice: choice[0])
     ax.set_yticks(range(len(names)), names, fontsize=factor * letters)
     # Smaller letters leave more to the axes, but not always a higher row.
-    return factor * letters * fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
+    fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
 
 
 def space_ticks(ax: Axes) -> None:

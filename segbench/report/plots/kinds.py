@@ -20,8 +20,6 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "images": ("images", "F of each image"),
     "achievable": ("curves", "achievable and raw curve"),
     "comparison": ("comparison", "paired differences of methods"),
-    "ranks": ("comparison", "how often each method comes first, second, ..."),
-    "significance": ("comparison", "matrix of the p-values of all pairs"),
     "confusion": ("classes", "confusion matrix of one method"),
     "classes": ("classes", "IoU or PQ per class"),
     "nsd": ("contours", "NSD of contours against the tolerance"),
