@@ -15,7 +15,7 @@ from segbench.core.interface import setting
 from segbench.drawing.axes import centre, new_axes
 from segbench.drawing.charts import COLUMN
 from segbench.report.plots.kinds import kind_of
-from segbench.report.plots.methods import Kind
+from segbench.report.plots.methods import Kind, usual_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,14 +97,6 @@ def save_plot(
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
     write_file(path, drawn.getvalue(), hint="give another place")
     return plot
-
-
-def usual_kind(results: Sequence[Result]) -> str:
-    """Give the kind of plot that all results have: of curves, or else of images."""
-    curves = [result.drawn for result in results]
-    if all(curve is not None and "pr" in curve.spaces for curve in curves):
-        return "pr"
-    return "images" if None in curves else "f"
 
 
 def _settings_for(width: float) -> dict[str, Any]:

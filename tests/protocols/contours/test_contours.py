@@ -445,5 +445,5 @@ def test_a_method_without_contours_is_in_the_legend_alone():
 
 def test_other_protocols_have_no_distances():
     result = evaluate([([0, 1], [0.2, 0.9])])
-    with pytest.raises(ArgumentError, match="pixels has no distances of contours"):
+    with pytest.raises(ArgumentError, match="the pixels protocol has no distances of contours; draw kind pr"):
         plot(result, "nsd")
