@@ -321,7 +321,6 @@ def centerlines() -> Figure:
 GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "pr": edges,
     "roc": lambda: objects(*METHODS),
-    "achievable": lambda: objects(*METHODS[:2]),
     "f": edges,
     "images": edges,
     "comparison": lambda: edges()[:-1],

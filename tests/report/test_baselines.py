@@ -75,7 +75,6 @@ PICTURES = {
     "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
     "plot_pr-thirty": lambda: segbench.plot_pr(pixel_results(30, name="a detector with a rather long name, number {}")),
     "plot_roc": lambda: segbench.plot_roc(pixel_results()),
-    "plot-achievable": lambda: segbench.plot(pixel_results(2), "achievable"),
     "plot-f": lambda: segbench.plot(pixel_results(), "f"),
     "plot-f-boundaries": lambda: segbench.plot(boundary_results(), "f"),
     "plot-f-regions": lambda: segbench.plot(region_results(), "f"),

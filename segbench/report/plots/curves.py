@@ -1,4 +1,4 @@
-"""Plots of curves: precision-recall, ROC, against the threshold, achievable, reliability.
+"""Plots of curves: precision-recall, ROC, against the threshold, reliability.
 
 Each describes what it shows as a `segbench.drawing.charts.Chart`, which Matplotlib and the report page draw.
 """
@@ -21,7 +21,6 @@ from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
-from segbench.curves.curve import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import CURVE_LAYER, short_names
 from segbench.drawing.charts import (
@@ -40,7 +39,6 @@ from segbench.report.plots.methods import (
     Method,
     Resampling,
     draw_methods,
-    in_legend,
     methods_in,
     methods_of,
     no_plot,
@@ -55,7 +53,6 @@ if TYPE_CHECKING:
 
 _MOST_BANDS = 3
 _LARGEST_DOT = 120
-_PLACES = 501
 _DIGITS = 4
 _TITLES = {"PRI": "Probabilistic Rand index", "VOI": "Variation of information, in bits"}
 
@@ -189,27 +186,6 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     return [replace(_in_space(methods, space, areas), note=note)]
 
 
-def _draw_achievable(results: Sequence[Result], *, ax: Axes) -> Axes:
-    """Draw each precision-recall curve and, thin, that of its hull, which was chosen on the same images: optimistic."""
-    methods = methods_in(results, "roc", "achievable curve", key="auc_pr", title="AUC")
-    chart = _in_space(methods, "pr", {})
-    layers, shown = list(chart.layers), list(methods)
-    at = np.linspace(0, 1, _PLACES)
-    for k, method in enumerate(methods):
-        line, scores = layers[k][0], method.result.scores
-        if scores is None or not isinstance(line, Path) or not line.x.size:
-            continue
-        achievable = in_legend(method.result, "auc_pr_achievable")
-        label = method.label.replace("]", f", hull={achievable}]", 1)
-        shown[k] = replace(method, label=label)
-        hull = achievable_pr_curve(scores).line("pr")
-        between = Area(at, np.interp(at, line.x, line.y), np.interp(at, *hull))
-        layers[k] = [line, Path(*hull, thin=True), between]
-    if shown == methods:
-        raise no_plot(results, "achievable curve of two-valued predictions")
-    return draw_methods(ax, replace(chart, layers=layers), shown)
-
-
 def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw a column of the curves against the threshold; empty for the one that each protocol has.
 
@@ -298,5 +274,4 @@ PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band")
 ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band")
 F = Kind(partial(_draw_thresholds, ""), _charts_of_thresholds)
 E = Kind(partial(_draw_thresholds, "e"))
-ACHIEVABLE = Kind(_draw_achievable)
 RELIABILITY = Kind(_draw_reliability)

@@ -18,7 +18,6 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "f": ("curves", "F against the threshold"),
     "e": ("curves", "E of saliency maps against the threshold"),
     "images": ("images", "F of each image"),
-    "achievable": ("curves", "achievable and raw curve"),
     "comparison": ("comparison", "paired differences of methods"),
     "confusion": ("classes", "confusion matrix of one method"),
     "classes": ("classes", "IoU or PQ per class"),

@@ -45,7 +45,7 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     results : Result or sequence of Result
         Of one protocol, which has this kind; the best method comes first in the legend.
     kind : str
-        Such as ``"f"``, ``"achievable"`` or ``"nsd"``; ``docs/plots.md`` shows all.
+        Such as ``"f"``, ``"comparison"`` or ``"nsd"``; ``docs/plots.md`` shows all.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
 

@@ -97,7 +97,7 @@ class TestNames:
 
     def test_are_drawn_as_they_are(self, results):
         renamed = [replace(results[1], method=name) for name in self.NAMES]
-        for ax in (plot_pr(renamed), plot_roc(renamed), plot(renamed, "f"), plot(renamed, "achievable")):
+        for ax in (plot_pr(renamed), plot_roc(renamed), plot(renamed, "f")):
             labels = [text for text in labels_of(ax) if text.startswith("[")]
             assert len(labels) == 4
             assert not any("\n" in label or "$" in label.replace("\\$", "") for label in labels)
@@ -147,7 +147,7 @@ class TestStyle:
         def colour(ax, name):
             return next(line.get_color() for line in ax.lines if name in line.get_label())
 
-        for draw in (plot_pr, plot_roc, partial(plot, kind="f"), partial(plot, kind="achievable")):
+        for draw in (plot_pr, plot_roc, partial(plot, kind="f")):
             assert colour(draw(results), "as it is") == line_style(1).colour
 
     def test_a_method_keeps_the_colour_of_its_place_in_the_file(self, tmp_path):
@@ -359,13 +359,9 @@ class TestMasks:
         assert labels_of(plot_roc(results))[1] == "[mask] hard"
         assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
 
-    def test_a_level_line_against_the_threshold_and_no_hull(self, results):
+    def test_a_level_line_against_the_threshold(self, results):
         level = plot(results[1], "f").lines[0]
         assert set(level.get_ydata()) == {0.5}
-        ax = plot(results, "achievable")
-        assert labels_of(ax)[1] == "[mask] hard"
-        with pytest.raises(ArgumentError, match="no achievable curve"):
-            plot(results[1:], "achievable")
 
 
 def test_annotators_without_a_partner_are_named_and_not_drawn():
