@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.core.capabilities import AddedUp, competes
+from segbench.core.capabilities import AddedUp, Pictured, competes
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import headline, image_headline
@@ -35,8 +35,6 @@ class Method:
     style: LineStyle
     label: str = ""
     intervals: Intervals | None = None
-    values: Mapping[str, float] = field(default_factory=dict)  # what ranks images, of those where it is defined
-    beside: Mapping[str, float] = field(default_factory=dict)  # what ranks the others, see `Pictured.ranked_beside`
 
     @cached_property
     def curve(self) -> Series | None:
@@ -45,6 +43,22 @@ class Method:
         if curve is None or not curve.columns["threshold"].size or math.isnan(self.result.summary[key]):
             return None
         return curve
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """What ranks images, of those where it is defined."""
+        return self._of_images(image_headline(self.result.rules.metrics()).image_key)
+
+    @cached_property
+    def beside(self) -> dict[str, float]:
+        """What ranks the other images, see `Pictured.ranked_beside`."""
+        pictured = self.result.rules.capability(Pictured)
+        found = self._of_images(pictured.ranked_beside) if pictured else {}
+        return {name: value for name, value in found.items() if name not in self.values}
+
+    def _of_images(self, key: str) -> dict[str, float]:
+        found = {name: float(one.get(key, math.nan)) for name, one in self.result.per_image.items()}
+        return {name: value for name, value in found.items() if not math.isnan(value)}
 
     def interval(self, key: str) -> tuple[float, float]:
         """Give the interval of a metric; nan where there is none."""
