@@ -21,13 +21,13 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "comparison": ("comparison", "paired differences of methods"),
     "confusion": ("classes", "confusion matrix of one method"),
     "classes": ("classes", "IoU or PQ per class"),
-    "nsd": ("contours", "NSD of contours against the tolerance"),
-    "distances": ("contours", "distribution of the distances of contours"),
-    "object_f1": ("objects", "F1 of objects against the threshold of IoU"),
-    "object_ap": ("objects", "AP of objects against the threshold of IoU"),
+    "nsd": ("own_charts", "NSD of contours against the tolerance"),
+    "distances": ("own_charts", "distribution of the distances of contours"),
+    "object_f1": ("own_charts", "F1 of objects against the threshold of IoU"),
+    "object_ap": ("own_charts", "AP of objects against the threshold of IoU"),
     "reliability": ("curves", "share of positives against the score"),
-    "pro": ("anomalies", "per-region overlap of anomaly maps"),
-    "pimo": ("anomalies", "mean per-image overlap of anomaly maps"),
+    "pro": ("own_charts", "per-region overlap of anomaly maps"),
+    "pimo": ("own_charts", "mean per-image overlap of anomaly maps"),
 }
 
 
