@@ -19,7 +19,6 @@ from segbench.drawing.axes import (
     fit_letters,
     guide_width,
     name_rows,
-    names_in_lines,
     new_axes,
     open_frame,
     short_names,
@@ -96,12 +95,10 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     texts[0].set_color(GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
-    in_lines = dict(zip(best, names_in_lines(best), strict=True))
-    written = short, in_lines  # for rows of any height
-    names = [[of[row.a] + ("" if reference else f"\n- {of[row.b]}") for row in rows] for of in written]
-    ax.set_yticks(range(len(rows)), names[-1 if reference else 0])
+    names = [short[row.a] + ("" if reference else f"\n- {short[row.b]}") for row in rows]
+    ax.set_yticks(range(len(rows)), names)
     fit_height(ax)
-    name_rows(ax, *names, size="small")
+    name_rows(ax, size="small")
     fit_letters(texts, math.inf, cell_size(ax)[1])
     space_ticks(ax)
     return ax
