@@ -96,8 +96,6 @@ from .report.page.document import export_report as export_report
 from .report.plots.classes import plot_classes as plot_classes
 from .report.plots.classes import plot_confusion as plot_confusion
 from .report.plots.comparison import plot_comparison as plot_comparison
-from .report.plots.comparison import plot_ranks as plot_ranks
-from .report.plots.comparison import plot_significance as plot_significance
 from .report.plots.curves import plot_pr as plot_pr
 from .report.plots.curves import plot_roc as plot_roc
 from .report.plots.images import plot_images as plot_images

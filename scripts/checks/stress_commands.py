@@ -146,7 +146,7 @@ PROTOCOLS = ["pixels", "boundaries", "regions"]
 VERBS = [*PROTOCOLS, "run", "check", "check", "show", "compare", "plot", "report", "overlay", "export", "import"]
 VERBS += ["merge", "nms", "presets"]
 FORMATS = ["table", "json", "csv", "markdown", "latex", "x"]
-KINDS = ["pr", "roc", "f", "images", "achievable", "comparison"]
+KINDS = ["pr", "roc", "f", "images", "comparison"]
 
 
 def of_images(verb: str, out: str, chance: random.Random) -> list[str]:

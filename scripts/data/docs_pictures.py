@@ -321,12 +321,9 @@ def centerlines() -> Figure:
 GALLERY: dict[str, Callable[[], Sequence[Result]]] = {
     "pr": edges,
     "roc": lambda: objects(*METHODS),
-    "achievable": lambda: objects(*METHODS[:2]),
     "f": edges,
     "images": edges,
     "comparison": lambda: edges()[:-1],
-    "ranks": lambda: edges()[:-1],
-    "significance": lambda: edges()[:-1],
     "e": lambda: [
         segbench.evaluate(DEMO / "objects" / "ground_truth", DEMO / "objects" / "predictions" / method, "saliency")
         for method in METHODS

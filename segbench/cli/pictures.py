@@ -40,7 +40,8 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
 
     def __call__(self) -> None:
         from segbench.aggregator.writing import refuse_place
-        from segbench.report.plots.saving import save_plot, usual_kind
+        from segbench.report.plots.methods import usual_kind
+        from segbench.report.plots.saving import save_plot
         from segbench.statistics.intervals import few_images
 
         compares = self.kind is not None and kind_of(self.kind).compares

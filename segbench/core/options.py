@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import MISSING, Field, field, fields
 from typing import Any
 
@@ -19,8 +18,8 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
-    `read` makes its value of text, and those of the fields `also`; `write` makes text of all of them. Runs that differ
-    in fields `of_predictions` may be compared: these change only what is predicted.
+    `read` makes its value of text, and those of the fields `also`. Runs that differ in fields `of_predictions` may be
+    compared: these change only what is predicted.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -71,32 +70,6 @@ def _values(each: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  te
     except ValueError as error:
         raise ArgumentError(f"{flag_of(each)} {typed!r} {error}") from None
     return dict(zip((each.name, *also), value, strict=True)) if also else {each.name: value}
-
-
-def words_of(kind: type, settings: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """Give the options that make a protocol with these values of its fields, and the fields that no option sets."""
-    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
-    options = options_of(kind)
-    typed: dict[str, Any] = {}
-    for name, each in options.items():
-        values = [settings.get(name, each.default) for name in (each.name, *each.metadata.get("also", ()))]
-        if values[0] != each.default:
-            typed[name] = isinstance(each.default, bool) or (each.metadata.get("write") or _written)(*values)
-    for name in [name for name in typed if options[name].metadata.get("shown")]:  # which depends on other settings
-        without = {other: text for other, text in typed.items() if other != name}
-        with suppress(ArgumentError):  # where another setting needs this one
-            typed = without if made(kind, without) == made(kind, typed) else typed
-    words = [word for name, text in typed.items() for word in (flag_of(options[name]), text) if word is not True]
-    set_ = {name for each in options.values() for name in (each.name, *each.metadata.get("also", ()))}
-    others = [each for each in fields(kind) if each.name not in set_ and settings.get(each.name)]
-    return words, [each.name for each in others if settings[each.name] != each.default]
-
-
-def _written(value: Any) -> str:  # noqa: ANN401  of a field
-    """Write a value as options take it."""
-    if isinstance(value, tuple):
-        return ",".join(map(_written, value)) or "none"
-    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def read_numbers(text: str) -> tuple[float, ...]:

@@ -63,21 +63,15 @@ def fit_height(ax: Axes) -> None:
     figure.set_figheight(lines * mpl.rcParams["font.size"] / 72)
 
 
-def name_rows(ax: Axes, *choices: Sequence[str], size: str = "medium") -> float:
-    """Name rows, 1 apart, by the choice of names that can have the largest letters, and give their size in points."""
+def name_rows(ax: Axes, *, size: str) -> None:
+    """Make the names of rows, 1 apart, small enough for their rows."""
     from matplotlib.font_manager import FontProperties
 
     letters = FontProperties(size=size).get_size_in_points()
     widest = _NAMES_WIDTH * 72 * ax.get_figure(root=True).get_figwidth()  # type: ignore[union-attr]
-    found = []
-    for names in choices:
-        ax.set_yticks(range(len(names)), names, fontsize=letters)
-        height = _ROW_PART * cell_size(ax)[1]
-        found.append((fit_letters(ax.get_yticklabels(), widest, height), names))
-    factor, names = max(found, key=lambda choice: choice[0])
-    ax.set_yticks(range(len(names)), names, fontsize=factor * letters)
-    # Smaller letters leave more to the axes, but not always a higher row.
-    return factor * letters * fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
+    ax.tick_params(axis="y", labelsize=letters)
+    for _ in range(2):  # smaller letters leave more to the axes, but not always a higher row
+        fit_letters(ax.get_yticklabels(), widest, _ROW_PART * cell_size(ax)[1])
 
 
 def space_ticks(ax: Axes) -> None:

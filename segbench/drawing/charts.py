@@ -42,11 +42,10 @@ _NOTHING = np.empty(0)
 
 
 class Path(NamedTuple):
-    """A line through points; a thin one goes with another of the same method."""
+    """A line through points."""
 
     x: FloatArray
     y: FloatArray
-    thin: bool = False
 
 
 class Area(NamedTuple):
@@ -212,7 +211,7 @@ def _is_narrow(ax: Axes) -> bool:
 
 
 def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mapping[str, Any]) -> None:
-    """Draw a mark; a line that is not thin has markers."""
+    """Draw a mark."""
     colour = style.colour
     if isinstance(mark, Area):
         ax.fill_between(*mark, color=colour, alpha=0.15, linewidth=0, zorder=2)
@@ -221,8 +220,8 @@ def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mappi
         dots = ax.plot(mark.x, mark.y, "o", color=colour, markersize=size, label=label or None, zorder=layer)
         draw_to_the_frame(ax, *dots, margin=_DOT_MARGIN)
     else:
-        look: dict[str, Any] = {"linewidth": guide_width()} if mark.thin else {"linestyle": style.dashes, **marker}
-        lines = ax.plot(mark.x, mark.y, color=colour, label=label or None, zorder=CURVE_LAYER, **look)
+        look: dict[str, Any] = {"linestyle": style.dashes, "zorder": CURVE_LAYER, **marker}
+        lines = ax.plot(mark.x, mark.y, color=colour, label=label or None, **look)
         draw_to_the_frame(ax, *lines)
 
 

@@ -19,7 +19,7 @@ from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
-from segbench.statistics.answer import SHOWN, Answer, letters_text, p_number, p_text
+from segbench.statistics.answer import Answer, letters_text, p_number, p_text
 from segbench.statistics.comparison import Comparison, Difference, compared
 from segbench.statistics.worse import Check, Outcome
 
@@ -219,10 +219,11 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
     answer = comparison.answer(key)
     if against is None:
         return answer.sentences(), answer.tables(digits=digits)
-    rows = comparison.rows(answer.metric.key, against=against, tallied=False)
     order = [one.method for one in answer.standings]
-    rows = sorted(rows, key=lambda row: order.index(row.a))
-    return [_against(answer, rows, against)], [_against_table(answer, rows, digits)]
+    found = comparison.rows(answer.metric.key, against=against, tallied=False)
+    rows = sorted(found, key=lambda row: order.index(row.a))
+    table = _pairs_table(comparison, {answer.metric.key: rows}, digits, tallied=False)
+    return [_against(answer, rows, against)], [table]
 
 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
@@ -243,26 +244,9 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     return f"{row.a} is {side} than {against} by {ahead} {by} ({p})"
 
 
-def _against_table(answer: Answer, rows: Sequence[Difference], digits: int) -> TextTable:
-    """Give the differences of the best methods to one."""
-    metric = answer.metric
-    cells = []
-    for row in rows[:SHOWN]:
-        named = {
-            "method": row.a,
-            metric.name: number(row.estimate_a, digits=digits),
-            "difference": signed(row.difference, digits=digits),
-            f"{100 * answer.level:g} % interval": _ends(row, digits) or "-",
-            "p": p_number(row.p_value),
-        }
-        cells.append(named | ({"p (Holm)": p_number(row.p_holm)} if answer.correction else {}))
-    notes = [f"the best {SHOWN} of {many(len(rows), 'method')}"] if len(rows) > SHOWN else []
-    notes += ["lower is better"] if metric.better == "lower" else []
-    notes += [f"p (Holm): {answer.correction}, also those not shown here"] if answer.correction else []
-    return TextTable.of(cells, notes=notes).fitted(0)
-
-
-def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int) -> TextTable:
+def _pairs_table(
+    comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int, *, tallied: bool = True
+) -> TextTable:
     """Give one row per metric and pair; metrics that no pair has are left out."""
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
@@ -281,14 +265,13 @@ def _pairs_table(comparison: Comparison, rows: Mapping[str, Sequence[Difference]
             "p": p_number(row.p_value),
         }
         named |= {} if one_pair else {"Holm": p_number(row.p_holm)}
-        tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses}
+        tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses} if tallied else {}
         cells.append(named | {name: str(count) for name, count in tallies.items()})
     lower = [one.key for one in comparison.metrics if one.better == "lower" and one.key in rows]
     level, of_all = f"{100 * comparison.level:g} %", " of all classes" if comparison.beside else ""
-    notes = [
-        f"a - b: with its {level} interval; wins: images with a better value of a",
-        f"p: two-sided, of Student's t over images; Holm: corrected for all pairs{of_all}",
-    ]
+    wins = "; wins: images with a better value of a" if tallied else ""
+    notes = [f"a - b: with its {level} interval{wins}", "p: two-sided, of Student's t over images"]
+    notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)
 

@@ -98,11 +98,8 @@ def _document(report: Report) -> dict[str, Any]:
         "errors": bool(report.errors),
         "refused": report.refused,
         "findings": [
-            {
-                "key": finding.key,
-                "severity": finding.severity,
-                "about": finding.about,
-                "message": finding.message,
+            {name: getattr(finding, name) for name in ("key", "severity", "about", "message")}
+            | {
                 "flag": finding.fix,
                 "count": len(finding.places),
                 "files": [{"file": place.file, "detail": place.detail} for place in finding.places],

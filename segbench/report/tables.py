@@ -34,8 +34,9 @@ from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
 RowKind = Literal["method", "image", "class", "threshold", "group"]
-Cells = Literal["all", "values", "low", "high"]
-ENDS: tuple[Cells, Cells] = ("low", "high")
+ENDS = "low", "high"
+BELOW = "\x1e"
+"""Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
 _PLURAL = {"class": "classes", "group": "groups"}
 _UNKNOWN = (math.nan, math.nan)
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
@@ -76,23 +77,24 @@ class Table:
             marks |= zip(places, ranked(values, better, digits=digits), strict=True)
         return marks
 
-    def text(self, *, digits: int = DIGITS, zeros: bool = False, cells: Cells = "all") -> TextTable:
-        """Round the values for readers; `cells` chooses values alone, or one end of the intervals."""
+    def text(self, *, digits: int = DIGITS, zeros: bool = False, stacked: str = "") -> TextTable:
+        """Round the values for readers; intervals are beside them, or `stacked` in lines below, which begin so."""
         first = len(self.labels)
 
         def cell(row: Row, key: str) -> str:
             numbers = row.summary.get(key, math.nan), *row.intervals.get(key, _UNKNOWN)
             value, *ends = (number(one, digits=digits) for one in numbers)
-            if cells in ENDS:
-                return ends[ENDS.index(cells)] if row.intervals else ""
-            return value if cells == "values" or "-" in ends else f"{value} [{', '.join(ends)}]"
+            if stacked and row.intervals:
+                return BELOW.join([value, *ends])
+            return value if "-" in ends else f"{value} [{', '.join(ends)}]"
 
-        none = [""] * len(self.texts)
         rows = []
         for row in self.rows:
-            values = [cell(row, one.key) for one in self.columns]
-            rows.append([*row.labels, *values, *(none if cells in ENDS else row.texts)])
-        known = [self._has_value(one.key) for one in self.columns]
+            (name, *others), values = row.labels, [cell(row, one.key) for one in self.columns]
+            if stacked and row.intervals:
+                name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
+            rows.append([name, *others, *values, *row.texts])
+        known = [not all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
         spare = []
         for place, metric in enumerate(self.columns, first):
@@ -102,10 +104,8 @@ class Table:
             has_value = known[place - first]
             if metric.priority or (any(known) and not has_value):
                 spare.append((has_value, metric.priority, place))
+        named, told = ([Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts))
         groups = [(metric.group if metric.title else "", metric.title) for metric in self.columns]
-        names, texts = (
-            [Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts)
-        )
         table = TextTable(
             [*self.labels, *(metric.name for metric in self.columns), *self.texts],
             rows,
@@ -114,12 +114,9 @@ class Table:
             notes=self.notes,
             spare=grouped((self.columns[place - first].name, place) for *_, place in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
-            latex=[*names, *map(_latex_heading, self.columns), *texts],
+            latex=[*named, *map(_latex_heading, self.columns), *told],
         )
         return table.with_leading_zeros() if zeros else table
-
-    def _has_value(self, key: str) -> bool:
-        return not all(math.isnan(row.summary.get(key, math.nan)) for row in self.rows)
 
     def exact(self) -> TextTable:
         """Give the values with all digits; ends of intervals have columns where some row has them."""
@@ -510,24 +507,15 @@ def _every() -> str:
 
 
 def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:
-    """Choose the thresholds that readers see."""
+    """Choose the thresholds that readers see: evenly along the list, or along recall where scores that occur are."""
     thresholds = columns["threshold"]
     total = thresholds.size
     if total <= SHOWN_THRESHOLDS:
         return list(range(total))
-    if np.isinf(thresholds[0]) and "recall" in columns:
-        # These thresholds are scores that occur, most of which may lie where nothing happens any more.
-        kept = {0, total - 1, *_spaced(-thresholds[1:], 1), *_spaced(columns["recall"], 0)}
-    else:
-        kept = set(np.rint(np.linspace(0, total - 1, SHOWN_THRESHOLDS)).astype(int).tolist())
-    return sorted({*kept, *([] if best is None else [best])})
-
-
-def _spaced(rising: NDArray[Any], start: int) -> list[int]:
-    """Give the places, counted from `start`, at which rising values reach half of the rows' even steps."""
-    if np.isnan(rising).any():
-        return []
-    steps = np.linspace(rising[0], rising[-1], SHOWN_THRESHOLDS // 2 + 1)
-    # A step that a value meets but for its last bit is met.
-    places: list[int] = (start + np.searchsorted(rising, steps - 1e-9 * np.ptp(rising))).tolist()
-    return [min(place, start + rising.size - 1) for place in places]
+    kept: NDArray[Any] = np.linspace(0, total - 1, SHOWN_THRESHOLDS)
+    recall = columns.get("recall", thresholds)
+    if np.isinf(thresholds[0]) and not np.isnan(recall).any():
+        # Most of these may lie where nothing happens any more.
+        kept = np.searchsorted(recall, np.linspace(recall[0], recall[-1], SHOWN_THRESHOLDS))
+    places = np.rint(kept).astype(int).clip(0, total - 1).tolist()
+    return sorted({0, total - 1, *places, *([] if best is None else [best])})

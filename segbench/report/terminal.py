@@ -19,7 +19,7 @@ from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks
-from segbench.report.tables import ENDS, PLAIN, Cells, Listing, Part, Table, listed
+from segbench.report.tables import BELOW, PLAIN, Listing, Part, Table, listed
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
@@ -39,10 +39,10 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
             show_table(_joined(tables, how), console)
 
 
-def _joined(tables: Mapping[str, Table], how: Listing, cells: Cells = "all") -> TextTable:
+def _joined(tables: Mapping[str, Table], how: Listing, stacked: str = "") -> TextTable:
     """Give the tables of data sets side by side."""
-    texts = {name: one.text(digits=how.digits, zeros=how.zeros, cells=cells) for name, one in tables.items()}
-    return side_by_side(texts, "" if cells in ENDS else "-")
+    texts = {name: one.text(digits=how.digits, zeros=how.zeros, stacked=stacked) for name, one in tables.items()}
+    return side_by_side(texts, "-")
 
 
 def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> None:
@@ -54,11 +54,8 @@ def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> 
         name: replace(of.table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
         for name, of in parts.items()
     }
-    below: dict[int, list[list[str]]] = {}
-    for end in ENDS if how.intervals else ():
-        for row, (_, *cells) in enumerate(_joined(tables, how, end).rows):
-            below.setdefault(row, []).append([f"  {100 * how.intervals[0].level:g} % {end}", *cells])
-    _show_explained(tables, _joined(tables, how, "values"), console, below=below)
+    stacked = f"{100 * how.intervals[0].level:g} %" if how.intervals else ""
+    _show_explained(tables, _joined(tables, how, stacked), console)
     _show_remarks(found, console)
     signed = grouped((line, name) for name, of in parts.items() for line in of.signatures)
     for signature, names in signed.items():
@@ -77,16 +74,10 @@ def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> No
             say(console, f"  {line}", "red")
 
 
-def _show_explained(
-    of_sets: Mapping[str, Table],
-    text: TextTable,
-    console: Console,
-    *,
-    below: Mapping[int, Sequence[Sequence[str]]] | None = None,
-) -> None:
+def _show_explained(of_sets: Mapping[str, Table], text: TextTable, console: Console) -> None:
     """Print tables, that are side by side in `text`, with the footnotes of those columns that are shown."""
     tables = list(of_sets.values())
-    kept = show_table(replace(text, notes=()), console, below=below)
+    kept = show_table(replace(text, notes=()), console)
     first = len(tables[0].labels)
     columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
     seen = [columns[place - first] for place in kept if place >= first]
@@ -97,11 +88,9 @@ def _show_explained(
         say(console, note, "dim")
 
 
-def show_table(
-    table: TextTable, console: Console, *, below: Mapping[int, Sequence[Sequence[str]]] | None = None
-) -> list[int]:
-    """Print a table with its notes, `below` a row further lines; give the columns that a narrow terminal shows."""
-    kept = _print_rows(table, console, below or {}) if table.rows else list(range(len(table.header)))
+def show_table(table: TextTable, console: Console) -> list[int]:
+    """Print a table with its notes; give the columns that a narrow terminal shows."""
+    kept = _print_rows(table, console) if table.rows else list(range(len(table.header)))
     for note in table.notes:
         say(console, note, "dim")
     return kept
@@ -112,12 +101,12 @@ def say(console: Console, text: str, style: str) -> None:
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
-def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence[Sequence[str]]]) -> list[int]:
+def _print_rows(table: TextTable, console: Console) -> list[int]:
     every, titles = list(range(len(table.header))), list(table.spare)
     bare = [0] * len(every)
-    for cells in itertools.chain(table.rows, *below.values()):
+    for cells in table.rows:
         for place, text in enumerate(cells):
-            bare[place] = max(bare[place], cell_len(one_line(text)))
+            bare[place] = max(bare[place], *(cell_len(one_line(line)) for line in _lines(text)))
     room = console.width if console.is_terminal else sys.maxsize
     choices = [_laid_out(table, bare, every)]
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
@@ -129,7 +118,7 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
     for place, block in enumerate(blocks):
         if place:
             console.print()
-        _print_block(table, block, console, below)
+        _print_block(table, block, console)
     kept = sorted({place for block in blocks for place in block.kept})
     if len(kept) < len(table.header):
         spared = titles[: choices.index(layout)]
@@ -139,9 +128,7 @@ def _print_rows(table: TextTable, console: Console, below: Mapping[int, Sequence
     return kept
 
 
-def _print_block(
-    table: TextTable, layout: _Layout, console: Console, below: Mapping[int, Sequence[Sequence[str]]]
-) -> None:
+def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
     kept, widths = layout.kept, layout.widths
 
     def line(cells: Sequence[str], styles: Sequence[str] = ()) -> Text:
@@ -163,10 +150,16 @@ def _print_block(
         show(_group_line(layout), "bold")
     show(line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
-        show(line(cells, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
-        for more in below.get(row, ()):
+        first, *below = itertools.zip_longest(*map(_lines, cells), fillvalue="")
+        show(line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
+        for more in below:
             if any(more[place] for place in kept[table.names :]):
                 show(line(more), "dim")
+
+
+def _lines(cell: str) -> list[str]:
+    """Give the value of a cell, and the ends of its interval that are stacked below."""
+    return cell.split(BELOW)
 
 
 class _Layout(NamedTuple):

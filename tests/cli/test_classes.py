@@ -121,7 +121,7 @@ def test_a_class_is_taken_from_the_runs_that_have_it(segbench, mixed, tmp_path):
     assert "are 0, 1, 2, road, person, car" in unknown.err
 
 
-@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images", "achievable"])
+@pytest.mark.parametrize("kind", ["pr", "roc", "f", "images"])
 def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp_path, kind):
     one = folders[2] / "class_001"
     assert segbench("pixels", folders[0], one, "--positive", "1", "--void", "255", "-o", mixed).code == 0

@@ -125,8 +125,8 @@ class TestAgainst:
         lines = segbench("compare", results, "--against", "fair").out.splitlines()
         assert lines[0] == "Compared with fair by ODS F: 1 better, 1 worse, 0 that cannot be told apart"
         good, none = (line.split() for line in lines[3:5])
-        assert (good[0], good[2][0]) == ("good", "+")
-        assert (none[0], none[2][0]) == ("none", "-")
+        assert (good[1], good[5][0]) == ("good", "+")
+        assert (none[1], none[5][0]) == ("none", "-")
 
     def test_corrects_for_all_pairs_all_the_same(self, segbench, results):
         every = strict_json(segbench("compare", results, "--format", "json", "--metrics", "ods_f").out)

@@ -44,13 +44,6 @@ class TestImages:
         assert "gone.txt" in answer.err
         assert "--images is a text file of names, or several names: --images 'coins,c*'" in answer.err
 
-    def test_the_page_says_how_to_repeat_it(self, segbench, folders):
-        segbench("pixels", "gt", "a", "--images", "im0[0-3],im08", "--allow-missing", "-o", "r.segbench")
-        segbench("report", "r.segbench", "-o", "page.html", "--panels", 0, "--no-intervals")
-        page = (folders / "page.html").read_text()
-        assert "--images &#39;im0[0-3],im08&#39; --allow-missing" in page
-        assert "not in the command: subset" not in page
-
 
 class TestSeveralMethods:
     @pytest.fixture

@@ -166,7 +166,6 @@ EXCEPTIONS = {
     "loaders/archives.py": "options of tar",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",
-    "report/page/commands.py": "the page names commands",
     "report/page/document.py": "variables of CSS",
     "report/terminal.py": "prints to the terminal",
 }

@@ -19,12 +19,8 @@ from pictures import (
 import segbench
 
 
-def _compared(methods):
-    return segbench.compare_results(pixel_results(methods), replicates=200)
-
-
 def _comparison(metric="ods_f", methods=3):
-    return segbench.plot_comparison(_compared(methods), metric=metric)
+    return segbench.plot_comparison(segbench.compare_results(pixel_results(methods), replicates=200), metric=metric)
 
 
 def _regions_in_pr():
@@ -79,14 +75,11 @@ PICTURES = {
     "plot_pr-boundaries": lambda: segbench.plot_pr(boundary_results()),
     "plot_pr-thirty": lambda: segbench.plot_pr(pixel_results(30, name="a detector with a rather long name, number {}")),
     "plot_roc": lambda: segbench.plot_roc(pixel_results()),
-    "plot-achievable": lambda: segbench.plot(pixel_results(2), "achievable"),
     "plot-f": lambda: segbench.plot(pixel_results(), "f"),
     "plot-f-boundaries": lambda: segbench.plot(boundary_results(), "f"),
     "plot-f-regions": lambda: segbench.plot(region_results(), "f"),
     "plot_images": lambda: segbench.plot_images(pixel_results()),
     "plot_comparison": _comparison,
-    "plot_ranks": lambda: segbench.plot_ranks(_compared(4)),
-    "plot_significance": lambda: segbench.plot_significance(_compared(4)),
     "plot_comparison-many": lambda: _comparison("ois_f", 8),
     "plot_confusion": lambda: segbench.plot_confusion(label_results()[0]),
     "plot-e": lambda: segbench.plot(_saliency(), "e"),

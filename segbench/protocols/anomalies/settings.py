@@ -119,7 +119,6 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         (),
         metavar="FILE.csv",
         read=read_scores,
-        write=lambda _: "FILE.csv",
         of_predictions=True,
     )
 
@@ -128,7 +127,6 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         (),
         metavar="FILE.json|FOLDER",
         read=read_defects,
-        write=lambda _: "defects_config.json",
         panel="Ground truth",
     )
 

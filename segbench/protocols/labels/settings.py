@@ -101,7 +101,6 @@ class Labels(
         "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
         metavar="CLASSES",
         read=classes_of,
-        write=written_classes,
         also=("names",),
         panel="Ground truth",
         shown="two-valued masks",

@@ -84,7 +84,6 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         flag="--classes",
         metavar="CLASSES",
         read=classes_of,
-        write=written_classes,
         also=("names",),
     )
     names: Sequence[str] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from segbench.aggregator.comparing import compare_results, differing_repairs
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import SegbenchError
+from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number
@@ -52,11 +53,11 @@ def compared_results(
     results: Sequence[Result], *, level: float, replicates: int, seed: int
 ) -> tuple[Comparison | None, str]:
     """Compare results of one protocol by the names that the page shows; None where that cannot be done, and why."""
-    counted = dict(_counted(names_of(results), results))
+    counted = _counted(names_of(results), results)
     if len(counted) < 2:
         return None, ""
     try:
-        return compare_results(_named(counted), level=level, replicates=replicates, seed=seed), ""
+        return compare_results(counted, level=level, replicates=replicates, seed=seed), ""
     except SegbenchError as error:  # other settings, or other ground truth
         return None, str(error)
 
@@ -65,39 +66,41 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
     metric = headline(results[0].rules.metrics())
-    of_a_set = [methods[k] for k in image_sets(results)[0] if results[k].competes]
-    order = best_first([method.result for method in of_a_set], metric.key) if of_a_set else []
-    leading = [of_a_set[k] for k in order if not math.isnan(_value(of_a_set[k], metric))]
     forest = _forest(methods, metric)
+    first_set = image_sets(results)[0]
+    leading = [
+        methods[k]
+        for k in best_first(results, metric.key)
+        if k in first_set and results[k].competes and not math.isnan(_value(methods[k], metric))
+    ]
     if not leading:
         return Said(f"{metric.name} is not defined for any method", (), forest)
-    counted = dict(_counted([method.name for method in methods], results))
-    details = list(_left_out(methods, list(counted), metric))
+    counted = _counted([method.name for method in methods], results)
+    said, details = _best(leading, metric), []
     if comparison is None:
-        notes = differing_repairs(_named(counted)) if counted else []
-        if leading[0].intervals is not None and leading[0].intervals.images:
-            notes += few_images(leading[0].intervals.images)
-        of_one = _of_one(leading[0], metric) if len(leading) == 1 else ()
-        reason = [f"Not compared: {why}."] if why else []
-        return Said(_best(leading, metric), (*of_one, *reason, *map(sentence, notes), *details), forest)
-    answer = comparison.answer()
-    details = [*_certainty(comparison), *map(sentence, comparison.notes), *details]
-    if answer.standings[0].method == leading[0].name:
-        return Said(answer.verdict, tuple(details), forest, comparison)
-    return Said(_best(leading, metric), (f"{answer.verdict}.", *details), forest, comparison)
+        best = leading[0].intervals
+        details += _of_one(leading[0], metric) if len(leading) == 1 else []
+        details += [f"Not compared: {why}."] if why else []
+        details += map(sentence, differing_repairs(counted) if counted else [])
+        details += map(sentence, few_images(best.images) if best and best.images else [])
+    else:
+        answer = comparison.answer()
+        if answer.standings[0].method == leading[0].name:
+            said = answer.verdict
+        else:
+            details.append(f"{answer.verdict}.")
+        details += _certainty(comparison)
+        details += map(sentence, comparison.notes)
+    details += _left_out(methods, [one.method for one in counted], metric)
+    return Said(said, tuple(details), forest, comparison)
 
 
-def _counted(names: Sequence[str], results: Sequence[Result]) -> Iterator[tuple[str, Result]]:
-    """Give the results that can be compared image by image, with their names: the largest set of the same images."""
-    for place in image_sets(results)[0]:
-        result = results[place]
-        if result.competes and result.counts and not result.unnamed:
-            yield names[place], result
-
-
-def _named(results: Mapping[str, Result]) -> list[Result]:
-    """Give results by the names that the page shows; those that have them keep what they have computed."""
-    return [one if one.method == name else replace(one, method=name) for name, one in results.items()]
+def _counted(names: Sequence[str], results: Sequence[Result]) -> list[Result]:
+    """Give the results that can be compared image by image, of these names: the largest set of the same images."""
+    places = [k for k in image_sets(results)[0] if results[k].competes]
+    some = [(names[k], results[k]) for k in places if results[k].counts and not results[k].unnamed]
+    # Those that have their name keep what they have computed.
+    return [one if one.method == name else replace(one, method=name) for name, one in some]
 
 
 def _value(method: Method, metric: Metric) -> float:
@@ -124,27 +127,31 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
 def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metric) -> Iterator[str]:
     """Name the methods that have the metric and were not compared, with the reason."""
     known = [one for one in methods if one.name not in counted and not math.isnan(_value(one, metric))]
-    others = [one for one in known if one.result.competes and not one.result.unnamed]
-    reasons = {
-        "published without images": [one.name for one in known if one.result.published],
-        "images without names": [one.name for one in known if one.result.unnamed],
-        "counted on other images": [one.name for one in others if one.result.counts],
-    }
+    reasons = grouped((_why_left_out(one.result), one.name) for one in known)
     for reason, names in reasons.items():
-        if names and len(methods) > 1:
+        if reason and len(methods) > 1:
             yield f"Not compared: {first_names(names, _MOST_NAMED)} ({reason})."
     for method in known:
         if not method.result.competes:
             yield f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
 
 
-def _of_one(method: Method, metric: Metric) -> tuple[str, ...]:
+def _why_left_out(result: Result) -> str:
+    if result.published:
+        return "published without images"
+    if result.unnamed:
+        return "images without names"
+    return "counted on other images" if result.competes and result.counts else ""
+
+
+def _of_one(method: Method, metric: Metric) -> list[str]:
     """Give the interval of a method that is compared with none."""
     low, high = method.interval(metric.key)
-    if method.intervals is None or math.isnan(low):
-        return ()
-    images = many(method.intervals.images, "image")
-    return (f"{100 * method.intervals.level:g} % interval {number(low)} to {number(high)} over {images}.",)
+    drawn = method.intervals
+    if drawn is None or math.isnan(low):
+        return []
+    images = many(drawn.images, "image")
+    return [f"{100 * drawn.level:g} % interval {number(low)} to {number(high)} over {images}."]
 
 
 def _certainty(comparison: Comparison) -> Iterator[str]:
@@ -167,21 +174,23 @@ def sentence(note: str) -> str:
 
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
     """Draw the headline of each method with its interval, in the order of the table."""
-    values = {k: _value(method, metric) for k, method in enumerate(methods)}
-    values = {k: value for k, value in values.items() if not math.isnan(value)}
-    if not values:
+    known = {k: method.interval(metric.key) for k, method in enumerate(methods)}
+    ends = {k: pair for k, pair in known.items() if not math.isnan(_value(methods[k], metric))}
+    if not ends:
         return Markup("")
-    ends = {k: methods[k].interval(metric.key) for k in values}
+    said = {}
+    for k, (low, high) in ends.items():
+        brackets = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
+        said[k] = _written(methods[k], metric) + brackets
 
     def draw(k: int, x: Scale, top: float) -> list[Markup]:
-        (low, high), middle = x.at(ends[k]).tolist(), top + 28.0
+        middle = top + 28.0
+        low, high = x.at(ends[k]).tolist()
         whisker = [] if math.isnan(low) else [line(low, middle, high, middle, css="whisker")]
-        return [*whisker, dot(x.place(values[k]), middle, 5.0)]
+        return [*whisker, dot(x.place(_value(methods[k], metric)), middle, 5.0)]
 
-    said = {k: _written(methods[k], metric) for k in ends}
-    for k, (low, high) in ends.items():
-        said[k] += "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
-    every = [*values.values(), *(end for pair in ends.values() for end in pair)]
-    parts, height = rows(methods, metric.name, fitted(every, metric.range), said, draw, high=_ROW)
+    values = [(_value(methods[k], metric), *pair) for k, pair in ends.items()]
+    axis = fitted(values, metric.range)
+    parts, height = rows(methods, metric.name, axis, said, draw, high=_ROW)
     named = f"{metric.name} of each method with its interval; the values are in the table of methods"
     return drawing(parts, height, named)

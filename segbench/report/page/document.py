@@ -23,7 +23,7 @@ from segbench._version import __version__
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.arguments import as_path, as_whole
-from segbench.core.capabilities import Pictured, competes, states_called
+from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -34,13 +34,12 @@ from segbench.drawing.palette import class_colours
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
-from segbench.report.documents import latex_table
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.commands import Places, comparing, repetitions
 from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
+from segbench.report.page.places import hiding
 from segbench.report.plots.methods import Method, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
@@ -154,70 +153,60 @@ def export_report(
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
-    places = Places(results, None if images is None else os.fspath(images), real=paths)
-    groups = by_protocol(results).values()
-    tables = _tables_of_groups(results, group_by)
-    results = [_pooled_or_mean(result, group_by) for result in results] if tables else results
-    sections: list[dict[str, Any]] = []
-    missing: list[str] = []
-    for group_places in groups:
-        given = [results[place] for place in group_places]
-        # Human annotators do not compete: they come last, whatever their value.
-        styles = styles_of(given)
-        order = sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
-        group = [given[place] for place in order]
-        key = image_headline(group[0].rules.metrics()).image_key
-        by_image = image_table(group, sort=key)
-        pictured = group[0].rules.capability(Pictured)
-        values, beside = _ranking(by_image, len(group), key, pictured.ranked_beside if pictured else "")
-        names = names_of(group)
-        comparison, why = None, ""
-        drawn: list[Intervals | None] = [None] * len(group)
-        if intervals is not None:
-            comparison, why = compared_results(group, level=intervals, replicates=replicates, seed=seed)
-            known = comparison.intervals if comparison else {}
-            drawn = [
-                one.noted(known[name])
-                if name in known
-                else one.intervals(level=intervals, replicates=replicates, seed=seed)
-                for name, one in zip(names, group, strict=True)
-            ]
-        methods = [
-            Method(name, one, styles[place], intervals=known, values=values[k], beside=beside[k])
-            for k, (name, one, place, known) in enumerate(zip(names, group, order, drawn, strict=True))
-        ]
+    hide = str if paths else hiding(results, None if images is None else os.fspath(images))
+    protocols = by_protocol(results).values()
+    sections, missing, reported = [], [], []
+    for members in protocols:
+        given = [results[place] for place in members]
+        parts = []
+        if group_by != "none" and (group_by or any(map(has_groups, given))):
+            of_groups = group_table(group_results(given, group_by), given, keys=None, every=False)
+            parts.append(_laid_out(of_groups, 2, "Groups of images"))
+            given = [_pooled_or_mean(result, group_by) for result in given]
+        methods, comparison, why = _compared(given, intervals, replicates, seed)
         rows = chosen_rows(methods)
         pictures = panels(
             methods,
             gallery=[row.image for row in rows],
             photos=photos,
             most=most_panels,
-            budget=PICTURES // len(groups),
+            budget=PICTURES // len(protocols),
             executor=executor,
             progress=progress,
         )
         said = said_first(methods, comparison, why)
-        again = comparing(comparison, group, alone=len(groups) == 1) if comparison else ""
-        drawn_pictures = pictures.written(places)
-        section = _section(methods, by_image, rows, drawn_pictures, places, said=said, again=again)
-        if of_groups := tables.get(group[0].protocol):
-            section["parts"].append(_part_of("Groups of images", of_groups))
-        sections.append(section)
+        section = _section(methods, said, rows, pictures.hidden(hide), hide)
+        sections.append(section | {"parts": [*section["parts"], *parts]})
         missing += [pictures.missing] if pictures.missing else []
-    page = _html(sections, title or _title(results))
+        reported += given
+    page = _html(sections, title or _title(reported))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(missing)
 
 
-def _tables_of_groups(results: Sequence[Result], group_by: str) -> dict[str, Table]:
-    """Lay out the groups of the results of each protocol; nothing where there are none."""
-    if group_by == "none" or not (group_by or any(map(has_groups, results))):
-        return {}
-    tables = {}
-    for name, some in grouped((result.protocol, result) for result in results).items():
-        groups = group_results(some, group_by)
-        tables[name] = group_table(groups, some, keys=None, every=False)
-    return tables
+def _compared(
+    given: Sequence[Result], level: float | None, replicates: int, seed: int
+) -> tuple[list[Method], Comparison | None, str]:
+    """Order and compare results of one protocol; without a comparison say why there is none."""
+    # Human annotators do not compete: they come last, whatever their value.
+    order = sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
+    results, styles = [given[k] for k in order], styles_of(given)
+    names = names_of(results)
+    comparison, why = None, ""
+    drawn: list[Intervals | None] = [None] * len(results)
+    if level is not None:
+        resampled: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
+        comparison, why = compared_results(results, **resampled)
+        known = comparison.intervals if comparison else {}
+        drawn = [
+            one.noted(known[name]) if name in known else one.intervals(**resampled)
+            for name, one in zip(names, results, strict=True)
+        ]
+    methods = [
+        Method(name, one, styles[k], intervals=known)
+        for name, one, k, known in zip(names, results, order, drawn, strict=True)
+    ]
+    return methods, comparison, why
 
 
 def _pooled_or_mean(result: Result, group_by: str) -> Result:
@@ -228,51 +217,38 @@ def _pooled_or_mean(result: Result, group_by: str) -> Result:
     return groups.pooled or groups.mean
 
 
-def _part_of(title: str, table: Table) -> dict[str, Any]:
-    """Give what the template shows of a table of groups or classes."""
+def _laid_out(table: Table, names: int, title: str = "") -> dict[str, Any]:
+    """Give what the template shows of a table with columns of names."""
     text = table.text()
     return {
         "title": title,
         "table": table,
-        "heading": text.heading(range(2, len(text.header))),
+        "heading": text.heading(range(names, len(text.header))),
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
     }
 
 
-def _ranking(table: Table, methods: int, key: str, beside: str) -> tuple[list[dict[str, float]], ...]:
-    """Give for each method what ranks its images: the values of a metric, and of another where that is undefined."""
-    values: list[dict[str, float]] = [{} for _ in range(methods)]
-    others: list[dict[str, float]] = [{} for _ in range(methods)]
-    for row in table.rows:
-        value, other = float(row.summary[key]), float(row.summary.get(beside, math.nan))
-        if not math.isnan(value):
-            values[row.method][row.labels[1]] = value
-        elif not math.isnan(other):
-            others[row.method][row.labels[1]] = other
-    return values, others
-
-
 def _section(
     methods: Sequence[Method],
-    images: Table,
+    said: Said,
     rows: Sequence[GalleryRow],
     pictures: Panels,
-    places: Places,
-    *,
-    said: Said,
-    again: str,
+    hide: Callable[[str], str],
 ) -> dict[str, Any]:
     """Give what the template shows of one protocol."""
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
     names = [method.name for method in methods]
     rules = next((result.rules for result in results if competes(result.rules)), results[0].rules)
-    table = method_table(results, intervals=drawn)
-    text = table.text()
+    metrics = rules.metrics()
+    images = image_table(results, sort=image_headline(metrics).image_key)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     embedded, cuts = pictures.for_scripts()
     classes = list(results[0].classes)
-    of_classes = class_table(class_results(results), keys=None, every=False) if classes else None
+    parts = []
+    if classes:
+        of_classes = class_table(class_results(results), keys=None, every=False)
+        parts.append(_laid_out(of_classes, 2, "Classes"))
     return {
         "protocol": rules.name,
         "lead": rules.title,
@@ -280,27 +256,23 @@ def _section(
         "methods": methods,
         "names": names,
         "said": said,
-        "paper": {"Table in LaTeX": latex_table(replace(text, notes=())), "Caption": _caption(methods)},
-        "trust": _trust(methods, said.comparison),
-        "headline": headline(rules.metrics()).name,
-        "table": table,
-        "heading": text.heading(range(1, len(text.header))),
-        "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
-        "parts": [_part_of("Classes", of_classes)] if of_classes else [],
+        "headline": headline(metrics).name,
+        "whole": _laid_out(method_table(results, intervals=drawn), 1),
+        "parts": parts,
         "images": replace(images, rows=images.rows[:_IMAGE_ROWS]),
         "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
-        "footnotes": footnotes(rules.metrics()),
-        "level": _level(defined[0]) if defined else "",
+        "footnotes": footnotes(metrics),
+        "level": f"{100 * defined[0].level:g} % intervals over images" if defined else "",
         "remarks": [
-            replace(remark, text=places.text(remark.text), details=tuple(map(places.text, remark.details)))
+            replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
             if sentence(remark.text) not in said.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
         "states": [(State(state).name.lower(), words) for state, words in states_called(rules).items()],
-        "at": _chosen_how(methods, at_their_best=images_at_their_best(rules.metrics())),
-        "best_threshold": images_at_their_best(rules.metrics()),
+        "at": _chosen_how(methods, at_their_best=images_at_their_best(metrics)),
+        "best_threshold": images_at_their_best(metrics),
         "panels": pictures,
         "embedded": embedded,
         "places": {name: place for place, name in enumerate(pictures.by_image)},
@@ -314,41 +286,17 @@ def _section(
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
         },
-        "repetitions": repetitions(results, places),
-        "comparing": again,
+        "signatures": _signatures(methods, said.comparison),
     }
 
 
-def _caption(methods: Sequence[Method]) -> str:
-    """Write a caption that says what was measured, on what, and how."""
-    first = next((method for method in methods if competes(method.result.rules)), methods[0])
-    rules, drawn = first.result.rules, first.intervals
-    said = [rules.title.rstrip("."), _facts([method.result for method in methods])]
-    said += ["best of each column in bold, second best underlined"] if len(methods) > 1 else []
-    said += [note.rstrip(".") for note in footnotes(rules.metrics())]
-    said += [f"brackets: {_level(drawn)}"] if drawn and drawn.images > 1 else []
-    return f"{'. '.join(one[0].upper() + one[1:] for one in said)}. Computed with segbench ({first.result.signature})."
-
-
-def _trust(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, str]:
-    """State the basis of the numbers: images, the digest of their ground truth, failures, intervals and tests."""
-    counted = [method.result for method in methods if method.result.counts]
-    failed = {method.name: len(method.result.failed) for method in methods if method.result.failed}
-    every = [method.intervals for method in methods if method.intervals is not None]
-    drawn = next((one for one in every if one.images), None)
-    said = {
-        "images": " or ".join(dict.fromkeys(str(len(one.counts)) for one in counted)),
-        "digest of names and ground truth": " or ".join(dict.fromkeys(one.data for one in counted)),
-        "left out": ", ".join(f"{count} of {name}" for name, count in failed.items()) or "nothing",
-        "intervals": drawn.signature if drawn else "",
-        "comparison": comparison.signature if comparison else "",
-        "segbench": __version__,
-    }
-    return {name: value for name, value in said.items() if value}
-
-
-def _level(drawn: Intervals) -> str:
-    return f"{100 * drawn.level:g} % intervals over images"
+def _signatures(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, list[str]]:
+    """Give what states how everything was measured, each once with the methods it is of."""
+    signed = [(method.result.signature, method.name) for method in methods]
+    drawn = [method.intervals for method in methods if method.intervals is not None]
+    signed += [(one.signature, "intervals") for one in drawn[:1]]
+    signed += [(comparison.signature, "comparison")] if comparison else []
+    return grouped(signed)
 
 
 def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
@@ -439,17 +387,9 @@ def _template() -> Template:
 
 def _security_policy(scripts: Sequence[str], styles: str) -> str:
     """Write a content-security policy: these scripts and styles alone, pictures are data, nothing is loaded or sent."""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {' '.join(map(_digest, scripts))}",
-            f"style-src {_digest(styles)}",
-            "img-src data:",
-            "connect-src 'none'",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
+    of_scripts = " ".join(map(_digest, scripts))
+    own = f"default-src 'none'; script-src {of_scripts}; style-src {_digest(styles)}; img-src data:"
+    return f"{own}; connect-src 'none'; base-uri 'none'; form-action 'none'"
 
 
 def _digest(text: str) -> str:

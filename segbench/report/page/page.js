@@ -56,14 +56,6 @@ for (const button of all(".sortable thead button")) {
   button.addEventListener("click", () => sort(button.closest("th")));
 }
 
-for (const button of all(".copy")) {
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.nextElementSibling.textContent);
-    button.textContent = "Copied";
-  });
-}
-
 for (const filters of all(".filters")) {
   const section = filters.closest("section");
   const rows = [...find(".images tbody", section).rows];

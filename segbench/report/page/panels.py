@@ -23,7 +23,6 @@ from segbench.core.numbers import number, of_all
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.report.page.commands import Places
 from segbench.report.page.pictures import MOST_CUTS, THIN, Seen, Task, draw, with_one_image
 from segbench.report.plots.methods import Method
 
@@ -31,6 +30,8 @@ LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""
 
 _FEW_CUTS, _GALLERY_CUTS = 5, 11
+_MESSAGES = "problem", "noPhoto"
+_IN_GALLERY = "thumbnail", "backdrop"
 
 
 @dataclass(frozen=True)
@@ -60,37 +61,31 @@ class Panels:
         problem = self.by_image[without[0]]["methods"][0]["problem"]
         return f"{of_all(len(without), len(self.by_image), 'image', 'have')} no pictures; the first: {problem}"
 
-    def written(self, places: Places) -> Panels:
-        """Give them with places in messages as the page writes them."""
+    def hidden(self, hide: Callable[[str], str]) -> Panels:
+        """Hide places in messages."""
 
-        def hidden(panel: Mapping[str, Any]) -> dict[str, Any]:
-            methods = [told(one, "problem") for one in panel["methods"]]
-            return told(panel, "noPhoto") | {"methods": methods}
+        def told(of: Mapping[str, Any]) -> dict[str, Any]:
+            return {key: hide(value) if key in _MESSAGES else value for key, value in of.items()}
 
-        def told(of: Mapping[str, Any], key: str) -> dict[str, Any]:
-            return {**of, key: places.text(of[key])} if key in of else {**of}
-
-        return replace(self, by_image={name: hidden(panel) for name, panel in self.by_image.items()})
+        by_image = {
+            name: told(panel) | {"methods": [*map(told, panel["methods"])]} for name, panel in self.by_image.items()
+        }
+        return replace(self, by_image=by_image)
 
     def for_scripts(self) -> tuple[list[dict[str, Any]], list[Sequence[float]]]:
         """Give panels without thumbnails for the scripts, and the thresholds: ``cuts`` of a panel is a place there."""
         shared: list[Sequence[float]] = []
 
-        def method(drawn: Mapping[str, Any]) -> dict[str, Any]:
-            kept = dict(drawn)
-            kept.pop("thumbnail", None)
-            if "cuts" in kept:
-                if kept["cuts"] not in shared:
-                    shared.append(kept["cuts"])
-                kept["cuts"] = shared.index(kept["cuts"])
-            return kept
+        def kept(of: Mapping[str, Any]) -> dict[str, Any]:
+            found = {key: value for key, value in of.items() if key not in _IN_GALLERY}
+            if "cuts" in found:
+                if found["cuts"] not in shared:
+                    shared.append(found["cuts"])
+                found["cuts"] = shared.index(found["cuts"])
+            return found
 
-        panels = []
-        for panel in self.by_image.values():
-            kept = {**panel, "methods": [*map(method, panel["methods"])]}
-            kept.pop("backdrop", None)
-            panels.append(kept)
-        return panels, shared
+        every = [kept(panel) | {"methods": [*map(kept, panel["methods"])]} for panel in self.by_image.values()]
+        return every, shared
 
 
 def panels(

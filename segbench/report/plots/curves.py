@@ -1,4 +1,4 @@
-"""Plots of curves: precision-recall, ROC, against the threshold, achievable, reliability.
+"""Plots of curves: precision-recall, ROC, against the threshold, reliability.
 
 Each describes what it shows as a `segbench.drawing.charts.Chart`, which Matplotlib and the report page draw.
 """
@@ -21,7 +21,6 @@ from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
-from segbench.curves.curve import achievable_pr_curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.drawing.axes import CURVE_LAYER, short_names
 from segbench.drawing.charts import (
@@ -40,8 +39,9 @@ from segbench.report.plots.methods import (
     Method,
     Resampling,
     draw_methods,
-    in_legend,
     methods_in,
+    methods_of,
+    no_plot,
     of_one_protocol,
     styles_of,
 )
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 _MOST_BANDS = 3
 _LARGEST_DOT = 120
-_PLACES = 501
 _DIGITS = 4
 _TITLES = {"PRI": "Probabilistic Rand index", "VOI": "Variation of information, in bits"}
 
@@ -187,56 +186,33 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     return [replace(_in_space(methods, space, areas), note=note)]
 
 
-def _draw_achievable(results: Sequence[Result], *, ax: Axes) -> Axes:
-    """Draw each precision-recall curve and, thin, that of its hull, which was chosen on the same images: optimistic."""
-    methods = methods_in(results, "roc", "achievable curve", key="auc_pr", title="AUC")
-    if all(method.curve is None or method.curve.columns["threshold"].size == 1 for method in methods):
-        points = setting("--kind pr", "plot_pr")
-        raise ArgumentError(f"two-valued predictions have no achievable curve; draw their points: {points}")
-    chart = _in_space(methods, "pr", {})
-    layers, shown = list(chart.layers), list(methods)
-    at = np.linspace(0, 1, _PLACES)
-    for k, method in enumerate(methods):
-        result = method.result
-        scores = result.scores
-        if scores is None or result.summary.undefined.get("auc_pr") == TWO_VALUED:
-            continue
-        achievable = in_legend(result, "auc_pr_achievable")
-        shown[k] = replace(method, label=method.label.replace("]", f", hull={achievable}]", 1))
-        line = layers[k][0]
-        if isinstance(line, Path) and line.x.size:
-            hull = achievable_pr_curve(scores).line("pr")
-            between = Area(at, np.interp(at, line.x, line.y), np.interp(at, *hull))
-            layers[k] = [line, Path(*hull, thin=True), between]
-    return draw_methods(ax, replace(chart, layers=layers), shown)
-
-
 def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw a column of the curves against the threshold; empty for the one that each protocol has.
 
     F of pixels changes at scores that occur and is level between them. That of boundaries is drawn straight between the
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
-    methods = methods_in(results, None, "curve")
-    rules = methods[0].result.rules
-    known = next((method.curve for method in methods if method.curve is not None), None)
-    if measure and (known is None or measure not in known.columns):
-        instead = f"F against the threshold: {setting('--kind f', 'kind f')}"
-        raise ArgumentError(f"the {rules.name} protocol has no {measure.upper()}; draw {instead}")
-    title, key = image_headline(rules.metrics()).name_for_images, headline(rules.metrics()).key
-    drawn = measure or (known.measure if known else "")
-    if known is not None and drawn in known.best:
+    taken = of_one_protocol(results)
+    known = next((curve for result in taken if (curve := result.drawn) is not None), None)
+    if known is None or (measure and measure not in known.columns):
+        raise no_plot(taken, measure.upper() or "curve")
+    metrics, drawn = taken[0].rules.metrics(), measure or known.measure
+    title, key = image_headline(metrics).name_for_images, headline(metrics).key
+    if drawn in known.best:
         title, key = drawn.upper(), known.best[drawn]
-    threshold = metric.key if (metric := best_threshold(rules.metrics())) else ""
-    methods = methods_in(results, None, "curve", key=key, title=title)
-    best = {}
-    for k, method in enumerate(methods):
-        best[k] = method.result.summary.get(threshold, math.nan), method.result.summary[key]
-        if measure and method.curve is not None:
-            at, values = method.curve.against_threshold(measure)
-            best[k] = at[values.argmax()], values.max()
+    methods = methods_of(taken, key=key, title=title)
     curves = [method.curve for method in methods]
-    return draw_methods(ax, chart_of_thresholds(curves, drawn, title, best=best), methods)
+    threshold = best_threshold(metrics)
+    best = {}
+    for k, curve in enumerate(curves):
+        summary = methods[k].result.summary
+        if measure and curve is not None:
+            at, values = curve.against_threshold(measure)
+            best[k] = at[values.argmax()], values.max()
+        elif threshold is not None:
+            best[k] = summary.get(threshold.key, math.nan), summary[key]
+    chart = chart_of_thresholds(curves, drawn, title, best=best)
+    return draw_methods(ax, chart, methods)
 
 
 def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
@@ -257,39 +233,36 @@ def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
 def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the share of positives in 15 bins of scores; the area of a dot is its share of the pixels."""
     results = of_one_protocol(results)
-    pooled = [_counts(result) for result in results]
-    bins = [reliability(counts) for counts in pooled]
-    names, styles = short_names(names_of(results)), styles_of(results)
-    methods = []
-    for result, name, style, one in zip(results, names, styles, bins, strict=True):
-        error = float(np.abs(one.positives - one.scores).sum() / one.pixels.sum())
+    named = zip(results, short_names(names_of(results)), styles_of(results), strict=True)
+    found = []
+    for result, name, style in named:
+        bins = reliability(_counts(result))
+        error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
         label = f"[ECE={number(error, digits=3)}] {name}"
-        methods.append((error, Method(name, result, style, label), one))
-    methods.sort(key=lambda method: method[0])
-    layers, sizes = [], []
-    for _, _, one in methods:
-        held = one.pixels > 0
-        pixels = one.pixels[held]
-        layers.append([Path(one.scores[held] / pixels, one.positives[held] / pixels)])
-        sizes.append(_LARGEST_DOT * np.maximum(pixels / pixels.sum(), 0.05))
-    axes, corners = (Axis("Score"), Axis("Share of positives")), ("upper left", "lower right")
-    ax = draw_methods(
-        ax,
-        Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners),
-        [one for _, one, _ in methods],
-    )
-    for (_, method, _), (line,), area in zip(methods, layers, sizes, strict=True):
-        ax.scatter(line.x, line.y, area, color=method.style.colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
-    return ax
+        found.append((error, Method(name, result, style, label), bins))
+    found.sort(key=lambda one: one[0])
+    layers = []
+    for _, method, bins in found:
+        held = bins.pixels > 0
+        pixels = bins.pixels[held]
+        line = Path(bins.scores[held] / pixels, bins.positives[held] / pixels)
+        area = _LARGEST_DOT * np.maximum(pixels / pixels.sum(), 0.05)
+        colour = method.style.colour
+        ax.scatter(line.x, line.y, area, color=colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
+        layers.append([line])
+    axes = Axis("Score"), Axis("Share of positives")
+    corners = "upper left", "lower right"
+    chart = Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners)
+    return draw_methods(ax, chart, [method for _, method, _ in found])
 
 
 def _counts(result: Result) -> ScoreCounts:
     """Give the pooled counts of a result, if they have a reliability."""
-    counts = cast("ScoreCounts", result.pooled)
     if result.rules.capability(Pooling) is None:
-        raise ArgumentError(f"{result.method} is a result of {result.protocol}; reliability is that of soft maps")
+        raise no_plot([result], "reliability, which is that of soft maps")
+    counts = cast("ScoreCounts", result.pooled)
     reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
-    if not reason and not counts.scores.size:
+    if not counts.scores.size:
         reason = "no pixels"
     if reason:
         instead = setting("choose other methods with --only", "leave this method out")
@@ -301,5 +274,4 @@ PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band")
 ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band")
 F = Kind(partial(_draw_thresholds, ""), _charts_of_thresholds)
 E = Kind(partial(_draw_thresholds, "e"))
-ACHIEVABLE = Kind(_draw_achievable)
 RELIABILITY = Kind(_draw_reliability)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.core.capabilities import AddedUp, competes
+from segbench.core.capabilities import AddedUp, Pictured, competes
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import headline, image_headline
@@ -35,8 +35,6 @@ class Method:
     style: LineStyle
     label: str = ""
     intervals: Intervals | None = None
-    values: Mapping[str, float] = field(default_factory=dict)  # what ranks images, of those where it is defined
-    beside: Mapping[str, float] = field(default_factory=dict)  # what ranks the others, see `Pictured.ranked_beside`
 
     @cached_property
     def curve(self) -> Series | None:
@@ -45,6 +43,22 @@ class Method:
         if curve is None or not curve.columns["threshold"].size or math.isnan(self.result.summary[key]):
             return None
         return curve
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """What ranks images, of those where it is defined."""
+        return self._of_images(image_headline(self.result.rules.metrics()).image_key)
+
+    @cached_property
+    def beside(self) -> dict[str, float]:
+        """What ranks the other images, see `Pictured.ranked_beside`."""
+        pictured = self.result.rules.capability(Pictured)
+        found = self._of_images(pictured.ranked_beside) if pictured else {}
+        return {name: value for name, value in found.items() if name not in self.values}
+
+    def _of_images(self, key: str) -> dict[str, float]:
+        found = {name: float(one.get(key, math.nan)) for name, one in self.result.per_image.items()}
+        return {name: value for name, value in found.items() if not math.isnan(value)}
 
     def interval(self, key: str) -> tuple[float, float]:
         """Give the interval of a metric; nan where there is none."""
@@ -66,12 +80,45 @@ class Kind:
     compares: bool = False
 
 
+def kind_of_curves(
+    charts: Callable[[Sequence[Method]], Sequence[Chart]], what: str, key: str | None = None, title: str | None = None
+) -> Kind:
+    """Give a kind that draws the first chart of methods, the best by a metric first, or refuses those without one."""
+
+    def draw(results: Sequence[Result], *, ax: Axes) -> Axes:
+        taken = of_one_protocol(results)
+        methods = methods_of(taken, key=key, title=title)
+        found = charts(methods)
+        if not found:
+            raise no_plot(taken, what)
+        return draw_methods(ax, found[0], methods)
+
+    return Kind(draw, charts)
+
+
+def usual_kind(results: Sequence[Result]) -> str:
+    """Give the kind of plot that all results have: of curves, or else of images."""
+    curves = [result.drawn for result in results]
+    if all(curve is not None and "pr" in curve.spaces for curve in curves):
+        return "pr"
+    return "images" if None in curves else "f"
+
+
+def no_plot(results: Sequence[Result], what: str) -> ArgumentError:
+    """Say that results of one protocol have no such plot, and which they have."""
+    kind = usual_kind(results)
+    instead = setting(f"--kind {kind}", f"kind {kind}")
+    return ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")
+
+
 def methods_in(
     results: object, space: Space | None, what: str, *, key: str | None = None, title: str | None = None
 ) -> list[Method]:
     """Take results to be drawn in a space, or against the threshold for None: the best by a metric first."""
     taken = of_one_protocol(results)
-    _refuse_without_curves(taken, space, what)
+    known = next((curve for result in taken if (curve := result.drawn) is not None), None)
+    if known is None or (space is not None and space not in known.spaces):
+        raise no_plot(taken, what)
     return methods_of(taken, key=key, title=title)
 
 
@@ -140,17 +187,3 @@ def named_by_class(results: Sequence[Result]) -> list[Result]:
     if len(classes) != 1 or "micro" in classes:
         return list(results)
     return [replace(result, method=f"{result.method}, class {result.settings['class']}") for result in results]
-
-
-def _refuse_without_curves(results: Sequence[Result], space: Space | None, what: str) -> None:
-    """Refuse a protocol without curves to be drawn in a space, or against the threshold for None."""
-    known = next((curve for result in results if (curve := result.drawn) is not None), None)
-    if known is not None and (space is None or space in known.spaces):
-        return
-    if known is None:
-        instead = f"each image: {setting('--kind images', 'plot_images')}"
-    elif known.spaces:
-        instead = f"its precision-recall curve: {setting('--kind pr', 'plot_pr')}"
-    else:
-        instead = f"its {known.measure} against the threshold: {setting('--kind f', 'kind f')}"
-    raise ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")

@@ -15,7 +15,7 @@ from segbench.core.interface import setting
 from segbench.drawing.axes import centre, new_axes
 from segbench.drawing.charts import COLUMN
 from segbench.report.plots.kinds import kind_of
-from segbench.report.plots.methods import Kind
+from segbench.report.plots.methods import Kind, usual_kind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     results : Result or sequence of Result
         Of one protocol, which has this kind; the best method comes first in the legend.
     kind : str
-        Such as ``"f"``, ``"achievable"`` or ``"nsd"``; ``docs/plots.md`` shows all.
+        Such as ``"f"``, ``"comparison"`` or ``"nsd"``; ``docs/plots.md`` shows all.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
 
@@ -97,14 +97,6 @@ def save_plot(
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
     write_file(path, drawn.getvalue(), hint="give another place")
     return plot
-
-
-def usual_kind(results: Sequence[Result]) -> str:
-    """Give the kind of plot that all results have: of curves, or else of images."""
-    curves = [result.drawn for result in results]
-    if all(curve is not None and "pr" in curve.spaces for curve in curves):
-        return "pr"
-    return "images" if None in curves else "f"
 
 
 def _settings_for(width: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The centerlines protocol: drawings, published formulas, empty masks, soft maps, files and what is refused."""
 
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import imageio.v3 as iio
 import numpy as np
@@ -25,7 +25,6 @@ from segbench import (
     evaluate,
     process_pool,
 )
-from segbench.core.options import made, words_of
 from segbench.core.sample import Sample
 from segbench.protocols.states import State
 
@@ -235,23 +234,6 @@ def test_the_errors_do_not_depend_on_the_order_of_the_masks():
     there, back = count_centerlines(truth, predicted), count_centerlines(predicted, truth)
     assert (there.betti0, there.betti1, there.euler) == (back.betti0, back.betti1, back.euler)
     assert there.precision == back.sensitivity
-
-
-@pytest.mark.parametrize(
-    "protocol",
-    [
-        Centerlines(),
-        Centerlines(at=0.25, skeleton="lee", connectivity=4),
-        Centerlines(thresholds=9, positive=">=128"),
-        Centerlines(thresholds=(0.25, 0.5), void=(255,)),
-    ],
-)
-def test_options_are_written_as_they_are_read(protocol):
-    values = {each.name: getattr(protocol, each.name) for each in fields(protocol)}
-    words, left = words_of(Centerlines, values)
-    assert left == []
-    typed = {name[2:]: text for name, text in zip(words[::2], words[1::2], strict=True)}
-    assert made(Centerlines, typed) == protocol
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import fields
 
 import imageio.v3 as iio
 import numpy as np
@@ -22,7 +21,6 @@ from segbench import (
     plot,
     process_pool,
 )
-from segbench.core.options import made, words_of
 from segbench.protocols.states import State
 
 
@@ -300,24 +298,6 @@ def test_a_signature_gives_the_protocol_back():
 
 
 @pytest.mark.parametrize(
-    "protocol",
-    [
-        Contours(convention="deepmind", empty="diagonal", at=0.5),
-        Contours(hd95="union", spacing=0.7, nsd=(1, 2.5)),
-        Contours(classes="road=0,car=13", gt_map="7=0"),
-        Contours(sequences=True, positive=255, all_frames=True),
-    ],
-)
-def test_options_are_written_as_they_are_read(protocol):
-    values = {each.name: getattr(protocol, each.name) for each in fields(protocol)}
-    words, left = words_of(Contours, values)
-    typed = dict(zip(words[::2], words[1::2], strict=False)) if "--sequences" not in words else None
-    assert left == []
-    if typed:
-        assert made(Contours, {name[2:].replace("-", "_"): text for name, text in typed.items()}) == protocol
-
-
-@pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"spacing": (1.0, 2.0)}, r"spacing is \(1.0, 2.0\).*docs/limits.md"),
@@ -465,5 +445,5 @@ def test_a_method_without_contours_is_in_the_legend_alone():
 
 def test_other_protocols_have_no_distances():
     result = evaluate([([0, 1], [0.2, 0.9])])
-    with pytest.raises(ArgumentError, match="pixels has no distances of contours"):
+    with pytest.raises(ArgumentError, match="the pixels protocol has no distances of contours; draw kind pr"):
         plot(result, "nsd")

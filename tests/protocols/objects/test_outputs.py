@@ -111,7 +111,7 @@ def test_curves_are_those_of_the_metrics(folders):
 
 
 def test_plots_of_objects_refuse_other_results():
-    with pytest.raises(ArgumentError, match="pixels has no objects at thresholds of IoU; draw each image: plot_images"):
+    with pytest.raises(ArgumentError, match="the pixels protocol has no objects at thresholds of IoU; draw kind pr"):
         sb.plot(evaluate({"a": (np.eye(4), np.eye(4))}), "object_f1")
 
 

@@ -322,7 +322,7 @@ class TestPlots:
 
     def test_other_protocols_have_no_e(self):
         result = segbench.evaluate([random_case(0)])
-        with pytest.raises(ArgumentError, match="the pixels protocol has no E; draw F against the threshold"):
+        with pytest.raises(ArgumentError, match="the pixels protocol has no E; draw kind pr"):
             segbench.plot(result, "e")
 
 

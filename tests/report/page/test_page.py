@@ -4,7 +4,6 @@ import html
 import io
 import math
 import re
-import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -31,9 +30,7 @@ from segbench import (
     compare_results,
     evaluate,
     export_report,
-    load_results,
 )
-from segbench.cli.commands import app
 from segbench.core.numbers import number
 from segbench.drawing.charts import Axis, Chart, Path
 from segbench.protocols.boundaries.official import PublishedCurve
@@ -365,7 +362,7 @@ class TestCurves:
         result = Result("printed", "boundaries", {}, signature, {}, published=PublishedCurve(rows))
         page = write_page(tmp_path, [result]).read_text()
         assert "Metrics of single images are not known" in page
-        assert "published, and read with segbench import" in page
+        assert f"<code>{signature}</code>" in page
         assert embedded(page, "data-")[0]["readings"][0]["precision"] == [0.4, 1.0]
 
 
@@ -478,48 +475,14 @@ class TestPictures:
         assert names[0] == min(names[:3], key=lambda name: result.per_image[name]["f"])
 
 
-class TestRepeating:
-    def test_the_command_gives_the_same_signature(self, tmp_path, capsys):
-        gt, one = write_methods(tmp_path / "a folder", {"one": 1})
-        result = evaluate(gt, one, Pixels(positive=">=128", void=(7,)), method="it's one")
-        command = html.unescape(
-            re.search(r"<code>(segbench .*?)</code>", write_page(tmp_path, [result], paths=True).read_text())[1]
-        )
-        program, *words, flag, _ = shlex.split(command)
-        assert (program, flag) == ("segbench", "-o")
-        app([*words, "--format", "csv"], standalone_mode=False)
-        assert result.signature in capsys.readouterr().out
-
-    def test_a_run_without_a_check_is_repeated_without(self, tmp_path):
-        gt, one = write_methods(tmp_path, {"one": 1}, images=2)
-        for checked in (True, False):
-            results = tmp_path / f"{checked}.segbench"
-            app(["pixels", f"{gt}", f"{one}", "-o", f"{results}", *["--no-check"][checked:]], standalone_mode=False)
-            page = write_page(tmp_path, load_results(results)).read_text()
-            assert ("<code>segbench pixels GT PRED/one --no-check -o results.segbench<" in page) is not checked
-
-    def test_the_comparison_has_its_command(self, tmp_path):
-        results = noisy_results(3)
-        start = "segbench compare results.segbench"
-        assert f"<code>{start}</code>" in write_page(tmp_path, results, replicates=2000).read_text()
-        page = write_page(tmp_path, results, intervals=0.9, replicates=20, seed=3).read_text()
-        assert f"<code>{start} --intervals 90 --replicates 20 --seed 3</code>" in page
-        other = replace(results[2], counts=dict(list(results[2].counts.items())[1:]))
-        boundaries = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
-        page = write_page(tmp_path, [*results[:2], other, boundaries], replicates=2000).read_text()
-        assert f"<code>{start} --only protocol:pixels --methods method_00,method_01</code>" in page
-        assert "Not compared: method_02 (counted on other images)." in sentences(page)
-        assert start not in write_page(tmp_path, results, intervals=None).read_text()
-
+class TestSignatures:
     def test_arrays_are_not_kept(self, tmp_path):
         accumulator = Accumulator(method="loop")
         accumulator.update([[0, 1]], [[0.1, 0.9]], names=["a"])
         (told,) = export_report([accumulator.compute()], tmp_path / "r.html")
         assert told.endswith("are not known: pictures need a run of files, such as evaluate(GT, PRED, ...)")
         assert "--only" not in told
-        page = (tmp_path / "r.html").read_text()
-        assert "counted from arrays (segbench.Accumulator), which are not kept" in page
-        assert "segbench import" not in page
+        assert "source:arrays" in (tmp_path / "r.html").read_text()
 
     def test_nothing_says_where_files_lie_unless_it_is_wanted(self, tmp_path):
         gt, one = write_methods(tmp_path / "jane", {"one": 1}, images=4)
@@ -528,8 +491,8 @@ class TestRepeating:
             result = evaluate(gt, one)
         (one / "im02.png").write_bytes(b"no image")
         page = write_page(tmp_path, [result], images=gt).read_text()
-        assert "<code>segbench pixels GT PRED/one -o results.segbench<" in page
-        assert "im03.png" in page
+        assert f"<code>{result.signature.replace('>', '&gt;')}</code>" in page
+        assert "PRED/one/im03.png" in page
         assert "jane" not in page
         assert str(one) in write_page(tmp_path, [result], paths=True).read_text()
 

@@ -219,17 +219,6 @@ class TestAccessibility:
             reader.resize(1280)
 
 
-class TestForThePaper:
-    def test_the_latex_table_and_its_caption_are_there(self, reader):
-        table, caption = reader.run(
-            "return [...document.querySelectorAll('.paper code')].map((one) => one.textContent)"
-        )
-        assert table.startswith(r"\begin{tabular}")
-        assert "two" in table
-        assert "6 images" in caption
-        assert "protocol:pixels" in caption
-
-
 class TestPictures:
     PAINTED = "return open?.states && open.main.width > 1 && document.querySelector('#at').textContent"
     COLOURS = """

@@ -13,7 +13,7 @@ from segbench import evaluate
 from segbench.drawing.axes import centre, new_axes
 from segbench.report.plots.kinds import kind_of
 
-KINDS = ("pr", "roc", "f", "images", "comparison", "ranks", "significance", "reliability")
+KINDS = ("pr", "roc", "f", "images", "comparison", "reliability")
 COLUMN = {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}  # as save_plot sets it
 
 

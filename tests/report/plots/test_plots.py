@@ -33,9 +33,7 @@ from segbench import (
     plot_comparison,
     plot_images,
     plot_pr,
-    plot_ranks,
     plot_roc,
-    plot_significance,
     pr_curve,
 )
 from segbench.drawing.axes import names_in_lines, short_names
@@ -46,7 +44,6 @@ from segbench.report.plots.kinds import KINDS
 from segbench.report.plots.methods import Kind, styles_of
 from segbench.report.plots.saving import save_plot
 from segbench.report.tables import threshold_table
-from segbench.statistics.answer import p_number, stars
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +97,7 @@ class TestNames:
 
     def test_are_drawn_as_they_are(self, results):
         renamed = [replace(results[1], method=name) for name in self.NAMES]
-        for ax in (plot_pr(renamed), plot_roc(renamed), plot(renamed, "f"), plot(renamed, "achievable")):
+        for ax in (plot_pr(renamed), plot_roc(renamed), plot(renamed, "f")):
             labels = [text for text in labels_of(ax) if text.startswith("[")]
             assert len(labels) == 4
             assert not any("\n" in label or "$" in label.replace("\\$", "") for label in labels)
@@ -150,7 +147,7 @@ class TestStyle:
         def colour(ax, name):
             return next(line.get_color() for line in ax.lines if name in line.get_label())
 
-        for draw in (plot_pr, plot_roc, partial(plot, kind="f"), partial(plot, kind="achievable")):
+        for draw in (plot_pr, plot_roc, partial(plot, kind="f")):
             assert colour(draw(results), "as it is") == line_style(1).colour
 
     def test_a_method_keeps_the_colour_of_its_place_in_the_file(self, tmp_path):
@@ -250,45 +247,6 @@ class TestSpace:
         assert 0.9 < low < 1 <= high < 1.005
 
 
-class TestRanks:
-    def test_discs_are_shares_and_the_best_is_on_top(self):
-        comparison = compare_results(pixel_results(3)[::-1], replicates=50)
-        ax = plot_ranks(comparison)
-        assert [text.get_text() for text in ax.get_yticklabels()] == ["method 0", "method 1", "method 2"]
-        written = sum(int(text.get_text()) for text in ax.texts if text.xy[1] == 0)
-        assert written == pytest.approx(100, abs=1)
-        assert ax.get_xlabel() == "Rank by ODS F in 50 resamples of 8 images, in %"
-
-    def test_the_matrix_has_the_p_values_of_the_answer(self):
-        comparison = compare_results(noisy_results(4), replicates=5)
-        answer = comparison.answer()
-        names = [one.method for one in answer.standings]
-        ax = plot_significance(comparison)
-        assert [label.get_text() for label in ax.get_yticklabels()] == [f"{k}  {n}" for k, n in enumerate(names, 1)]
-        assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "3", "4"]
-        texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
-        assert texts == {
-            (column, row): p_number(answer.p_values[one, other], digits=3)
-            for row, one in enumerate(names)
-            for column, other in enumerate(names)
-            if row != column
-        }
-        cells = ax.images[0].get_array()
-        for row, column in itertools.combinations(range(4), 2):
-            better = answer.standings[column].letter in answer.standings[row].better_than
-            assert (cells[row, column], cells[column, row]) == ((0, 1) if better else (2, 2))
-        assert {0, 1, 2} <= set(cells.ravel().tolist())
-
-    def test_what_was_not_compared_or_has_no_ranks_is_refused(self):
-        comparison = compare_results(pixel_results(2), replicates=5)
-        for draw in (plot_ranks, plot_significance):
-            with pytest.raises(ArgumentError, match="'dice' is not compared"):
-                draw(comparison, metric="dice")
-        empty = [Result(name, "pixels", {}, "data:0", {"a": ScoreCounts([1], [0], [3])}) for name in "ab"]
-        with pytest.raises(ArgumentError, match="ods_f has no ranks: no positive pixels"):
-            plot_ranks(compare_results(empty, replicates=5))
-
-
 def text_boxes(ax):
     """Give the boxes of all texts of a plot, laid out, and that of the figure."""
     figure = ax.get_figure(root=True)
@@ -304,14 +262,14 @@ class TestManyMethods:
     """Comparisons of many methods with long names stay readable."""
 
     NAME = "a_detector_with_a_rather_long_name/fine-tuned-{:02}/on_the_training_set"
-    PLOTS = (plot_comparison, plot_significance, plot_ranks)
 
-    @pytest.mark.parametrize("plot", PLOTS)
     @pytest.mark.parametrize(("methods", "column"), [(12, True), (12, False), (22, True)])
-    def test_no_texts_overlap_or_leave_the_figure(self, plot, methods, column):
+    def test_no_texts_overlap_or_leave_the_figure(self, methods, column):
         comparison = compare_results(noisy_results(methods, name=self.NAME), replicates=100)
         with mpl.rc_context({"font.size": 8} if column else {}):
-            ax = plot(comparison, ax=plt.subplots(figsize=(3.5, 3), layout="constrained")[1] if column else None)
+            ax = plot_comparison(
+                comparison, ax=plt.subplots(figsize=(3.5, 3), layout="constrained")[1] if column else None
+            )
             boxes, figure = text_boxes(ax)
         assert len(boxes) > 24
         for (one, box), (other, against) in itertools.combinations(boxes.items(), 2):
@@ -322,40 +280,20 @@ class TestManyMethods:
             assert figure.x0 - 0.5 <= box.x0, text
             assert box.x1 <= figure.x1 + 0.5, text
 
-    def test_cells_without_room_for_p_values_have_stars(self):
-        comparison = compare_results(noisy_results(12, name=self.NAME), replicates=100)
-        answer = comparison.answer()
-        ax = plot_significance(comparison)
-        texts = {tuple(text.get_position()): text.get_text() for text in ax.texts}
-        names = [one.method for one in answer.standings]
-        for row, column in itertools.permutations(range(12), 2):
-            assert texts.get((column, row), "") == stars(answer.p_values[names[row], names[column]], 0.05)
-        assert "* p at most .05, ** .01" in ax.get_title()
-
     def test_of_more_than_twenty_the_best_are_drawn(self):
         comparison = compare_results(noisy_results(22), replicates=50)
         best = [one.method for one in comparison.answer().standings]
-        shown = []
-        for draw in self.PLOTS:
-            ax = draw(comparison)
-            assert "the best 20 of 22 methods" in f"{ax.get_xlabel()} {ax.get_title()}".replace("\n", " ")
-            shown.append([label.get_text() for label in ax.get_yticklabels()])
-        assert shown == [best[1:20], [f"{k}  {name}" for k, name in enumerate(best[:20], 1)], best[:20]]
+        ax = plot_comparison(comparison)
+        assert "the best 20 of 22 methods" in ax.get_xlabel().replace("\n", " ")
+        assert [label.get_text() for label in ax.get_yticklabels()] == best[1:20]
 
     def test_without_a_test_the_reason_is_there(self):
         comparison = compare_results(noisy_results(3, images=5), replicates=5)
         assert "from 6 images on" in plot_comparison(comparison).get_xlabel().replace("\n", " ")
-        title = plot_significance(comparison).get_title().replace("\n", " ")
-        assert "from 6 images on" in title
-        assert "Holm" not in title
-        assert "coloured" not in title
 
     def test_intervals_are_said_not_to_be_corrected(self):
         label = plot_comparison(compare_results(noisy_results(3), replicates=5)).get_xlabel().replace("\n", " ")
         assert " images; p-values are corrected for the number of pairs, intervals are not" in label
-
-    def test_a_single_p_value_is_not_said_to_be_corrected(self):
-        assert "Holm" not in plot_significance(compare_results(noisy_results(2), replicates=5)).get_title()
 
 
 class TestAgainstTheThreshold:
@@ -421,13 +359,9 @@ class TestMasks:
         assert labels_of(plot_roc(results))[1] == "[mask] hard"
         assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
 
-    def test_a_level_line_against_the_threshold_and_no_hull(self, results):
+    def test_a_level_line_against_the_threshold(self, results):
         level = plot(results[1], "f").lines[0]
         assert set(level.get_ydata()) == {0.5}
-        ax = plot(results, "achievable")
-        assert labels_of(ax)[1] == "[mask] hard"
-        with pytest.raises(ArgumentError, match="no achievable curve"):
-            plot(results[1:], "achievable")
 
 
 def test_annotators_without_a_partner_are_named_and_not_drawn():

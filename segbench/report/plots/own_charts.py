@@ -1,0 +1,126 @@
+"""Charts that one protocol alone has: of contours, of objects, and of anomaly maps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from segbench.core.series import Line
+from segbench.drawing.charts import Axis, Chart, Guide, Path
+from segbench.protocols.anomalies.curves import LIMITS, RATES
+from segbench.protocols.anomalies.metrics import AnomalyCurve
+from segbench.protocols.contours.metrics import ContourTable
+from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
+from segbench.report.plots.methods import Method, kind_of_curves
+
+_POINTS = 500
+_MOST = 0.995
+"""The axis of tolerances ends where so much of every contour is within them."""
+_TITLES = {"f1": "F1", "ap": "AP = TP / (TP + FP + FN)"}
+_OBJECTS = "objects at thresholds of IoU"
+
+
+def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method]) -> list[Chart]:
+    """Describe what is within each tolerance; of shares both directions of all images count together."""
+    every = [method.result.table for method in methods]
+    tables = [table for table in every if isinstance(table, ContourTable)]
+    lines = np.array([getattr(table.tolerances, drawn) for table in tables])
+    if len(tables) < len(every) or np.isnan(lines).all():
+        return []  # of sequences
+    at = tables[0].tolerances.at
+    reached = [np.flatnonzero(values >= _MOST) for values in lines]
+    end = float(max(at[some[0] if some.size else -1] for some in reached)) or 1.0
+    steps = np.repeat(at, 2)[1:]  # up to the next tolerance
+    layers = []
+    for values in lines:
+        up = np.repeat(values, 2)[:-1]
+        kept = (steps <= end) & np.isfinite(up)
+        layers.append([Path(steps[kept], up[kept])])
+    unit = "pixels" if tables[0].conventions.spacing == 1 else "mm"
+    x = Axis(f"Tolerance ({unit})", "", (0.0, end))
+    corners = "lower right", "upper left"
+    if drawn == "nsd":
+        return [Chart("nsd", "NSD at each tolerance", x, Axis("NSD"), layers, corners=corners)]
+    guide = Guide(np.array(x.ends), np.full(2, 0.95))
+    y = Axis("Share of the contours")
+    caption = "Contours within each distance"
+    return [Chart("distances", caption, x, y, layers, levels=[guide], corners=corners)]
+
+
+def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
+    """Describe a metric of all images and classes together at every threshold; nothing of other protocols."""
+    tables = [method.result.table for method in methods]
+    found = [table.by_threshold for table in tables if isinstance(table, ObjectTable)]
+    if len(found) < len(tables):
+        return []
+    of = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
+    at = found[0].at
+    x = Axis(f"Threshold of {of}", "", (at[0], at[-1]))
+    y = Axis(_TITLES[drawn])
+    layers = [[Path(one.at, getattr(one, drawn))] for one in found]
+    caption = f"{drawn.upper()} at each threshold of {of}"
+    corners = "lower left", "upper right"
+    return [Chart(f"object_{drawn}", caption, x, y, layers, corners=corners)]
+
+
+def _charts_of_pro(methods: Sequence[Method]) -> list[Chart]:
+    """Describe the PRO curves up to a false positive rate of 30 %."""
+
+    def line(curve: AnomalyCurve) -> Line:
+        return np.append(0.0, curve.pro.fpr), np.append(0.0, curve.pro.pro)
+
+    x = Axis("False positive rate", "", (0.0, LIMITS[0]))
+    y = Axis("Per-region overlap")
+    layers = _layers(methods, line, x)
+    corners = "lower right", "upper left"
+    return [Chart("pro", "Per-region overlap (PRO)", x, y, layers, corners=corners)] if layers else []
+
+
+def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
+    """Describe the mean PIMO curves between shared false positive rates of 1e-5 and 1e-4."""
+    if all("aupimo" in method.result.summary.undefined for method in methods):
+        return []
+
+    def line(curve: AnomalyCurve) -> Line:
+        rates, recalls = curve.pimo
+        known = rates > 0
+        return np.log10(rates[known]), recalls[known]
+
+    low, high = np.log10(RATES).tolist()
+    x = Axis("Mean false positive rate of normal images (power of ten)", "", (low, high))
+    y = Axis("Mean recall of images")
+    layers = _layers(methods, line, x)
+    corners = "upper left", "lower right"
+    return [Chart("pimo", "Per-image overlap (PIMO)", x, y, layers, corners=corners)] if layers else []
+
+
+def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axis: Axis) -> list[list[Path]]:
+    """Give the line of each method at even places and at some of its own; nothing where no method has one."""
+    curves = [method.curve for method in methods]
+    if not any(isinstance(curve, AnomalyCurve) for curve in curves):
+        return []
+    low, high = axis.ends
+    layers = []
+    for curve in curves:
+        x, y = np.empty(0), np.empty(0)
+        if isinstance(curve, AnomalyCurve):
+            x, y = line(curve)
+        if x.size:
+            own = x[(x >= low) & (x <= high)]
+            at = np.union1d(np.linspace(low, high, _POINTS), own[:: max(1, x.size // _POINTS)])
+            x, y = at, np.interp(at, x, y)
+        layers.append([Path(x, y)])
+    return layers
+
+
+NSD, DISTANCES = (
+    kind_of_curves(partial(_charts_of_contours, drawn), "distances of contours", title="HD95")
+    for drawn in ("nsd", "share")
+)
+OBJECT_F1 = kind_of_curves(partial(_charts_of_objects, "f1"), _OBJECTS)
+OBJECT_AP = kind_of_curves(partial(_charts_of_objects, "ap"), _OBJECTS)
+PRO = kind_of_curves(_charts_of_pro, "PRO curve")
+PIMO = kind_of_curves(_charts_of_pimo, "defined AUPIMO", key="aupimo", title="AUPIMO")
