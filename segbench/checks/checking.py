@@ -14,7 +14,7 @@ import numpy as np
 
 from segbench.checks.classes import class_findings, class_map_findings, probe_classes
 from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, as_warning, in_order
+from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
 from segbench.checks.label_maps import (
     REPLACED,
     label_map_findings,
@@ -33,7 +33,6 @@ from segbench.checks.sizes import (
     size_findings,
     survey_headers,
     type_findings,
-    unreadable,
 )
 from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
@@ -187,7 +186,7 @@ def _findings(
     known = {misfit.image for misfit in surveyed.misfits}
     misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
     seen = [probe for probe in probes if not probe.failure]
-    inspected = len(seen) + len(failures)
+    judged = len(seen) + len(failures)
     truths = truth_findings(seen, expected, total)
     of_classes = class_findings(seen, by_class)
     rule = "" if expected.rule is None else str(expected.rule)
@@ -196,13 +195,14 @@ def _findings(
         truths, of_classes = [found for found in truths if found.key not in REPLACED], []
     named = SizeError | ClassMapsError | ClassStackError | UncountedError
     others = {image: error for image, error in failures.items() if not isinstance(error, named)}
+    unread = f"{many(len(others), 'image')} of {total} cannot be read"
     findings = [
         *name_findings(pairing, expected),
         *size_findings(misfits, total, soft=expected.scores is not None),
         *orientation_findings(surveyed.turned),
-        *unreadable(others, total),
-        *class_map_findings(failures, inspected),
-        *label_map_findings(seen, failures, inspected, protocol.capability(Confusing)),
+        *failing("unreadable", unread, others, "write the files again"),
+        *class_map_findings(failures, judged),
+        *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
         *exchange_findings(seen, truths),
         *truths,
         *region_findings([probe.label_map for probe in seen if probe.label_map], expected.of_soft_maps),
@@ -212,8 +212,8 @@ def _findings(
     ]
     if expected.scores and not labels:
         findings += [] if scaled else type_findings(surveyed.predictions)
-        field = not protocol.reads.without_field
-        findings += score_findings(seen, expected.scores, expected.lines, field=field)
+        field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
+        findings += score_findings(scores, expected.scores, expected.lines, field=field)
     return findings
 
 
@@ -241,13 +241,10 @@ def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) 
 
 
 def _coloured(probes: Sequence[Probe]) -> list[Finding]:
-    places = tuple(Place(file) for probe in probes for file in probe.coloured)
-    if not places:
-        return []
-    is_or_are = verb(len(places), "are")
-    what = f"{many(len(places), 'file')} of those inspected {is_or_are} in colour, and {is_or_are} turned to grey"
+    files = [file for probe in probes for file in probe.coloured]
+    what = f"{many(len(files), 'file')} of those inspected {verb(len(files), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    return [as_warning("colour", "prediction", what, fix, places)]
+    return finding("colour", what, fix, map(Place, files))
 
 
 _MOST_ODD = 1000
@@ -283,7 +280,7 @@ def probes_of(
 
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
     """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
-    unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
+    unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | surveyed.odd.keys()
     sound = [files for files in samples if files.name not in unsound]
     odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
     if sample is None:

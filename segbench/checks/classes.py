@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
-from statistics import median
-from typing import TypeAlias, cast
+from typing import cast
 
-from segbench.checks.findings import Finding, Place, as_warning, failing
+from segbench.checks.findings import Finding, Place, failing, finding, inspected
 from segbench.checks.probes import (
     ClassStackError,
     Probe,
     ScoreProbe,
-    TruthProbe,
     coloured_files,
     few_distinct,
     score_probe,
 )
-from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
+from segbench.checks.scores import score_findings
 from segbench.checks.truths import listed
 from segbench.core.capabilities import ByClass
 from segbench.core.errors import DataError
@@ -37,21 +34,21 @@ from segbench.protocols.stacks import ClassMapsError
 RARE = 0.001
 """Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
+_OF_A_CLASS = ("inverted", "constant", "saturated")
 _NO_SCALE = "soft maps of several classes cannot be rescaled"
 _FIXES = {
     "levels-unscaled": f"save levels that use the full range of their type, or floats; {_NO_SCALE}",
     "range": f"save the maps of all classes on one scale; {_NO_SCALE}",
 }
-_NAMED_ONE_BY_ONE = 8
-
-_ByClass: TypeAlias = dict[str, tuple[Probe, ...]]
+_TURN_SOME = "check which map belongs to which class, or invert only those maps"
+_NAMED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesProbe(Probe):
     """What one image of many classes holds."""
 
-    classes: tuple[Probe, ...]  # each class as an image of its own, in order
+    classes: tuple[ScoreProbe, ...]  # of each, in order
     truth_file: str
     foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
 
@@ -71,13 +68,7 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
     names = list(map(shown, (files.prediction, *files.scales)))
     if len(names) < len(maps):
         names = [f"{names[0]} (class {name})" for name in classes.class_names]
-    probes = []
-    for name, soft, label in zip(names, maps, known, strict=True):
-        positive = equals_any(truth, (label,))
-        share = float(positive[counted].mean()) if counted.any() else 0.0
-        drawn = TruthProbe(file=name, values=(), positive_share=share, thick=0.0, blocks_outside=0.0, nan=0)
-        scores = score_probe(name, soft, positive, counted, expected.scores or ExpectedScores())
-        probes.append(Probe(image=sample.name, truths=(drawn,), scores=scores))
+    scores = expected.scores or ExpectedScores()
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
@@ -85,22 +76,24 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
         labels=labels_seen(sample, expected.void) if single else None,
         prediction=sample.prediction_file,
         coloured=coloured_files(sample, files),
-        classes=tuple(probes),
+        classes=tuple(
+            score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
+            for name, soft, label in zip(names, maps, known, strict=True)
+        ),
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
     )
 
 
-def class_map_findings(failures: Mapping[str, DataError], inspected: int) -> Iterator[Finding]:
+def class_map_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List predictions that are not one soft map per class, and those that are where one map is read."""
-    for key, kind, plural, what in (
-        ("class-maps", ClassMapsError, "are", "not one soft map per class"),
-        ("class-stacks", ClassStackError, "have", "one map per class"),
-    ):
-        some = {image: error for image, error in failures.items() if isinstance(error, kind)}
-        if some:
-            found = f"{many(len(some), 'prediction')} of {inspected} inspected {verb(len(some), plural)} {what}"
-            yield failing(key, "prediction", found, some)
+    maps, stacks = (
+        {image: error for image, error in failures.items() if isinstance(error, kind)}
+        for kind in (ClassMapsError, ClassStackError)
+    )
+    no_maps = f"{inspected(maps, total, 'are')} not one soft map per class"
+    several = f"{inspected(stacks, total, 'have')} one map per class"
+    return [*failing("class-maps", no_maps, maps), *failing("class-stacks", several, stacks)]
 
 
 def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
@@ -109,86 +102,39 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
         return []
     seen = cast("Sequence[ClassesProbe]", probes)
     expected = classes.expected_of_one.scores or ExpectedScores()
-    every = [one for probe in seen for one in probe.classes]
-    over_all = [
-        replace(found, fix=_FIXES.get(found.key, found.fix), images=tuple(dict.fromkeys(found.images)))
-        for found in score_findings(every, expected)
-        if found.key in _OVER_ALL
-    ]
-    by_class = dict(zip(classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
-    found = [*_foreign(seen), *over_all, *_inverted(by_class, expected), *_constant(by_class)]
-    keys = {finding.key for finding in found}
-    return found if keys & {"levels-unscaled", "few-levels", "inverted"} else [*found, *_saturated(by_class, expected)]
+    every = score_findings([one for probe in seen for one in probe.classes], expected)
+    over_all = [replace(each, fix=_FIXES.get(each.key, each.fix)) for each in every if each.key in _OVER_ALL]
+    maps = zip(*(probe.classes for probe in seen), strict=True)
+    drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
+    found = [*_foreign(seen), *over_all, *_of_classes(drawn, expected)]
+    coarse = {each.key for each in over_all} & {"levels-unscaled", "few-levels"}
+    return [each for each in found if not (coarse and each.key == "saturated")]
+
+
+def _of_classes(drawn: Mapping[str, Sequence[ScoreProbe]], expected: ExpectedScores) -> Iterator[Finding]:
+    """Judge the maps of each class; findings of the same kind are one, which names the classes."""
+    judged = {title: score_findings(of, expected) for title, of in drawn.items()}
+    for key in _OF_A_CLASS:
+        titles = [title for title, found in judged.items() if any(_whole(one, drawn[title], key) for one in found)]
+        together = score_findings([one for title in titles for one in drawn[title]], expected)
+        if found := next((one for one in together if one.key == key), None):
+            of_all = f"all {len(titles)} classes" if len(titles) == len(drawn) > 1 else first_names(titles, _NAMED)
+            turn_some = key == "inverted" and len(titles) < sum(map(bool, drawn.values()))
+            yield replace(found, message=f"{of_all}: {found.message}", fix=_TURN_SOME if turn_some else found.fix)
+
+
+def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
+    """Return whether a class shows a finding: in all images, if maps are constant, as a rare class may be missed."""
+    return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
 def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
-    is_void: Callable[[float], bool] = VOIDS.__contains__
-    for key, belongs in (("void", is_void), ("no-class", lambda label: not is_void(label))):
-        labels = {probe.truth_file: tuple(filter(belongs, probe.foreign)) for probe in seen}
-        places = tuple(Place(file, listed(some)) for file, some in labels.items() if some)
-        if not places:
-            continue
+    """Find labels that are neither a class nor void, those apart that often mean void."""
+    for key, usual in (("void", True), ("no-class", False)):
+        labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
+        places = [Place(file, listed(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
-        what = "are neither a class nor void" if len(together) > 1 else "is neither a class nor void"
-        message = f"{listed(together)} {what}, and counts as negative in every class, "
-        message += f"in {many(len(places), 'ground truth')} of {len(seen)} inspected"
-        fix = (
-            f"{format_setting('void', together[:_NAMED_ONE_BY_ONE])}"
-            f", or name it in {setting('--classes', 'labels=...')}"
-        )
-        yield as_warning(key, "ground truth", message, fix, places)
-
-
-def _inverted(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
-    ranked = {title: [score for score in _drawn(of) if not isnan(score.auc)] for title, of in by_class.items()}
-    middles = {title: median(score.auc for score in scores) for title, scores in ranked.items() if scores}
-    wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
-    if not wrong:
-        return []
-    turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
-    lowest, highest = min(middles[title] for title in wrong), max(middles[title] for title in wrong)
-    order = "check which map belongs to which class, or invert only those maps"
-    span = f"{lowest:.2f}" if len(wrong) == 1 else f"{lowest:.2f} to {highest:.2f}"
-    return [
-        as_warning(
-            "inverted",
-            "prediction",
-            f"scores of {_named(wrong, by_class)} are higher on negatives than on positives "
-            f"(AUC-ROC {span}, median over images)",
-            turn if len(wrong) == len(middles) else order,
-            (Place(one.file, f"AUC-ROC {one.auc:.2f}") for title in wrong for one in ranked[title] if one.auc < 0.5),
-        )
-    ]
-
-
-def _constant(by_class: _ByClass) -> list[Finding]:
-    drawn = {title: _drawn(of) for title, of in by_class.items()}
-    flat = [title for title, scores in drawn.items() if scores and all(score.constant for score in scores)]
-    if not flat:
-        return []
-    places = (Place(score.file, f"all {score.highest:g}") for title in flat for score in drawn[title])
-    what = f"maps of {_named(flat, by_class)} are constant in all inspected images that contain the class"
-    return [as_warning("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
-
-
-def _saturated(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
-    judged = {title: score_findings(of, expected) for title, of in by_class.items()}
-    found = {title: one for title, every in judged.items() for one in every if one.key == "saturated"}
-    if not found:
-        return []
-    what = f"many pixels have the highest possible score in maps of {_named(list(found), by_class)}, and a quarter or "
-    places = (place for one in found.values() for place in one.places)
-    fix = next(iter(found.values())).fix
-    what += "more of these are negative: no threshold separates them"
-    return [as_warning("saturated", "prediction", what, fix, dict.fromkeys(places))]
-
-
-def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:
-    """Give the scores of the images that show a class."""
-    return [probe.scores for probe in probes if probe.scores and probe.truths[0].positive_share >= RARE]
-
-
-def _named(titles: Sequence[str], by_class: _ByClass) -> str:
-    if len(titles) == len(by_class) > 1:
-        return f"all {len(titles)} classes"
-    return first_names(titles, _NAMED_ONE_BY_ONE)
+        what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
+        what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
+        fix = f"{format_setting('void', together[:_NAMED])}, or name it in {setting('--classes', 'labels=...')}"
+        yield from finding(key, what, fix, places, about="ground truth")

@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
-from segbench.checks.findings import Finding, Place, as_warning
+from segbench.checks.findings import Finding, Place, finding
 from segbench.core.errors import DataError
 from segbench.core.numbers import many, verb
 from segbench.loaders.decoded import Source, shown
@@ -24,31 +24,28 @@ _MOST_OPENED = 64
 def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, int]) -> list[Finding]:
     """Find predictions that are copies of each other, or of their image's ground truth."""
     copies = [files for files in samples if _is_its_truth(files, lengths)]
-    found = []
-    if copies:
-        found.append(_is_ground_truth(copies, len(samples), "byte for byte"))
     own = {files.prediction for files in copies}
     predictions = (path for files in samples for path in (files.prediction, *files.scales))
     known = {path: lengths[path] for path in predictions if lengths.get(path)}
     groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
-    if groups:
-        what = f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte"
-        places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
-        found.append(as_warning("duplicates", "prediction", what, "check that each belongs to its own image", places))
-    return found
+    what = f"{sum(map(len, groups))} predictions are copies of {many(len(groups), 'file')}, byte for byte"
+    places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
+    fix = "check that each belongs to its own image"
+    found = _are_ground_truth(copies, len(samples), "byte for byte")
+    return [*found, *finding("duplicates", what, fix, places)]
 
 
 def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
     """Find predictions that are the very file of their ground truth, reading none: one folder given twice."""
     same = [files for files in samples if any(is_same_file(files.prediction, truth) for truth in files.ground_truths)]
-    return [_is_ground_truth(same, len(samples), "the same files")] if same else []
+    return _are_ground_truth(same, len(samples), "the same files")
 
 
-def _is_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> Finding:
+def _are_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> list[Finding]:
     what = f"{many(len(same), 'prediction')} of {total} {verb(len(same), 'are')} the ground truth itself ({how})"
     places = (Place(shown(files.prediction)) for files in same)
-    return as_warning("is-ground-truth", "prediction", what, "give the folder of predictions", places)
+    return finding("is-ground-truth", what, "give the folder of predictions", places)
 
 
 def is_same_file(prediction: Source, truth: Source) -> bool:
