@@ -219,25 +219,18 @@ _CHECK = Group(
 )
 
 
-def _completion(context: click.Context) -> str:
-    """Give the script that completes commands and options in the shell."""
+def _install_completion(context: click.Context) -> str:
+    """Save the script that completes commands and options where the shell reads it."""
     from click.shell_completion import get_completion_class
 
     shell = Path(os.environ.get("SHELL", "")).stem
     found = get_completion_class(shell)
     if found is None:
         raise ArgumentError(f"no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish")
-    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
-
-
-def _install_completion(context: click.Context) -> str:
-    """Save the script where the shell reads it."""
-    script = _completion(context)
-    shell = Path(os.environ["SHELL"]).stem
     fish = Path.home() / ".config/fish/completions/segbench.fish"
     file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(script)
+    file.write_text(found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source())
     if shell != "fish":
         start = Path.home() / f".{shell}rc"
         lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
@@ -254,7 +247,6 @@ app = Group(
     params=[
         flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
         flag("--install-completion", "Install completion for the current shell.", _install_completion),
-        flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[

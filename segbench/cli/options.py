@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field
 from pathlib import Path
@@ -38,12 +37,14 @@ class _Shown:
     limits = ""
     default_text = ""
 
-    def remark(self, defaults: Mapping[str, Any] | None) -> str:
-        """Give what brackets add to the help, with the default of a preset in place of its own."""
-        assert isinstance(self, click.Parameter)  # noqa: S101  for types alone
-        default = (defaults or {}).get(self.name or "", self.default_text)
+    def row(self, context: click.Context) -> tuple[str, str]:
+        """Give what is typed and what it means, with the default of a preset in place of its own."""
+        assert isinstance(self, click.Option | click.Argument)  # noqa: S101  for types alone
+        default = (context.default_map or {}).get(self.name or "", self.default_text)
         words = "required" * self.required, self.limits, f"default: {default}" * bool(default)
-        return "; ".join(filter(None, words))
+        remark = "; ".join(filter(None, words))
+        flags = [", ".join(self.opts)] if isinstance(self, click.Option) else []
+        return " ".join([*flags, self.value]).rstrip(), f"{self.help} [{remark}]" if remark else self.help or ""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete what `complete` gives, behind the last comma; choices, and names of files for all else."""
@@ -61,22 +62,11 @@ class Option(_Shown, click.Option):
 class Argument(_Shown, click.Argument):
     """An argument."""
 
+    panel = "Arguments"
+
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
         """Give what the first line of the help says: NAME..., or [NAME]."""
         return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
-
-
-class _Choice(click.Choice[str]):
-    """A choice that names the nearest where none is meant."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  as Click declares it
-        """Give the choice that was typed."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:
-            close = difflib.get_close_matches(str(value), self.choices, 1)
-            hint = "".join(f" Did you mean {choice!r}?" for choice in close)
-            raise click.BadParameter(error.message + hint, ctx, param) from None
 
 
 class Group(NamedTuple):
@@ -148,7 +138,7 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
     least, most = about.get("least"), about.get("most")
     settings: dict[str, Any] = {"required": each.default is MISSING, "metavar": about.get("metavar") or None}
     if choices:
-        settings["type"] = _Choice(choices)
+        settings["type"] = click.Choice(choices)
     elif kind in (int, float):
         settings["type"] = (click.IntRange if kind is int else click.FloatRange)(least, most)
         settings["type"].name = "whole number" if kind is int else "number"  # for errors
@@ -164,7 +154,9 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
     else:
         flags = (about.get("flag") or flag_of(each)).split()
         parameter = Option([name, *flags], is_flag=kind is bool or None, multiple=... in several, **settings)
-    parameter.help, parameter.panel = about["help"], about.get("panel") or panel
+    parameter.help = about["help"]
+    if isinstance(parameter, Option):
+        parameter.panel = about.get("panel") or panel
     parameter.rare, parameter.complete = about.get("rare", False), about.get("complete")
     parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
     parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
