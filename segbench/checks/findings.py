@@ -144,11 +144,6 @@ class Report:
         """Findings because of which images cannot be counted."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
-    @property
-    def warnings(self) -> tuple[Finding, ...]:
-        """Findings that change no metric by themselves but need attention."""
-        return tuple(finding for finding in self.findings if finding.severity == "warning")
-
 
 def finding(
     key: str,

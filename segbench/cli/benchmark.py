@@ -58,8 +58,7 @@ class Run(Shown, Printed):
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    sample: int = option("Inspect this many images, evenly spread over the set.", 32, least=1)
-    everything: bool = option("Inspect every image.", False, flag="--all")
+    everything: bool = option("Inspect every image, and not just 32 that are evenly spread.", False, flag="--all")
     form: Literal["table", "json"] = option("Choose how the report is printed.", "table", flag="--format")
 
 
@@ -148,8 +147,6 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
 
     if run.per_class and protocol.capability(Parts) is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
-    if run.fresh and run.output is None:
-        raise ArgumentError("--fresh recounts images of a results file; name the file with -o")
     if run.output is not None:
         from segbench.aggregator.store import require_results_name
 
@@ -217,12 +214,12 @@ def _how_to_continue(output: Path | None) -> str:
 
 def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
     """Print what does not match, and the option that fixes it."""
-    from segbench.checks.checking import check_methods
+    from segbench.checks.checking import SAMPLE, check_methods
     from segbench.loaders.listing import listed_once
     from segbench.report.findings import report_json, show_reports
 
     click.get_current_context().with_resource(listed_once())
-    sample = None if inspection.everything else inspection.sample
+    sample = None if inspection.everything else SAMPLE
     reports = check_methods(data.pairings(protocol), protocol, data.repairs(), sample=sample)
     if inspection.form == "json":
         click.echo(report_json(reports), nl=False)

@@ -109,20 +109,15 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Line
         return None
     every = {metric.key: metric for one in results for metric in one.rules.metrics()}
     if lines == "image":
-        titles: dict[str, tuple[str, ...]] = {
-            key: (metric.image_title,) for key, metric in image_metrics(results).items()
-        }
-        words = typed.split(",")
-        of_set = [every[key] for key in words if key in every and key not in titles]
-        if same := [f"{metric.image_key} for {metric.key}" for metric in of_set if metric.image_key]:
-            raise ArgumentError(f"{option} {typed}: keys of single images differ ({', '.join(same)})")
+        of_set = grouped((metric.image_key, metric.key) for metric in every.values())
+        titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:
-        titles = {key: titles_of(every[key]) if key in every else () for key in metric_keys(results, lines)}
+        titles = {key: titles_of(every[key]) if key in every else [] for key in metric_keys(results, lines)}
     return metric_keys_of(option, typed.split(","), titles)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(OneFile, Grouped, Resampling, Rounded):
+class Compare(OneClass, OneFile, Grouped, Resampling, Rounded):
     """``segbench compare``."""
 
     methods: str | None = option(
@@ -152,11 +147,6 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         "Set the confidence level of the intervals; in markdown and latex, print them: 95.",
         metavar="PERCENT",
         shown="95",
-    )
-    class_name: str | None = option(
-        "Compare by one class of runs with --classes, measured against all others, or by each of them: all.",
-        flag="--class",
-        metavar="NAME",
     )
 
     def __call__(self) -> None:

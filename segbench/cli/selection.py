@@ -64,7 +64,7 @@ class OneClass:
     """The class that a verb takes of runs with classes."""
 
     class_name: str | None = option(
-        "Select one class of runs with --classes, measured against all others.",
+        "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
         flag="--class",
         metavar="NAME",
         complete=words_of_results(lambda result: result.classes),
@@ -72,16 +72,21 @@ class OneClass:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped:
+class Groups:
     """Groups of images, such as the categories of a data set."""
 
     group_by: str | None = option(
         "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
         "meta.csv:weather.",
         metavar="folder|FILE.csv:COLUMN",
-        shown="as the run named them",
+        rare=True,
     )
-    group: str | None = option("Select the images of one group.", metavar="NAME")
+    group: str | None = option("Take the images of one group, or category of a data set.", metavar="NAME", rare=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Groups):
+    """Groups of images that have been counted, perhaps named by their run."""
 
     def of_group(self, results: Sequence[Result]) -> list[Result]:
         """Give the results of the images of the chosen group; all where none is chosen."""
@@ -251,19 +256,15 @@ def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Res
 
 
 def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Give the results of each class, of which several methods must have it; others are named on standard error."""
+    """Give the results of each class that several methods have; those that lack some are named on standard error."""
     names = dict.fromkeys(name for result in results for name in result.classes)
     by_class = {name: [one.of_class(name) for one in results if name in one.classes] for name in names}
-    lacking = [result.method for result in results if not result.classes]
-    if not any(len(several) > 1 for several in by_class.values()):
+    found = {name: several for name, several in by_class.items() if len(several) > 1}
+    if not found:
         raise ArgumentError(f"--class all: {_classes_in(path, results)}")
-    if lacking:
-        click.echo(f"left out because they have no classes: {', '.join(lacking)}", err=True)
-    for name in by_class:
-        missing = [one.method for one in results if one.classes and name not in one.classes]
-        if missing:
-            click.echo(f"{name}: left out because they have no such class: {', '.join(missing)}", err=True)
-    return {name: several for name, several in by_class.items() if len(several) > 1}
+    if lacking := [one.method for one in results if not names.keys() <= set(one.classes)]:
+        click.echo(f"left out where they lack a class: {', '.join(lacking)}", err=True)
+    return found
 
 
 def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str | None) -> dict[str, list[Result]]:

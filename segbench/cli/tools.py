@@ -29,8 +29,7 @@ class Nms(Shown):
     radius: int = option("Compare with neighbours along the normal up to this distance.", 1, least=0)
     border: int = option("Fade a margin of this many pixels to 0.", 5, least=0)
     multiplier: float = option("Multiply a score by this before it is compared; above 1, near ties are kept.", 1.01)
-    smoothing: int = option("Smooth first with a triangle filter of this radius; 0 for none.", 1, least=0)
-    bits: int = option("Write PNGs of 8 bits, as most scripts do, or of 16.", 8)
+    bits: Literal["8", "16"] = option("Write PNGs of 8 bits, as most scripts do, or of 16.", "8")
     invert: bool = option("Treat low values as boundary, for black edges on white.", False)
 
     def __call__(self) -> None:
@@ -38,8 +37,6 @@ class Nms(Shown):
         from segbench.loaders.listing import list_place
         from segbench.loaders.source import is_url, masked
 
-        if self.bits not in (8, 16):
-            raise ArgumentError(f"--bits is {self.bits}, expected 8 or 16")
         if not is_url(self.in_dir) and self.out_dir.resolve() == Path(self.in_dir).resolve():
             raise ArgumentError(f"{self.out_dir} is the folder read from; give another to write to")
         listing = list_place(self.in_dir)
@@ -84,12 +81,11 @@ class Nms(Shown):
         soft = as_shares(decoded.array)
         if self.invert:
             soft = mirrored(soft)
-        thin = suppress(
-            soft, radius=self.radius, border=self.border, multiplier=self.multiplier, smoothing=self.smoothing
-        )
+        thin = suppress(soft, radius=self.radius, border=self.border, multiplier=self.multiplier)
         if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
             raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
-        levels = np.rint(thin * (2**self.bits - 1)).astype(f"u{self.bits // 8}")
+        bits = int(self.bits)
+        levels = np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}")
         png = iio.imwrite("<bytes>", levels, extension=".png")
         return png, (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
 

@@ -82,7 +82,7 @@ def test_of_what_is_shown(segbench, results, line, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [("--radius", "-1"), ("--radius", "999999"), ("--smoothing", "999999"), ("--multiplier", "nan"), ("--bits", "7")],
+    [("--radius", "-1"), ("--radius", "999999"), ("--multiplier", "nan"), ("--bits", "7")],
     ids=" ".join,
 )
 def test_of_suppression(segbench, places, tmp_path, options):

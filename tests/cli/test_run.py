@@ -159,7 +159,6 @@ class TestWrongUse:
             (["--intervals", "0.95"], "--intervals 0.95 is not a confidence level in percent; write 95"),
             (["-o", "r.csv"], "for other kinds of files see segbench show"),
             (["-o", "r.HTML"], "name it r.segbench"),
-            (["--fresh"], "name the file with -o"),
         ],
     )
     def test_is_found_before_an_image_is_looked_at(self, segbench, tmp_path, monkeypatch, arguments, message):
