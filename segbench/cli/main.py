@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes of Ctrl-C and SIGTERM, those that shells give."""
@@ -24,20 +25,23 @@ def main() -> None:
 
 def program() -> None:
     """Run `main` as the whole of a process, which SIGTERM stops as Ctrl-C does; neither interrupts its exit."""
+    import signal
+
     try:
-        _take_sigterm()
+        _take_signals()
         main()
     except KeyboardInterrupt:
         _stop("stopped")
     finally:
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
-def _take_sigterm() -> None:
-    """Let SIGTERM, with which batch systems end a job, interrupt as Ctrl-C does, so that workers are ended, too."""
+def _take_signals() -> None:
+    """Let SIGTERM, with which batch systems end a job, interrupt as Ctrl-C does, so that workers are ended, too.
+
+    A closed terminal sends SIGHUP, which counts as SIGTERM unless nohup ignores it.
+    """
     import signal
 
     def interrupt(number: int, _: object) -> None:
@@ -46,11 +50,15 @@ def _take_sigterm() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup and signal.getsignal(hangup) == signal.SIG_DFL:
+        signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def _stop(what: str) -> None:
     """End with a message and the exit code of the signal."""
-    print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
+    with suppress(OSError):  # of a terminal that was closed
+        print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
     sys.exit(TERMINATED if _terminated else INTERRUPTED)
 
 

@@ -168,6 +168,9 @@ class Compare(OneClass, OneFile, Grouped, Resampling, Rounded):
             runs = replace(runs, results=in_tables if named else alone)
         if len(runs.results) == 1 and runs.stopped:
             raise runs.not_complete(runs.stopped[0])
+        same = grouped(((one.signature, tuple(one.digests.items())), one.method) for one in runs.results if one.digests)
+        for methods in filter(lambda methods: len(methods) > 1, same.values()):
+            tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
         chosen = self.means(runs.results)
         by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
         for several in by_class.values():
