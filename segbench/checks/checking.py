@@ -12,17 +12,18 @@ from typing import cast
 
 import numpy as np
 
-from segbench.checks.classes import class_findings, class_map_findings, probe_classes
-from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
-from segbench.checks.label_maps import (
+from segbench.checks.classes import (
     REPLACED,
+    class_findings,
+    class_map_findings,
     label_map_findings,
     predicted_label_findings,
+    probe_classes,
     probe_counts,
     region_findings,
 )
-from segbench.checks.names import name_findings, problem_finding
+from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
+from segbench.checks.names import duplicate_findings, name_findings, problem_finding, same_file_findings
 from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
 from segbench.core.numbers import many, verb
@@ -13,21 +13,6 @@ Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
 
 NOTHING = "  nothing found"
-
-
-class Seen(Protocol):
-    """A file that was inspected."""
-
-    @property
-    def image(self) -> str:
-        """The name of its image."""
-
-    @property
-    def file(self) -> str:
-        """Its path."""
-
-
-_Seen = TypeVar("_Seen", bound=Seen)
 
 
 class Place(NamedTuple):
@@ -163,17 +148,17 @@ def finding(
 
 
 def found_in(
-    files: Iterable[_Seen],
+    files: Iterable[Any],
     key: str,
     message: str,
     fix: str,
-    detail: Callable[[_Seen], str] = lambda _: "",
+    detail: Callable[[Any], str] = lambda _: "",
     *,
     about: About = "prediction",
     stops: bool = False,
     whole: bool = False,
 ) -> list[Finding]:
-    """Give a finding with details of the files that show it, if any, and whether it stops their images."""
+    """Give a finding with details of the files that show it, which have `image` and `file`, if there are any."""
     seen = list(files)
     places = [Place(each.file, detail(each)) for each in seen]
     images = [each.image for each in seen if stops]
