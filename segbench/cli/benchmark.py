@@ -16,10 +16,10 @@ from segbench.cli.command import Command, flag, stopping
 from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
-from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
-from segbench.cli.progress import Shown
+from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
 from segbench.cli.selection import level_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import option_of
 from segbench.core.options import option
 
 if TYPE_CHECKING:
@@ -106,11 +106,23 @@ def command_for(name: str, *, checks: bool) -> Command:
 
 
 def _described(context: click.Context) -> str:
-    """Describe the data set of a command."""
-    from segbench.cli.presets import described
+    """Describe the data set of a command, with the command line that its preset stands for."""
+    from segbench.core.text_table import aligned
     from segbench.loaders.presets import load_preset
 
-    return described(load_preset(context.command.name or ""))
+    preset = load_preset(context.command.name or "")
+    words = [f"--field ROOT/{preset.layout['field'][0]}"] if "field" in preset.layout else []
+    words += [
+        option_of(name) + ("" if value is True else f" {shlex.quote(str(value))}")
+        for name, value in preset.options.items()
+    ]
+    start = f"segbench {preset.protocols[0]} ROOT/{preset.layout['ground_truth'][0]} PRED"
+    places = {
+        name.replace("_", " "): " or ".join(f"ROOT/{at}" for at in where) for name, where in preset.layout.items()
+    }
+    rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **places}
+    rows |= {"protocols": ", ".join(preset.protocols), "the same as": " ".join([start, *words]), "note": preset.note}
+    return aligned([[name, text] for name, text in rows.items() if text or name != "note"], "<<")
 
 
 @cache

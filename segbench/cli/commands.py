@@ -158,9 +158,9 @@ def _listed_presets() -> dict[str, Listed]:
 
 
 def _list_presets(_: click.Context) -> str:
-    from segbench.cli.presets import listed_presets
+    from segbench.core.text_table import aligned
 
-    return listed_presets()
+    return aligned([[preset.name, preset.title] for preset in _presets().values()], "<<")
 
 
 def _begin_run(args: list[str]) -> list[str]:

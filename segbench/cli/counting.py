@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from segbench.cli.command import Stopped
-from segbench.cli.progress import Progress, Tally, progress_of
+from segbench.cli.printing import Progress, Tally, progress_of
 from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
@@ -139,8 +139,9 @@ def count_methods(
     with (
         workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
-        _told_plainly(ReplacedRun),
     ):
+        warnings.simplefilter("always", ReplacedRun)
+        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
         results: list[Result] = []
         started = time.perf_counter()
         for method, pairing, settings, allowed in work:
@@ -160,14 +161,6 @@ def count_methods(
         total = sum(len(result.counts) + len(result.failed) for result in results)
         _tell_time(time.perf_counter() - started, total, sum(result.reused for result in results))
     return results
-
-
-@contextmanager
-def _told_plainly(kind: type[Warning]) -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", kind)
-        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
-        yield
 
 
 @contextmanager

@@ -16,8 +16,11 @@ _terminated: list[int] = []
 def main() -> None:
     """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
     try:
-        _accept_any_text()
-        _forget_no_columns()
+        for stream in (sys.stdout, sys.stderr):  # which escape what their encoding lacks, as accents in a C locale
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        if not os.environ.get("COLUMNS", "").strip("0"):  # of unknown width, for which Rich would print nothing
+            os.environ.pop("COLUMNS", None)
         _run()
     except KeyboardInterrupt:  # while modules were imported
         _stop("stopped")
@@ -60,19 +63,6 @@ def _stop(what: str) -> None:
     with suppress(OSError):  # of a terminal that was closed
         print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
     sys.exit(TERMINATED if _terminated else INTERRUPTED)
-
-
-def _accept_any_text() -> None:
-    """Let the standard streams escape what their encoding lacks, such as accents in a C locale."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _forget_no_columns() -> None:
-    """Take a terminal of no columns as one of unknown width, as the shell does: Rich would print nothing."""
-    if not os.environ.get("COLUMNS", "").strip("0"):
-        os.environ.pop("COLUMNS", None)
 
 
 def _run() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.progress import Shown, progress_of
+from segbench.cli.printing import Shown, progress_of
 from segbench.cli.selection import Grouped, OneClass, OneFile, Resampling, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 from segbench.core.options import option

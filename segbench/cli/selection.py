@@ -168,11 +168,10 @@ class Chosen:
 
     def require(self, methods: Collection[str]) -> None:
         """Refuse methods of which no run is complete."""
-        missing = {run.method: run for run in self.stopped if run.method in methods}
-        for result in self.results:
-            missing.pop(result.method, None)
-        for run in missing.values():
-            raise self.not_complete(run)
+        complete = {result.method for result in self.results}
+        for run in self.stopped:
+            if run.method in methods and run.method not in complete:
+                raise self.not_complete(run)
 
     def not_complete(self, run: Run) -> DataError:
         """Say that a run is not complete where it must be."""

@@ -10,8 +10,7 @@ import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument
-from segbench.cli.printing import print_results, print_saved
-from segbench.cli.progress import Shown, progress_of
+from segbench.cli.printing import Shown, print_results, print_saved, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
 from segbench.core.options import option
@@ -40,31 +39,30 @@ class Nms(Shown):
         if not is_url(self.in_dir) and self.out_dir.resolve() == Path(self.in_dir).resolve():
             raise ArgumentError(f"{self.out_dir} is the folder read from; give another to write to")
         listing = list_place(self.in_dir)
-        failures = []
+        failures: dict[Source, DataError] = {}
         notes = dict.fromkeys(listing.notes)
-        targets = [self.out_dir / f"{entry.stem}.png" for entry in listing.entries]
-        refuse_inputs(targets, (entry.source for entry in listing.entries))
+        targets = {entry.source: self.out_dir / f"{entry.stem}.png" for entry in listing.entries}
+        refuse_inputs([*targets.values()], targets)
         written: set[tuple[int, int] | None] = set()
         with progress_of("nms", self.progress) as tally:
-            for done, (entry, target) in enumerate(zip(listing.entries, targets, strict=True), start=1):
+            for done, (source, target) in enumerate(targets.items(), start=1):
                 try:
-                    png, said = self._suppressed(entry.source)
-                except DataError as error:
-                    failures.append(str(DataError(str(entry.source), error.what, error.hint)))
-                else:
+                    png, said = self._suppressed(source)
                     if identity_of(target) in written:
                         what = f"would overwrite {target}, which was written for another name"
-                        failures.append(str(DataError(str(entry.source), what, "rename one")))
-                    else:
-                        write_file(target, png, hint="give another folder", make_folder=True)
-                        written.add(identity_of(target))
+                        raise DataError(str(source), what, "rename one")  # noqa: TRY301  as those of decoders
+                except DataError as error:
+                    failures[source] = DataError(str(source), error.what, error.hint)
+                else:
+                    write_file(target, png, hint="give another folder", make_folder=True)
+                    written.add(identity_of(target))
                     notes |= dict.fromkeys(said)
-                tally(done, len(listing.entries))
+                tally(done, len(targets))
         for note in notes:
             click.echo(note, err=True)
-        click.echo(f"written: {many(len(listing.entries) - len(failures), 'map')} in {self.out_dir}", err=True)
+        click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
-            listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *failures])
+            listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *map(str, failures.values())])
             raise DataError(masked(self.in_dir), listed)
 
     def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
