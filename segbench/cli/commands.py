@@ -163,20 +163,21 @@ def _list_presets(_: click.Context) -> str:
     return aligned([[preset.name, preset.title] for preset in _presets().values()], "<<")
 
 
-def _begin_run(args: list[str]) -> list[str]:
-    """Refuse a command line that does not begin with a preset."""
+def _of_preset(name: str) -> Command | None:
+    """Make the command of a preset; what is none is an error that says which there are."""
+    from segbench.cli.benchmark import command_for
     from segbench.loaders.presets import load_preset
 
-    if args[0] != "--list":
-        load_preset(args[0])  # which says what there is, if it is not a preset
-    return args
+    if name.startswith("-"):
+        return None
+    load_preset(name)
+    return command_for(name, checks=False)
 
 
 _RUN = Group(
     "run",
     listed=_listed_presets,
-    find=lambda name: _made(name, _presets(), checks=False),
-    begun=_begin_run,
+    find=_of_preset,
     help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
     "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
     examples=["segbench run drive --info", "segbench run drive DRIVE/ predictions/ -o results.segbench"],

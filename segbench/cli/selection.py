@@ -290,16 +290,14 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
 
 
 def chosen_methods(found: Chosen, methods: str) -> Chosen:
-    """Give the runs of methods in the order of a list, which names them as `Result.method` or as tables do."""
-    wanted = re.split(r",(?![^(]*\))", methods)  # names in tables hold commas in brackets
+    """Give the runs of methods in the order of a list, which names them as tables do."""
+    wanted = dict.fromkeys(re.split(r",(?![^(]*\))", methods))  # names in tables hold commas in brackets
     found.require(wanted)
-    in_tables = named_as_in_tables(found.results)
-    named = [one if one.method in wanted else run for one, run in zip(in_tables, found.results, strict=True)]
-    if unknown := sorted(set(wanted) - {result.method for result in named}):
-        known = ", ".join(one.method for one in in_tables)
-        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {known}")
-    results = sorted((run for run in named if run.method in wanted), key=lambda run: wanted.index(run.method))
-    return replace(found, results=results, stopped=[run for run in found.stopped if run.method in wanted])
+    known = {one.method: one for one in named_as_in_tables(found.results)}
+    if unknown := sorted(wanted.keys() - known.keys()):
+        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {', '.join(known)}")
+    stopped = [run for run in found.stopped if run.method in wanted]
+    return replace(found, results=[known[name] for name in wanted], stopped=stopped)
 
 
 def named_as_in_tables(results: Sequence[Result]) -> list[Result]:
