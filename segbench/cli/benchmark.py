@@ -17,7 +17,7 @@ from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
 from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
-from segbench.cli.selection import level_of
+from segbench.cli.selection import Leveled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.options import option
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Shown, Printed):
+class Run(Leveled, Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
     human: bool = option(
@@ -48,9 +48,6 @@ class Run(Shown, Printed):
     no_check: bool = option("Skip the quick check of the files before counting.", False, panel="Data", rare=True)
     output: Path | None = option("Save the results in this file (.segbench), or continue it.", flag="-o --output")
     fresh: bool = option("Recount the images of this run that the results file already holds.", False, rare=True)
-    intervals: float | None = option(
-        "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
-    )
     per_class: bool = option("Print one row per class, however many there are.", False, rare=True)
 
 
@@ -163,8 +160,7 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
         from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
-    level = None if run.intervals is None else level_of(run.intervals)
-    repairs, tuned = data.repairs(), run.tuning_results
+    level, repairs, tuned = run.level, data.repairs(), run.tuning_results
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.printing import Shown, progress_of
-from segbench.cli.selection import Grouped, OneClass, OneFile, Resampling, chosen_results, comparable
+from segbench.cli.selection import Grouped, Leveled, OneClass, OneFile, chosen_results, comparable
 from segbench.core.errors import ArgumentError
 from segbench.core.options import option
 from segbench.report.plots.kinds import KINDS, kind_of
@@ -20,7 +19,7 @@ _WORTH_PAIRS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(OneClass, OneFile, Grouped, Resampling):
+class Plot(OneClass, OneFile, Grouped, Leveled):
     """``segbench plot``."""
 
     output: Path | None = option(
@@ -44,18 +43,14 @@ class Plot(OneClass, OneFile, Grouped, Resampling):
         from segbench.statistics.intervals import few_images
 
         compares = self.kind is not None and kind_of(self.kind).compares
-        if self.intervals is None and not compares:
-            self.refuse_idle("add --intervals 95")
-        settings: dict[str, Any] = {**self.settings, "size": None if self.size is None else _inches(self.size)}
-        settings |= {"level": None} if self.intervals is None else {}
+        level, size = self.level, None if self.size is None else _inches(self.size)
         loaded = chosen_results(self.results, self.only, self.class_name)
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
-        drawn = save_plot(loaded, output, kind=self.kind, **settings)
+        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size)
         if self.intervals is not None and drawn.level == "band":
-            resamples = f"{settings['replicates']} resamples of the images"
-            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands from {resamples}", err=True)
+            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over images", err=True)
         if self.intervals is not None or compares:
             for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
                 click.echo(note, err=True)
@@ -74,7 +69,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
+class Report(OneClass, OneFile, Grouped, Shown, Jobs, Leveled):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
@@ -97,9 +92,6 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
         from segbench.report.page.document import export_report
 
         refuse_place(self.output)
-        if self.no_intervals:
-            self.refuse_idle("leave out --no-intervals")
-        settings = self.settings
         loaded = self.of_group(chosen_results(self.results, self.only, self.class_name, partial=True))
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
@@ -110,9 +102,7 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Resampling):
                 self.output,
                 title=self.title,
                 group_by=(self.group_by or "") if self.group is None else "none",
-                intervals=None if self.no_intervals else settings["level"],
-                replicates=settings["replicates"],
-                seed=settings["seed"],
+                intervals=None if self.no_intervals else self.level or 0.95,
                 images=self.images,
                 most_panels=self.panels,
                 paths=self.paths,

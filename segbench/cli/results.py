@@ -17,10 +17,10 @@ from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_
 from segbench.cli.selection import (
     KEYS,
     Grouped,
+    Leveled,
     OneClass,
     OneFile,
     Only,
-    Resampling,
     chosen_methods,
     chosen_results,
     chosen_runs,
@@ -48,7 +48,7 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(OneClass, Only, Grouped, Resampling, Rounded):
+class Show(OneClass, Only, Grouped, Leveled, Rounded):
     """``segbench show``."""
 
     results: tuple[str, ...] = argument(
@@ -68,8 +68,6 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
     )
 
     def __call__(self) -> None:
-        if self.intervals is None:
-            self.refuse_idle("add --intervals 95")
         wanted: dict[Lines, bool] = {"image": self.per_image, "class": self.per_class, "threshold": self.per_threshold}
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
         if others:
@@ -94,7 +92,8 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
             raise ArgumentError("--sort lists the worst images first; add --per-image")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
-        drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
+        level = self.level
+        drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group"):  # which have no notes on runs
@@ -117,7 +116,7 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Line
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(OneClass, OneFile, Grouped, Resampling, Rounded):
+class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
     """``segbench compare``."""
 
     methods: str | None = option(
@@ -148,6 +147,8 @@ class Compare(OneClass, OneFile, Grouped, Resampling, Rounded):
         metavar="PERCENT",
         shown="95",
     )
+    replicates: int = option("Set the number of resamples for ranks and jumping metrics.", 2000, least=1, rare=True)
+    seed: int = option("Set the seed of the resamples.", 0, least=0, rare=True)
 
     def __call__(self) -> None:
         from segbench.report.comparisons import comparison_json, exact_comparison, paper_table, show_comparison
@@ -168,14 +169,14 @@ class Compare(OneClass, OneFile, Grouped, Resampling, Rounded):
             runs = replace(runs, results=in_tables if named else alone)
         if len(runs.results) == 1 and runs.stopped:
             raise runs.not_complete(runs.stopped[0])
-        same = grouped(((one.signature, tuple(one.digests.items())), one.method) for one in runs.results if one.digests)
-        for methods in filter(lambda methods: len(methods) > 1, same.values()):
-            tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
         chosen = self.means(runs.results)
         by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
         for several in by_class.values():
             self._refuse_baseline([result.method for result in several])
         found = self._compared(by_class, chosen, runs)
+        same = grouped(((one.signature, tuple(one.digests.items())), one.method) for one in runs.results if one.digests)
+        for methods in filter(lambda methods: len(methods) > 1, same.values()):
+            tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
         if form == "json":
             click.echo(comparison_json(found), nl=False)
         elif form == "csv":
@@ -202,7 +203,9 @@ class Compare(OneClass, OneFile, Grouped, Resampling, Rounded):
         from segbench.statistics.comparison import together
         from segbench.statistics.worse import check_not_worse
 
-        comparisons = together([compare_results(results, **self.settings) for results in by_class.values()])
+        resampled = {"replicates": self.replicates, "seed": self.seed}
+        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
+        comparisons = together([*each])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}

@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
-from segbench.core.numbers import verb
 from segbench.core.options import option
 
 if TYPE_CHECKING:
@@ -122,27 +121,17 @@ class Grouped(Groups):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resampling:
-    """How images are resampled."""
+class Leveled:
+    """Whether there are intervals, and of which level."""
 
     intervals: float | None = option(
         "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
     )
-    replicates: int | None = option("Set the number of resamples.", shown="2000", least=1, rare=True)
-    seed: int | None = option("Set the seed of the resamples.", shown="0", least=0, rare=True)
-
-    def refuse_idle(self, where: str) -> None:
-        """Refuse options that say how intervals are drawn where none are."""
-        idle = [f"--{name}" for name in ("replicates", "seed") if getattr(self, name) is not None]
-        if idle:
-            raise ArgumentError(f"{' and '.join(idle)} {verb(len(idle), 'say')} how images are resampled; {where}")
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The options as keywords of `Result.intervals`."""
-        replicates = 2000 if self.replicates is None else self.replicates
-        level = level_of(95 if self.intervals is None else self.intervals)
-        return {"level": level, "replicates": replicates, "seed": self.seed or 0}
+    def level(self) -> float | None:
+        """The confidence level as a share."""
+        return None if self.intervals is None else level_of(self.intervals)
 
 
 def level_of(per_cent: float) -> float:

@@ -124,7 +124,7 @@ def test_names_that_hold_anything_stay_names(segbench, tmp_path):
     assert "\x1b[2J" not in shown.out
     for words in (
         ["overlay", file, "-o", out / "pictures"],
-        ["report", file, "-o", out / "r.html", "--replicates", "20"],
+        ["report", file, "-o", out / "r.html"],
         ["plot", file, "-o", out / "r.svg"],
     ):
         answer = segbench(*words)

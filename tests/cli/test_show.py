@@ -103,20 +103,6 @@ def test_bands_are_refused_where_there_are_none(segbench, kept, tmp_path):
     assert "has no bands" in answer.err
 
 
-@pytest.mark.parametrize(
-    ("verb", "options", "mend"),
-    [
-        ("show", ["--seed", 3, "--replicates", 10], "add --intervals 95"),
-        ("plot", ["-o", "a.svg", "--seed", 0], "add --intervals 95"),
-        ("report", ["-o", "a.html", "--no-intervals", "--replicates", 9], "leave out --no-intervals"),
-    ],
-)
-def test_no_option_about_intervals_is_passed_over(segbench, kept, verb, options, mend):
-    answer = segbench(verb, kept, *options)
-    assert answer.code == 2
-    assert "how images are resampled; " + mend in answer.err
-
-
 class TestMetrics:
     @pytest.fixture
     def results(self, segbench, tmp_path):

@@ -86,7 +86,7 @@ class TestImages:
         assert human["image_undefined"]["same"] == {"area_pr": "one threshold makes no curve"}
 
     def test_page(self, segbench, kept, tmp_path):
-        assert segbench("report", kept, "-o", tmp_path / "r.html", "--replicates", "20").code == 0
+        assert segbench("report", kept, "-o", tmp_path / "r.html").code == 0
         page = (tmp_path / "r.html").read_text()
         rows = re.findall(
             r'data-v="(alone|apart|blank|same)">.*?</th><td class="text" data-v="(\w+)">.*?\n<td data-v="([^"]*)"', page
