@@ -41,7 +41,7 @@ from segbench.protocols.predicted_labels import are_label_maps, instead_of_label
 from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
-"""Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
+"""Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
 _OF_A_CLASS = ("inverted", "constant", "saturated")
 _NO_SCALE = "soft maps of several classes cannot be rescaled"
@@ -237,7 +237,7 @@ def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Find
 
 
 REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
-"""Findings on the ground truth that suggest which of its labels to count: with label maps predicted, none helps."""
+"""Findings that suggest which labels to count: with label maps predicted, none helps."""
 
 
 def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
@@ -253,8 +253,8 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
         command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
         of_ids = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
         fix = (
-            f"evaluate colour-coded label maps with {command}, which has r,g,b,label,name per line, or, where colours "
-            f"are ids of segments, with {of_ids}; or save the scores before argmax, one soft map per class"
+            f"evaluate colours of labels with {command} (r,g,b,label,name per line), or those of ids of segments with "
+            f"{of_ids}; or save the scores before argmax, one soft map per class"
         )
     else:
         what += f"({len(labels)} labels), and the number of a label is not a score"

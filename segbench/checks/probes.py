@@ -27,11 +27,11 @@ MOST_VALUES = MANY_LEVELS
 MOST_PIXELS = 1 << 16
 """How many pixels order scores by: an area under the ROC curve to about a hundredth."""
 REACH = 2
-"""How far, in pixels, a predicted line may lie beside the drawn one and still count as the same here."""
+"""How many pixels a predicted line may lie beside the drawn one."""
 MANY_LABELS = 32
-"""A soft map of 8 bits has more levels than this, and a segmentation may have as many regions; so runs decide, too."""
+"""A soft map has more levels; a segmentation may have as many regions, so that runs decide, too."""
 SHORT_RUN = 3.0
-"""How many pixels of a row hold one value: 1 or 2 on the slopes of soft maps, 8 in small superpixels."""
+"""Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 
 
 class UncountedError(DataError):
@@ -56,10 +56,10 @@ class TruthProbe:
 
     image: str
     file: str
-    values: tuple[float, ...]  # distinct ones where pixels count, rising, void left out; at most `MOST_VALUES`
+    values: tuple[float, ...]  # distinct ones without void, rising; at most `MOST_VALUES`
     positive_share: float
-    thick: float  # squares of 2 x 2 pixels with at least three positive ones, per positive pixel
-    blocks_outside: float  # share of the other pixels that lie in a block of 2 x 2 of them; 0 where there are none
+    thick: float  # squares of 2 x 2 with three or four positive pixels, per positive pixel
+    blocks_outside: float  # share of the other pixels in blocks of 2 x 2 of them
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
 
@@ -80,8 +80,8 @@ class ScoreProbe:
     share: float  # of the pixels that are positive
     auc: float  # area under the ROC curve; nan without both classes
     bright: bool  # whether more than half of the pixels lie above half of the scale
-    top: tuple[int, int]  # positive and negative pixels at the end of the scale that means positive
-    blocks: float = 0.0  # of lines: share of those above half of the highest score in a block of 2 x 2 such pixels
+    top: tuple[int, int]  # positive and negative pixels with the best score
+    blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
     @property
     def constant(self) -> bool:
@@ -110,11 +110,11 @@ class Probe:
 
     image: str
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
-    truths: tuple[TruthProbe, ...] = ()  # one per annotator, none of label maps; without values if there is no truth
+    truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
     scores: ScoreProbe | None = None  # of a soft prediction
     label_map: LabelProbe | None = None  # of a single predicted map of regions
     coloured: tuple[str, ...] = ()  # files with colour that was turned to grey
-    may_hold_labels: bool = False  # whether there is a single map, to be judged as a label map, for a soft one
+    may_hold_labels: bool = False  # whether it is one map where a soft one is expected
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
     prediction: str = ""  # the file of that prediction
 

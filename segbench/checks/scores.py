@@ -19,15 +19,15 @@ FEW_LEVELS = 3
 SMALL = 1024
 """Drawings of fewer pixels have few scores by nature."""
 CLIPPED_SHARE, CLIPPED_WRONG = 0.05, 0.25
-"""Share of all pixels at the top of the scale, and of negatives among them, from which lost ranking matters."""
+"""Share of all pixels at the top of the scale, and of negatives among them, that matters."""
 THICK = 0.6
-"""Share of strong pixels in blocks of 2 x 2: below 0.3 in suppressed maps, above 0.9 in what networks put out."""
+"""Share of strong pixels in blocks of 2 x 2: below 0.3 if suppressed, above 0.9 from networks."""
 LIKE_LEVELS = 128
-"""Whole numbers above this and up to 255 are taken for 8-bit levels kept as floats, and not for ranks or counts."""
+"""Whole numbers above this, up to 255, are 8-bit levels as floats, and not ranks or counts."""
 NEARLY_ALL = 250
-"""Floats that end between this and 255 are taken for such levels, too, whole or not: resized or averaged, say."""
+"""Other floats that end between this and 255 are such levels, resized or averaged."""
 LOGIT = -1.0
-"""Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
+"""Scores above this may be of tanh, cosines or cubic resizing; logits go further."""
 
 
 def score_findings(
@@ -64,7 +64,7 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         group = [score for score in scores if score.dtype == dtype]
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
-            what = f"{dtype} predictions contain nothing above {highest:g}, so no score is above {highest:g} / {full}"
+            what = f"{dtype} predictions end at {highest:g}, so no score is above {highest:g} / {full}"
             fix = format_setting("scale", most, of="Repairs")
             return found_in(group, "levels-unscaled", what, fix, lambda score: f"up to {score.highest:g}")
     return []

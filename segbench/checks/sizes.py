@@ -42,11 +42,11 @@ class Surveyed:
     """What the headers of all files show."""
 
     misfits: list[Misfit] = field(default_factory=list)
-    broken: dict[str, DataError] = field(default_factory=dict)  # images with a file that cannot even be opened
+    broken: dict[str, DataError] = field(default_factory=dict)  # images with a file that cannot be opened
     odd: dict[str, None] = field(default_factory=dict)  # images with a file that looks damaged
-    turned: list[Place] = field(default_factory=list)  # files with another EXIF orientation than the first
+    turned: list[Place] = field(default_factory=list)  # files with another orientation than the first
     predictions: dict[Source, Header] = field(default_factory=dict)
-    lengths: dict[Source, int] = field(default_factory=dict)  # of all files in bytes, 0 where it is not known
+    lengths: dict[Source, int] = field(default_factory=dict)  # in bytes; 0 where not known
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
@@ -143,7 +143,7 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
 def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
     """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
     what = f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied"
-    fix = "where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
+    fix = "where stored pixels do not match, apply it: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
     return finding("orientation", what, fix, turned)
 
 
@@ -156,11 +156,11 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
     what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
     what += f"({scales})"
-    fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
+    fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} for scores up to N, or save scores as floats"
     found = finding("wide-integers", what, fix, (Place(shown(path)) for path in paths))
     if len({name.startswith("float") for name in by_type}) > 1:
         counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
-        what = f"some predictions are floats, used unchanged, and others are levels, which are divided ({counts})"
+        what = f"some predictions are floats, and others levels, which are divided ({counts})"
         places = (Place(shown(path)) for path in min(by_type.values(), key=len))
         found += finding("mixed-types", what, "save all predictions in one type", places)
     return found

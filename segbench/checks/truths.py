@@ -15,11 +15,11 @@ from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
 
 MANY_PIXELS = 0.5
-"""Lines cover a small share of a picture: where more than this is positive, the background is."""
+"""Where more than this is positive, the background of lines is."""
 THICK = 0.5
-"""Share of pixels in blocks of 2 x 2: about 0.1 in lines drawn thin, 1 where they are two pixels wide."""
+"""Share of pixels in blocks of 2 x 2: about 0.1 in thin lines, 1 in those of two pixels."""
 _NOT_THIN = 0.1
-"""Thick places per pixel: below 0.02 in the boundaries of BSDS500, above 0.2 where borders are drawn on both sides."""
+"""Thick places per pixel: below 0.02 in BSDS500, above 0.2 in borders drawn on both sides."""
 
 _found = partial(found_in, about="ground truth")
 

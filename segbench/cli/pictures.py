@@ -9,7 +9,7 @@ import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.printing import Shown, progress_of
-from segbench.cli.selection import Grouped, Leveled, OneClass, OneFile, chosen_results, comparable
+from segbench.cli.selection import Grouped, Leveled, OneClass, OneFile, comparable
 from segbench.core.errors import ArgumentError
 from segbench.core.options import option
 from segbench.report.plots.kinds import KINDS, kind_of
@@ -44,7 +44,7 @@ class Plot(OneClass, OneFile, Grouped, Leveled):
 
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
-        loaded = chosen_results(self.results, self.only, self.class_name)
+        loaded = self.chosen(self.class_name)
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
@@ -92,7 +92,7 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Leveled):
         from segbench.report.page.document import export_report
 
         refuse_place(self.output)
-        loaded = self.of_group(chosen_results(self.results, self.only, self.class_name, partial=True))
+        loaded = self.of_group(self.chosen(self.class_name, partial=True))
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
         workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
@@ -133,7 +133,7 @@ class Overlay(OneFile, Shown):
         from segbench.report.overlays import export_overlays, legend
 
         threshold, classes, output = self.threshold, self.classes, self.output
-        found = chosen_results(self.results, self.only)
+        found = self.chosen()
         chosen = [result for result in found if not why_no_pictures(result)] or found
         for result in found:
             if result not in chosen:

@@ -22,7 +22,6 @@ from segbench.cli.selection import (
     OneFile,
     Only,
     chosen_methods,
-    chosen_results,
     chosen_runs,
     comparable,
     named_as_in_tables,
@@ -246,7 +245,7 @@ class Export(OneFile):
     def __call__(self) -> None:
         from segbench.report.bsds import export_bsds
 
-        loaded = chosen_results(self.results, self.only)
+        loaded = self.chosen()
         for result in loaded:
             if result.failed and not result.counts:
                 click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)

@@ -37,6 +37,12 @@ class OneFile(Only):
 
     results: Path = argument("RESULTS", "Results file, as written by segbench pixels GT PRED -o results.segbench.")
 
+    def chosen(self, class_name: str | None = None, *, partial: bool = False) -> list[Result]:
+        """Read the runs, of one class if it is named; say on standard error what is left out or will be replaced."""
+        found = chosen_runs(self.results, self.only, class_name, partial=partial)
+        tell(*found.left_out, *outdated(found.results))
+        return found.results
+
 
 def words_of_results(words: Callable[[Result], Collection[str]]) -> Callable[[click.Context], list[str]]:
     """Give what completes an option: words of the results in the files that were typed before it."""
@@ -188,15 +194,6 @@ def _so_far(run: Run) -> str:
 def outdated(results: Sequence[Result]) -> list[str]:
     """Say which results a later run will replace."""
     return [f"{result.method}: {result.outdated}" for result in results if result.outdated]
-
-
-def chosen_results(
-    path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False
-) -> list[Result]:
-    """Give the results that `chosen_runs` does; say on standard error what is left out or will be replaced."""
-    found = chosen_runs(path, only, class_name, partial=partial)
-    tell(*found.left_out, *outdated(found.results))
-    return found.results
 
 
 def tell(*notes: str) -> None:

@@ -130,20 +130,6 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
     assert report["protocol"] == "boundaries"
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["show", "x", "--intervals"], "Option '--intervals' requires an argument.\n"),
-        (["boundaries", "gt", "pred", "--no-thin=3"], "'--no-thin' does not take a value.\n"),
-        (["show", "x", "--format", "tabel"], "is not one of 'table', 'json', 'csv', 'markdown', 'latex'.\n"),
-    ],
-)
-def test_a_value_that_an_option_lacks_or_does_not_take(segbench, words, message):
-    answer = segbench(*words)
-    assert answer.code == 2
-    assert answer.err.endswith(message)
-
-
 def completed(line):
     """Give what Tab offers behind a line, and the modules that were imported for it."""
     script = (
