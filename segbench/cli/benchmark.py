@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Leveled, Shown, Printed):
+class Run(Leveled, Workers, Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
     human: bool = option(
@@ -139,17 +139,12 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     shared = {"data": group(Data, "Data", without=without_meaning(first), **fixed), "protocol": protocol_group(kinds)}
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
-    unused = [] if issubclass(first, Annotated) else ["human"]
-    unused += [] if issubclass(first, Crisp) else ["crisp"]
-    unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
-    unused += [] if issubclass(first, Pooling) else ["tuning_results"]
-    return shared | {
-        "run": group(Run, "Output", without=unused),
-        "workers": group(Workers, "Workers"),
-    }
+    needed = {"human": Annotated, "crisp": Crisp, "per_class": Parts, "tuning_results": Pooling}
+    unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
+    return shared | {"run": group(Run, "Output", without=unused)}
 
 
-def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None:
+def count(*, data: Data, protocol: Protocol, run: Run) -> None:
     """Count the images of each method, print the metrics and save the counts."""
     from segbench.core.capabilities import Parts
     from segbench.loaders.listing import listed_once
@@ -176,7 +171,7 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
             protocol,
             output=run.output,
             fresh=run.fresh,
-            workers=workers,
+            workers=run,
             progress=run.progress,
             human=run.human,
             crisp=run.crisp,

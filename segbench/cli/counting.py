@@ -48,7 +48,9 @@ class Jobs:
 class Workers(Jobs):
     """Where images are counted, as given on the command line."""
 
-    dask: str | None = option("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", rare=True)
+    dask: str | None = option(
+        "Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", panel="Workers", rare=True
+    )
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.jobs is not None:
