@@ -50,18 +50,18 @@ _VERBS = {
         ),
     ),
     "plot": _Verb(
-        "pictures",
+        "results",
         "Draw all methods in a results file.",
         ("segbench plot results.segbench", "segbench plot results.segbench -o roc.png --kind roc --intervals 95"),
     ),
     "report": _Verb(
-        "pictures",
+        "results",
         "Write one page with tables, curves and pictures of the images."
         "\n\nIt is one HTML file for any browser, and needs no network.",
         ("segbench report results.segbench", "segbench report results.segbench -o page.html --images PHOTOGRAPHS"),
     ),
     "overlay": _Verb(
-        "pictures",
+        "results",
         "Draw true, false and missed pixels on each image."
         "\n\nIt writes one PNG per image and method. Pictures of label maps show wrong pixels.",
         ("segbench overlay results.segbench -o overlays", "segbench overlay results.segbench -o overlays --image NAME"),
