@@ -23,7 +23,7 @@ from segbench.checks.classes import (
     region_findings,
 )
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
-from segbench.checks.names import duplicate_findings, name_findings, problem_finding, same_file_findings
+from segbench.checks.names import duplicate_findings, name_findings, problem_findings, same_file_findings
 from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (
@@ -171,8 +171,7 @@ class _Set:
     def report(self, method: str, sample: int | None, *, quick: bool) -> Report:
         """Judge names, headers and some images."""
         files, probes = self.pairing.files, list[Probe]()
-        problem = problem_finding(self.pairing)
-        findings = [problem] if problem else []
+        findings = problem = problem_findings(self.pairing)
         if not problem:
             probes = self.probes(sample)
             findings = self.findings(probes)

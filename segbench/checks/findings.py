@@ -140,11 +140,11 @@ def finding(
     images: Iterable[str] = (),
     whole: bool = False,
 ) -> list[Finding]:
-    """Give a finding where there are places: an error if it stops some images or the whole set, else a warning."""
+    """Give a finding if it has places or stops the `whole` set; it is an error if it stops that or images."""
     at, stopped = tuple(places), tuple(dict.fromkeys(images))
     how: Severity = "error" if stopped or whole else "warning"
     made = Finding(key=key, severity=how, about=about, message=message, fix=fix, places=at, images=stopped, whole=whole)
-    return [made] if at else []
+    return [made] if at or whole else []
 
 
 def found_in(

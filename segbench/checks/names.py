@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 
 from segbench.checks.findings import Finding, Place, finding
 from segbench.core.errors import DataError
@@ -27,8 +28,10 @@ from segbench.loaders.pairing import (
 )
 from segbench.loaders.source import LocalFile, masked, opened, read_bytes
 
+_stopping = partial(finding, about="names", whole=True)
 
-def problem_finding(pairing: Pairing) -> Finding | None:
+
+def problem_findings(pairing: Pairing) -> list[Finding]:
     """Give what makes all other findings void: a folder that cannot be used, or ground truth with the predictions."""
     error = pairing.problem
     if error is None:
@@ -40,7 +43,7 @@ def problem_finding(pairing: Pairing) -> Finding | None:
     return _stopping("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
 
 
-def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
+def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     inputs = pairing.inputs
     among = [
         files
@@ -48,7 +51,7 @@ def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
         if len(files.ground_truths) > 1 and any(is_same_file(files.prediction, one) for one in files.ground_truths)
     ]
     if not among:
-        return None
+        return []
     truth, predicted = (shown(masked(str(place))) for place in (inputs.ground_truth, inputs.prediction))
     where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
     what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
@@ -57,36 +60,29 @@ def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
     return _stopping("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
 
 
-def _stopping(key: str, message: str, fix: str, places: Iterable[Place]) -> Finding:
-    """Make a finding that stops the whole set."""
-    found = tuple(places)
-    return Finding(key=key, severity="error", about="names", message=message, fix=fix, places=found, whole=True)
-
-
 def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
-    found = []
-    inputs = pairing.inputs
+    found, inputs = list[Finding](), pairing.inputs
     if pairing.unknown:
         what, fix = unmatched(pairing.unknown), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
-        found.append(_stopping("unknown-images", what, fix, map(Place, pairing.unknown)))
+        found += _stopping("unknown-images", what, fix, map(Place, pairing.unknown))
     methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
     if methods:
         error = several_methods(inputs, methods)
-        return [*found, _stopping("several-methods", error.what, error.hint, map(Place, methods))]
+        return [*found, *_stopping("several-methods", error.what, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
-        found.append(_annotators(pairing, pattern, expected))
+        found += _annotators(pairing, pattern, expected)
     elif pairing.missing or pairing.extra:
-        found.append(_unpaired(pairing))
+        found += _unpaired(pairing)
     if pairing.without_field:
         masks = Pairing(inputs, without_field=pairing.without_field)
         folder = shown(masked(str(inputs.field)))
         what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
-        found.append(_stopping("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field)))
+        found += _stopping("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field))
     return found
 
 
-def _unpaired(pairing: Pairing) -> Finding:
+def _unpaired(pairing: Pairing) -> list[Finding]:
     total, lacking = len(pairing.files) + len(pairing.missing), len(pairing.missing)
     parts = [of_all(lacking, total, "ground truth", "have") + " no prediction"] if lacking else []
     parts += [f"{many(len(pairing.extra), 'prediction')} without a ground truth"] if pairing.extra else []
@@ -96,7 +92,7 @@ def _unpaired(pairing: Pairing) -> Finding:
     return _stopping("unpaired", ", ".join(parts), pairing_hint(pairing), places)
 
 
-def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> Finding:
+def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Finding]:
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
     fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
     fix = setting(" ", ", ").join(fixes[: 1 + expected.one_annotator])

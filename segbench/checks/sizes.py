@@ -156,7 +156,7 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
     what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
     what += f"({scales})"
-    fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} for scores up to N, or save scores as floats"
+    fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
     found = finding("wide-integers", what, fix, (Place(shown(path)) for path in paths))
     if len({name.startswith("float") for name in by_type}) > 1:
         counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))

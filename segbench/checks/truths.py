@@ -96,7 +96,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
     fix = f"{format_setting('annotators', 'majority')}, any, all or each; or {take_one()}"
     places = [Place(probe.image, many(len(probe.truths), "annotator")) for probe in several]
     images = [probe.image for probe in several]
-    whole = len(several) == total
+    whole = bool(several) and len(several) == total
     return finding("annotators", what, fix, places, about="ground truth", images=images, whole=whole)
 
 

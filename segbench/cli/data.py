@@ -141,19 +141,12 @@ class Data(Groups):
         place, colon, column = by.rpartition(":")
         groups = tuple(found.of_images.items()) if colon else ()
         inputs = replace(pairing.inputs, group_by=f"{absolute(place)}:{column}" if colon else by, groups=groups)
-        if self.group is None:
+        if self.group is None or (of_categories and self.group_by is None):  # of which no other was paired
             return replace(pairing, inputs=inputs)
-        if of_categories and self.group_by is None:  # no other was paired
-            return replace(pairing, inputs=inputs)
-        chosen = found.require(self.group)
+        chosen, total = found.require(self.group), pairing.total or len(pairing.files)
         files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
-        names = tuple(files.name for files in files)
-        return replace(
-            pairing,
-            files=files,
-            inputs=replace(pairing.inputs, images=names),
-            total=pairing.total or len(pairing.files),
-        )
+        images = replace(pairing.inputs, images=tuple(each.name for each in files))
+        return replace(pairing, files=files, inputs=images, total=total)
 
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""

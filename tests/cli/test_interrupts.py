@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 from cases import write_folder
 
-PROGRAM = "import sys\nfrom segbench.cli.main import program\nprint('ready', file=sys.stderr, flush=True)\nprogram()"
+PROGRAM = """
+import signal, sys
+from segbench.cli.main import program
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
+print('ready', file=sys.stderr, flush=True)
+program()
+"""
 
 RUN = ("pixels", "gt", "pred", "--no-check")
 
