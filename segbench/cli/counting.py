@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -86,9 +86,7 @@ def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
     """Give the settings with and without suppression and thinning, by what is put behind the name of a method."""
     from segbench.core.capabilities import Crisp
 
-    evaluated = protocol.capability(Crisp)
-    if evaluated is None:
-        raise ArgumentError(f"--crisp evaluates without thinning, which the {protocol.name} protocol does not have")
+    evaluated: Any = protocol.capability(Crisp)  # the option is shown for these protocols alone
     standard, as_predicted = evaluated.crisp_pair()
     if standard == as_predicted:
         raise ArgumentError(
@@ -129,9 +127,7 @@ def count_methods(
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)
     if human:
-        annotated = protocol.capability(Annotated)
-        if annotated is None:
-            raise ArgumentError(f"--human compares annotators, which the {protocol.name} protocol cannot do")
+        annotated: Any = protocol.capability(Annotated)  # as above
         annotators = annotated.annotators_alone()
         alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
         work.append(("human", find_files(alone, annotators), annotators, Repairs()))
