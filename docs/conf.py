@@ -151,13 +151,13 @@ def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
         source[0] = f"{title}\n\n{_escaped(made.help or '')}\n{text}" + "".join(_options(made))
 
 
-def _list_of(panels: dict[str, list[tuple[str, str, str]]]) -> Iterator[str]:
+def _list_of(panels: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
     """Give a table for each group of commands, with links to their pages."""
     for panel, rows in panels.items():
         if panel != "Options":
-            lines = (f"| [{name}]({name}.md) | {_escaped(meaning)} |\n" for name, meaning, _ in rows)
+            lines = (f"| [{name}]({name}.md) | {_escaped(meaning)} |\n" for name, meaning in rows)
             yield f"\n## {panel}\n\n| command | |\n|---|---|\n" + "".join(lines)
-    hidden = "\n".join(name for panel, rows in panels.items() if panel != "Options" for name, *_ in rows)
+    hidden = "\n".join(name for panel, rows in panels.items() if panel != "Options" for name, _ in rows)
     yield f"\n```{{toctree}}\n:hidden:\n\n{hidden}\n```\n"
 
 
@@ -167,9 +167,8 @@ def _options(made: Command) -> Iterator[str]:
 
     for panel, rows in made.rows(click.Context(made, info_name=made.name), everything=True).items():
         yield f"\n## {panel}\n\n| typed | meaning |\n|---|---|\n"
-        for typed, meaning, remark in rows:
-            told = _escaped(f"{meaning} ({remark})" if remark else meaning)
-            yield f"| {_words(typed.replace('|', chr(92) + '|'))} | {told} |\n"
+        for typed, meaning in rows:
+            yield f"| {_words(typed.replace('|', chr(92) + '|'))} | {_escaped(meaning)} |\n"
     if made.examples:
         yield "\n## Examples\n\n```sh\n" + "\n".join(made.examples) + "\n```\n"
 

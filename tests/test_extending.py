@@ -62,7 +62,7 @@ def test_a_protocol_from_outside_goes_all_the_way(run, tmp_path, protocol, optio
     ((row,),) = [answer["differences"] for answer in answers if answer["metric"] == key]
     assert row["difference"] == pytest.approx(runs[0]["summary"][key] - runs[1]["summary"][key])
     assert "soft_otsu" in run("compare", kept, "--metrics", key, "--replicates", "20")
-    run("report", kept, "-o", page, "--replicates", "20")
+    run("report", kept, "-o", page)
     assert f"<code>protocol:{protocol}|" in page.read_text("utf-8")
 
 

@@ -120,8 +120,9 @@ def ctrl_c_left_to_parent() -> Iterator[None]:
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # which processes and threads inherit
         resource_tracker.ensure_running()  # whatever starts it unblocks SIGINT
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which processes and threads inherit
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
         finally:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from os import PathLike
 from typing import cast
 
 import numpy as np
 
-from segbench.checks.classes import class_findings, class_map_findings, probe_classes
-from segbench.checks.duplicates import duplicate_findings, same_file_findings
-from segbench.checks.findings import Finding, Place, Report, as_warning, in_order
-from segbench.checks.label_maps import (
+from segbench.checks.classes import (
     REPLACED,
+    class_findings,
+    class_map_findings,
     label_map_findings,
     predicted_label_findings,
+    probe_classes,
     probe_counts,
     region_findings,
 )
-from segbench.checks.names import name_findings, problem_finding
+from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
+from segbench.checks.names import duplicate_findings, name_findings, problem_findings, same_file_findings
 from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (
@@ -33,7 +34,6 @@ from segbench.checks.sizes import (
     size_findings,
     survey_headers,
     type_findings,
-    unreadable,
 )
 from segbench.checks.truths import exchange_findings, truth_findings
 from segbench.core.arguments import as_whole
@@ -141,79 +141,138 @@ def check_methods(
     read = cast("Read", cache(_header_on_disk if quick else read_header))
     as_repairs(repairs, protocol.reads)
     return [
-        _check(pairing, protocol, repairs, read, method=method, sample=sample, quick=quick)
+        _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(
+            method, sample, quick=quick
+        )
         for method, pairing in pairings.items()
     ]
 
 
-def _check(
-    pairing: Pairing, protocol: Protocol, repairs: Repairs, read: Read, *, method: str, sample: int | None, quick: bool
-) -> Report:
-    problem = problem_finding(pairing)
-    if problem:
-        images = len(pairing.files)
+_UNREAD = Header()  # one for all, of very many
+_MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
+_WORTH_THREADS, _MOST_THREADS = 8, 8
+
+
+def _header_on_disk(path: Source, role: Role) -> Header:
+    """Leave members of archives unread: reading a header costs as much as reading the member."""
+    return read_header(path, role) if isinstance(path, LocalFile) else _UNREAD
+
+
+@dataclass(frozen=True)
+class _Set:
+    """The images of a method, and what their headers show."""
+
+    pairing: Pairing
+    protocol: Protocol
+    repairs: Repairs
+    surveyed: Surveyed
+
+    def report(self, method: str, sample: int | None, *, quick: bool) -> Report:
+        """Judge names, headers and some images."""
+        files, probes = self.pairing.files, list[Probe]()
+        findings = problem = problem_findings(self.pairing)
+        if not problem:
+            probes = self.probes(sample)
+            findings = self.findings(probes)
+            if quick and _none_left(findings, probes) and not any(found.whole for found in findings):
+                # The few may be the only ones, above all where no header shows which are sound.
+                probes = self.probes(SAMPLE)
+                findings = self.findings(probes)
+            findings += same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
         return Report(
-            method=method, protocol=protocol.name, images=images, inspected=0, refused=True, findings=(problem,)
+            method=method,
+            protocol=self.protocol.name,
+            images=len(files),
+            inspected=len(probes),
+            refused=any(found.whole for found in findings) or _none_left(findings, probes),
+            findings=in_order(findings),
+            notes=() if problem else self.pairing.notes,
         )
-    scaled = repairs.scale is not None
-    surveyed = survey_headers(pairing.files, read, protocol.reads, repairs)
 
-    def inspected(most: int | None) -> tuple[list[Probe], list[Finding]]:
-        probes = probes_of(pairing.files, surveyed, protocol, repairs, most)
-        return probes, _findings(protocol, pairing, surveyed, probes, scaled=scaled)
+    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
+        """Judge names, headers and what was inspected."""
+        protocol, surveyed, total = self.protocol, self.surveyed, len(self.pairing.files)
+        expected, by_class = expected_in(protocol), protocol.capability(ByClass)
+        failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
+        seen = [probe for probe in probes if not probe.failure]
+        judged = len(seen) + len(failures)
+        truths = truth_findings(seen, expected, total)
+        of_classes = class_findings(seen, by_class)
+        rule = "" if expected.rule is None else str(expected.rule)
+        labels = predicted_label_findings(seen, rule, counted=bool(rule or by_class))
+        if labels:
+            truths, of_classes = [found for found in truths if found.key not in REPLACED], []
+        named = SizeError | ClassMapsError | ClassStackError | UncountedError
+        others = {image: error for image, error in failures.items() if not isinstance(error, named)}
+        unread = f"{many(len(others), 'image')} of {total} cannot be read"
+        regions = [probe.label_map for probe in seen if probe.label_map]
+        findings = [
+            *name_findings(self.pairing, expected),
+            *size_findings(self.misfits(failures), total, soft=expected.scores is not None),
+            *orientation_findings(surveyed.turned),
+            *failing("unreadable", unread, others, "write the files again"),
+            *class_map_findings(failures, judged),
+            *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
+            *exchange_findings(seen, truths),
+            *truths,
+            *region_findings(regions, expected.of_soft_maps),
+            *labels,
+            *([] if labels else _coloured(seen)),
+            *of_classes,
+        ]
+        if expected.scores and not labels:
+            findings += type_findings(surveyed.predictions) if self.repairs.scale is None else []
+            field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
+            findings += score_findings(scores, expected.scores, expected.lines, field=field)
+        return findings
 
-    probes, findings = inspected(sample)
-    if quick and _none_left(findings, probes) and not any(finding.whole for finding in findings):
-        # The few may be the only ones, above all where no header shows which are sound.
-        probes, findings = inspected(SAMPLE)
-    findings += same_file_findings(pairing.files) if quick else duplicate_findings(pairing.files, surveyed.lengths)
-    return Report(
-        method=method,
-        protocol=protocol.name,
-        images=len(pairing.files),
-        inspected=len(probes),
-        refused=any(finding.whole for finding in findings) or _none_left(findings, probes),
-        findings=in_order(findings),
-        notes=pairing.notes,
-    )
+    def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
+        """Give the files of another size than their ground truth, also those of which only decoding shows it."""
+        found, known = list(self.surveyed.misfits), {misfit.image for misfit in self.surveyed.misfits}
+        predictions = {files.name: shown(files.prediction) for files in self.pairing.files}
+        for image, error in failures.items():
+            if isinstance(error, SizeError) and image not in known:
+                role: Role = "prediction" if error.path == predictions[image] else "ground truth"
+                found.append(Misfit(image, error.path, role, error.shape, error.expected))
+        return found
 
+    def probes(self, sample: int | None) -> list[Probe]:
+        """Inspect some images, None for all, as evenly spread as the headers allow."""
+        protocol, reads, repairs = self.protocol, self.protocol.reads, self.repairs
+        chosen = self.sound(sample)
+        if not chosen:
+            chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
+        inspect: Callable[[SampleFiles], Probe]
+        if classes := protocol.capability(ByClass):
+            inspect = partial(probe_classes, reads=reads, classes=classes)
+        elif counted_by := protocol.capability(Confusing):
+            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+        else:
+            inspect = partial(probe, reads=reads, expected=expected_in(protocol), repairs=repairs)
 
-def _findings(
-    protocol: Protocol, pairing: Pairing, surveyed: Surveyed, probes: Sequence[Probe], *, scaled: bool
-) -> list[Finding]:
-    total, expected, by_class = len(pairing.files), expected_in(protocol), protocol.capability(ByClass)
-    failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
-    known = {misfit.image for misfit in surveyed.misfits}
-    misfits = [*surveyed.misfits, *(found for found in _misfits(pairing.files, failures) if found.image not in known)]
-    seen = [probe for probe in probes if not probe.failure]
-    inspected = len(seen) + len(failures)
-    truths = truth_findings(seen, expected, total)
-    of_classes = class_findings(seen, by_class)
-    rule = "" if expected.rule is None else str(expected.rule)
-    labels = predicted_label_findings(seen, rule, counted=bool(rule or by_class))
-    if labels:
-        truths, of_classes = [found for found in truths if found.key not in REPLACED], []
-    named = SizeError | ClassMapsError | ClassStackError | UncountedError
-    others = {image: error for image, error in failures.items() if not isinstance(error, named)}
-    findings = [
-        *name_findings(pairing, expected),
-        *size_findings(misfits, total, soft=expected.scores is not None),
-        *orientation_findings(surveyed.turned),
-        *unreadable(others, total),
-        *class_map_findings(failures, inspected),
-        *label_map_findings(seen, failures, inspected, protocol.capability(Confusing)),
-        *exchange_findings(seen, truths),
-        *truths,
-        *region_findings([probe.label_map for probe in seen if probe.label_map], expected.of_soft_maps),
-        *labels,
-        *([] if labels else _coloured(seen)),
-        *of_classes,
-    ]
-    if expected.scores and not labels:
-        findings += [] if scaled else type_findings(surveyed.predictions)
-        field = not protocol.reads.without_field
-        findings += score_findings(seen, expected.scores, expected.lines, field=field)
-    return findings
+        def inspected(files: SampleFiles) -> Probe:
+            with np.errstate(invalid="ignore"):  # as where images are counted
+                return inspect(files)
+
+        if len(chosen) < _WORTH_THREADS:
+            return list(map(inspected, chosen))
+        with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let others run
+            return list(threads.map(carried(inspected), chosen))
+
+    def sound(self, sample: int | None) -> list[SampleFiles]:
+        """Choose a few of the images that look sound, evenly spread, and those that look damaged."""
+        files, broken, odd = self.pairing.files, self.surveyed.broken, self.surveyed.odd
+        unsound = {misfit.image for misfit in self.surveyed.misfits} | broken.keys() | odd.keys()
+        damaged = [one for one in files if one.name in odd and one.name not in broken]
+        spread = _spread([one for one in files if one.name not in unsound], sample)
+        return [*spread, *damaged[: None if sample is None else _MOST_ODD]]
+
+    def repairable(self, sample: int | None) -> list[SampleFiles]:
+        """Choose a few images where all have a prediction of another size: their values may be wrong, too."""
+        misfits = self.surveyed.misfits
+        fit = {one.image for one in misfits if one.role == "prediction" and fixable(one.shape, one.expected)}
+        fit -= {one.image for one in misfits if one.role != "prediction"}
+        return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
@@ -222,82 +281,14 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
 
-_UNREAD = Header()  # one for all, of very many
-
-
-def _header_on_disk(path: Source, role: Role) -> Header:
-    """Leave members of archives unread: reading a header costs as much as reading the member."""
-    return read_header(path, role) if isinstance(path, LocalFile) else _UNREAD
-
-
-def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:
-    """Give the sizes that differ where only decoding shows it."""
-    predictions = {files.name: shown(files.prediction) for files in samples}
-    for image, error in failures.items():
-        if isinstance(error, SizeError):
-            role: Role = "prediction" if error.path == predictions[image] else "ground truth"
-            yield Misfit(image, error.path, role, error.shape, error.expected)
-
-
 def _coloured(probes: Sequence[Probe]) -> list[Finding]:
-    places = tuple(Place(file) for probe in probes for file in probe.coloured)
-    if not places:
-        return []
-    is_or_are = verb(len(places), "are")
-    what = f"{many(len(places), 'file')} of those inspected {is_or_are} in colour, and {is_or_are} turned to grey"
+    files = [file for probe in probes for file in probe.coloured]
+    what = f"{many(len(files), 'file')} of those inspected {verb(len(files), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    return [as_warning("colour", "prediction", what, fix, places)]
+    return finding("colour", what, fix, map(Place, files))
 
 
-_MOST_ODD = 1000
-"""Files of odd headers that are decoded, to say what is wrong with them."""
-_WORTH_THREADS, _MOST_THREADS = 8, 8
-
-
-def probes_of(
-    samples: Sequence[SampleFiles], surveyed: Surveyed, protocol: Protocol, repairs: Repairs, sample: int | None
-) -> list[Probe]:
-    """Inspect some images, None for all, as evenly spread as the headers allow."""
-    chosen = _chosen(samples, surveyed, sample)
-    if not chosen:
-        chosen = _repairable(samples, surveyed, sample)
-        repairs = replace(repairs, crop=False, resize="nearest")
-    inspect: Callable[[SampleFiles], Probe]
-    if classes := protocol.capability(ByClass):
-        inspect = partial(probe_classes, reads=protocol.reads, classes=classes)
-    elif counted_by := protocol.capability(Confusing):
-        inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
-    else:
-        inspect = partial(probe, reads=protocol.reads, expected=expected_in(protocol), repairs=repairs)
-
-    def inspected(files: SampleFiles) -> Probe:
-        with np.errstate(invalid="ignore"):  # as where images are counted
-            return inspect(files)
-
-    if len(chosen) < _WORTH_THREADS:
-        return list(map(inspected, chosen))
-    with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let other threads run
-        return list(threads.map(carried(inspected), chosen))
-
-
-def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
-    """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
-    unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
-    sound = [files for files in samples if files.name not in unsound]
-    odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
-    if sample is None:
-        return [*sound, *odd]
-    return [*_spread(sound, sample), *odd[:_MOST_ODD]]
-
-
-def _repairable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
-    """Choose a few images to inspect where all have a prediction of another size: their values may be wrong, too."""
-    fit = {m.image for m in surveyed.misfits if m.role == "prediction" and fixable(m.shape, m.expected)}
-    others = {m.image for m in surveyed.misfits if m.role != "prediction"}
-    left = [files for files in samples if files.name in fit - others]
-    return left if sample is None else _spread(left, sample)
-
-
-def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
-    count = min(count, len(samples))
-    return [samples[place * len(samples) // count] for place in range(count)]
+def _spread(samples: Sequence[SampleFiles], count: int | None) -> list[SampleFiles]:
+    """Take so many images, None for all, evenly spread."""
+    taken = len(samples) if count is None else min(count, len(samples))
+    return [samples[place * len(samples) // taken] for place in range(taken)]

@@ -1,57 +1,62 @@
-"""Many classes: labels of no class, and what is wrong with the soft maps, class by class."""
+"""Classes: label maps, counted as a run would or predicted where scores are expected, and one soft map per class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import isnan
-from statistics import median
-from typing import TypeAlias, cast
+from typing import cast
 
-from segbench.checks.findings import Finding, Place, as_warning, failing
+import numpy as np
+
+from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
 from segbench.checks.probes import (
     ClassStackError,
+    LabelProbe,
     Probe,
     ScoreProbe,
-    TruthProbe,
+    UncountedError,
     coloured_files,
     few_distinct,
     score_probe,
 )
-from segbench.checks.scores import INVERTED_BELOW, WRITTEN_WHOLE, score_findings
+from segbench.checks.scores import score_findings
 from segbench.checks.truths import listed
-from segbench.core.capabilities import ByClass
+from segbench.core.capabilities import ByClass, Confusing
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
 from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
+from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.repairs import Repairs
+from segbench.protocols.class_names import written_classes
 from segbench.protocols.label_rules import VOIDS, equals_any
-from segbench.protocols.predicted_labels import labels_seen
+from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
-"""Share of an image below which a class says little: a small thing overlooked looks like scores that run backwards."""
+"""Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
+_OF_A_CLASS = ("inverted", "constant", "saturated")
 _NO_SCALE = "soft maps of several classes cannot be rescaled"
 _FIXES = {
     "levels-unscaled": f"save levels that use the full range of their type, or floats; {_NO_SCALE}",
     "range": f"save the maps of all classes on one scale; {_NO_SCALE}",
 }
-_NAMED_ONE_BY_ONE = 8
-
-_ByClass: TypeAlias = dict[str, tuple[Probe, ...]]
+_TURN_SOME = "check which map belongs to which class, or invert only those maps"
+_NAMED = 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassesProbe(Probe):
     """What one image of many classes holds."""
 
-    classes: tuple[Probe, ...]  # each class as an image of its own, in order
+    classes: tuple[ScoreProbe, ...]  # of each, in order
     truth_file: str
     foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
 
@@ -71,13 +76,7 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
     names = list(map(shown, (files.prediction, *files.scales)))
     if len(names) < len(maps):
         names = [f"{names[0]} (class {name})" for name in classes.class_names]
-    probes = []
-    for name, soft, label in zip(names, maps, known, strict=True):
-        positive = equals_any(truth, (label,))
-        share = float(positive[counted].mean()) if counted.any() else 0.0
-        drawn = TruthProbe(file=name, values=(), positive_share=share, thick=0.0, blocks_outside=0.0, nan=0)
-        scores = score_probe(name, soft, positive, counted, expected.scores or ExpectedScores())
-        probes.append(Probe(image=sample.name, truths=(drawn,), scores=scores))
+    scores = expected.scores or ExpectedScores()
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
@@ -85,22 +84,24 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
         labels=labels_seen(sample, expected.void) if single else None,
         prediction=sample.prediction_file,
         coloured=coloured_files(sample, files),
-        classes=tuple(probes),
+        classes=tuple(
+            score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
+            for name, soft, label in zip(names, maps, known, strict=True)
+        ),
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
     )
 
 
-def class_map_findings(failures: Mapping[str, DataError], inspected: int) -> Iterator[Finding]:
+def class_map_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List predictions that are not one soft map per class, and those that are where one map is read."""
-    for key, kind, plural, what in (
-        ("class-maps", ClassMapsError, "are", "not one soft map per class"),
-        ("class-stacks", ClassStackError, "have", "one map per class"),
-    ):
-        some = {image: error for image, error in failures.items() if isinstance(error, kind)}
-        if some:
-            found = f"{many(len(some), 'prediction')} of {inspected} inspected {verb(len(some), plural)} {what}"
-            yield failing(key, "prediction", found, some)
+    maps, stacks = (
+        {image: error for image, error in failures.items() if isinstance(error, kind)}
+        for kind in (ClassMapsError, ClassStackError)
+    )
+    no_maps = f"{inspected(maps, total, 'are')} not one soft map per class"
+    several = f"{inspected(stacks, total, 'have')} one map per class"
+    return [*failing("class-maps", no_maps, maps), *failing("class-stacks", several, stacks)]
 
 
 def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
@@ -109,86 +110,160 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
         return []
     seen = cast("Sequence[ClassesProbe]", probes)
     expected = classes.expected_of_one.scores or ExpectedScores()
-    every = [one for probe in seen for one in probe.classes]
-    over_all = [
-        replace(found, fix=_FIXES.get(found.key, found.fix), images=tuple(dict.fromkeys(found.images)))
-        for found in score_findings(every, expected)
-        if found.key in _OVER_ALL
-    ]
-    by_class = dict(zip(classes.titles, zip(*(probe.classes for probe in seen), strict=True), strict=True))
-    found = [*_foreign(seen), *over_all, *_inverted(by_class, expected), *_constant(by_class)]
-    keys = {finding.key for finding in found}
-    return found if keys & {"levels-unscaled", "few-levels", "inverted"} else [*found, *_saturated(by_class, expected)]
+    every = score_findings([one for probe in seen for one in probe.classes], expected)
+    over_all = [replace(each, fix=_FIXES.get(each.key, each.fix)) for each in every if each.key in _OVER_ALL]
+    maps = zip(*(probe.classes for probe in seen), strict=True)
+    drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
+    found = [*_foreign(seen), *over_all, *_of_classes(drawn, expected)]
+    coarse = {each.key for each in over_all} & {"levels-unscaled", "few-levels"}
+    return [each for each in found if not (coarse and each.key == "saturated")]
+
+
+def _of_classes(drawn: Mapping[str, Sequence[ScoreProbe]], expected: ExpectedScores) -> Iterator[Finding]:
+    """Judge the maps of each class; findings of the same kind are one, which names the classes."""
+    judged = {title: score_findings(of, expected) for title, of in drawn.items()}
+    for key in _OF_A_CLASS:
+        titles = [title for title, found in judged.items() if any(_whole(one, drawn[title], key) for one in found)]
+        together = score_findings([one for title in titles for one in drawn[title]], expected)
+        if found := next((one for one in together if one.key == key), None):
+            of_all = f"all {len(titles)} classes" if len(titles) == len(drawn) > 1 else first_names(titles, _NAMED)
+            turn_some = key == "inverted" and len(titles) < sum(map(bool, drawn.values()))
+            yield replace(found, message=f"{of_all}: {found.message}", fix=_TURN_SOME if turn_some else found.fix)
+
+
+def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
+    """Return whether a class shows a finding: in all images, if maps are constant, as a rare class may be missed."""
+    return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
 def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
-    is_void: Callable[[float], bool] = VOIDS.__contains__
-    for key, belongs in (("void", is_void), ("no-class", lambda label: not is_void(label))):
-        labels = {probe.truth_file: tuple(filter(belongs, probe.foreign)) for probe in seen}
-        places = tuple(Place(file, listed(some)) for file, some in labels.items() if some)
-        if not places:
-            continue
+    """Find labels that are neither a class nor void, those apart that often mean void."""
+    for key, usual in (("void", True), ("no-class", False)):
+        labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
+        places = [Place(file, listed(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
-        what = "are neither a class nor void" if len(together) > 1 else "is neither a class nor void"
-        message = f"{listed(together)} {what}, and counts as negative in every class, "
-        message += f"in {many(len(places), 'ground truth')} of {len(seen)} inspected"
+        what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
+        what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
+        fix = f"{format_setting('void', together[:_NAMED])}, or name it in {setting('--classes', 'labels=...')}"
+        yield from finding(key, what, fix, places, about="ground truth")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsProbe(Probe):
+    """What counting one image showed."""
+
+    truth_file: str
+    counts: LabelCounts
+    facts: Facts
+    outside: Sequence[float]  # predicted labels that are not classes
+
+
+def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
+    """Count one image, as the run would."""
+    try:
+        sample = decode_sample(read(files), protocol.reads, repairs)
+    except DataError as error:
+        return Probe(image=files.name, failure=error)
+    try:
+        counted = protocol.count(sample)
+    except DataError as error:
+        return Probe(image=files.name, failure=UncountedError(error.path, error.what, error.hint))
+    return CountsProbe(
+        image=files.name,
+        prediction=sample.prediction_file,
+        truth_file=shown(files.ground_truths[0]),
+        counts=counted.counts,
+        facts=counted.facts,
+        outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
+    )
+
+
+def label_map_findings(
+    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None
+) -> list[Finding]:
+    """Judge the label maps inspected; the `total` also counts those that failed."""
+    counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
+    uncounted: dict[str, DataError] = {i: error for i, error in failures.items() if isinstance(error, UncountedError)}
+    what = f"{many(len(uncounted), 'image')} of {total} inspected cannot be counted with these settings"
+    found = failing("not-countable", what, uncounted, about="ground truth")
+    void = [probe for probe in counted if not probe.counts.pixels]
+    what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
+    fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
+    places = (Place(probe.truth_file) for probe in void)
+    found += finding("all-void", what, fix, places, about="ground truth")
+    if counted and counted_by:
+        found += [*_one_sided(counted, counted_by), *_outside(counted, counted_by)]
+    held = [probe for probe in counted if probe.counts.pixels]
+    if all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
+        what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
+        places = (Place(probe.prediction) for probe in held)
+        found += finding("identical", what, "check that these are predictions", places)
+    return found
+
+
+def _one_sided(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+    """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
+    try:
+        facts = {probe.image: probe.facts for probe in counted if probe.facts}
+        counted_by.require_both_sides(facts, "what was inspected")
+    except DataError as error:
+        places = (Place(probe.truth_file, listed(probe.facts)) for probe in counted)
+        return finding("no-positives", error.what, error.hint, places, about="ground truth")
+    return []
+
+
+def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+    """Find predicted labels that are not classes, above all because they count from 1."""
+    outside = [probe for probe in counted if probe.outside]
+    if not outside:
+        return []
+    labels = listed(sorted({label for probe in outside for label in probe.outside}))
+    what = f"{inspected(outside, len(counted), 'have')} labels that are not classes ({labels}), "
+    if remap := counted_by.missing_pred_map({probe.image: probe.counts for probe in counted}):
+        what += "and label 0 is never predicted: labels seem to count from 1"
+        fix = format_setting("pred_map", remap)
+    else:
+        what += "and such pixels count as wrong"
+        fix = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
+    places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
+    return finding("outside-classes", what, fix, places)
+
+
+REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
+"""Findings that suggest which labels to count: with label maps predicted, none helps."""
+
+
+def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
+    """Find that predictions are label maps; `rule` says what is positive, `counted` whether a run would count them."""
+    with_labels = [probe for probe in probes if probe.may_hold_labels]
+    found = [probe.labels for probe in with_labels]
+    if not are_label_maps(found):
+        return []
+    labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
+    what = f"{inspected(found, len(found), 'are')} label maps, as the ground truth is "
+    if any(one.coloured for one in found if one):
+        what += "(in colour), and the grey level of a colour is not a score"
+        command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
+        of_ids = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
         fix = (
-            f"{format_setting('void', together[:_NAMED_ONE_BY_ONE])}"
-            f", or name it in {setting('--classes', 'labels=...')}"
+            f"evaluate colours of labels with {command} (r,g,b,label,name per line), or those of ids of segments with "
+            f"{of_ids}; or save the scores before argmax, one soft map per class"
         )
-        yield as_warning(key, "ground truth", message, fix, places)
+    else:
+        what += f"({len(labels)} labels), and the number of a label is not a score"
+        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
+    if counted:
+        fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
+    places = [Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one]
+    images = [probe.image for probe in with_labels]
+    return finding("label-map", what, fix, places, images=images)
 
 
-def _inverted(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
-    ranked = {title: [score for score in _drawn(of) if not isnan(score.auc)] for title, of in by_class.items()}
-    middles = {title: median(score.auc for score in scores) for title, scores in ranked.items() if scores}
-    wrong = [title for title, middle in middles.items() if middle < INVERTED_BELOW]
-    if not wrong:
-        return []
-    turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
-    lowest, highest = min(middles[title] for title in wrong), max(middles[title] for title in wrong)
-    order = "check which map belongs to which class, or invert only those maps"
-    span = f"{lowest:.2f}" if len(wrong) == 1 else f"{lowest:.2f} to {highest:.2f}"
-    return [
-        as_warning(
-            "inverted",
-            "prediction",
-            f"scores of {_named(wrong, by_class)} are higher on negatives than on positives "
-            f"(AUC-ROC {span}, median over images)",
-            turn if len(wrong) == len(middles) else order,
-            (Place(one.file, f"AUC-ROC {one.auc:.2f}") for title in wrong for one in ranked[title] if one.auc < 0.5),
-        )
-    ]
-
-
-def _constant(by_class: _ByClass) -> list[Finding]:
-    drawn = {title: _drawn(of) for title, of in by_class.items()}
-    flat = [title for title, scores in drawn.items() if scores and all(score.constant for score in scores)]
-    if not flat:
-        return []
-    places = (Place(score.file, f"all {score.highest:g}") for title in flat for score in drawn[title])
-    what = f"maps of {_named(flat, by_class)} are constant in all inspected images that contain the class"
-    return [as_warning("constant", "prediction", what, WRITTEN_WHOLE, dict.fromkeys(places))]
-
-
-def _saturated(by_class: _ByClass, expected: ExpectedScores) -> list[Finding]:
-    judged = {title: score_findings(of, expected) for title, of in by_class.items()}
-    found = {title: one for title, every in judged.items() for one in every if one.key == "saturated"}
-    if not found:
-        return []
-    what = f"many pixels have the highest possible score in maps of {_named(list(found), by_class)}, and a quarter or "
-    places = (place for one in found.values() for place in one.places)
-    fix = next(iter(found.values())).fix
-    what += "more of these are negative: no threshold separates them"
-    return [as_warning("saturated", "prediction", what, fix, dict.fromkeys(places))]
-
-
-def _drawn(probes: Iterable[Probe]) -> list[ScoreProbe]:
-    """Give the scores of the images that show a class."""
-    return [probe.scores for probe in probes if probe.scores and probe.truths[0].positive_share >= RARE]
-
-
-def _named(titles: Sequence[str], by_class: _ByClass) -> str:
-    if len(titles) == len(by_class) > 1:
-        return f"all {len(titles)} classes"
-    return first_names(titles, _NAMED_ONE_BY_ONE)
+def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:
+    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
+    soft = [probe for probe in probes if probe.soft]
+    what = f"{inspected(soft, len(probes), 'look')} like soft maps: "
+    what += "they hold more than two values" if of_soft_maps else "every grey level is read as a region"
+    protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
+    fix = of_soft_maps or f"give label maps, ucm2 or segs; soft maps are for {protocols}"
+    return found_in(soft, "soft-map", what, fix, lambda probe: f"{probe.labels} labels")

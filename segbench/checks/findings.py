@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sized
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
 
 Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
@@ -129,37 +129,54 @@ class Report:
         """Findings because of which images cannot be counted."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
-    @property
-    def warnings(self) -> tuple[Finding, ...]:
-        """Findings that change no metric by themselves but need attention."""
-        return tuple(finding for finding in self.findings if finding.severity == "warning")
 
-
-def as_warning(key: str, about: About, message: str, fix: str, places: Iterable[Place]) -> Finding:
-    """Make a finding that stops no image."""
-    return Finding(key=key, severity="warning", about=about, message=message, fix=fix, places=tuple(places))
-
-
-def as_error(
+def finding(
     key: str,
-    about: About,
     message: str,
     fix: str,
     places: Iterable[Place],
     *,
+    about: About = "prediction",
     images: Iterable[str] = (),
     whole: bool = False,
-) -> Finding:
-    """Make a finding that stops some images, or the whole set."""
-    found = as_warning(key, about, message, fix, places)
-    return replace(found, severity="error", images=tuple(dict.fromkeys(images)), whole=whole)
+) -> list[Finding]:
+    """Give a finding if it has places or stops the `whole` set; it is an error if it stops that or images."""
+    at, stopped = tuple(places), tuple(dict.fromkeys(images))
+    how: Severity = "error" if stopped or whole else "warning"
+    made = Finding(key=key, severity=how, about=about, message=message, fix=fix, places=at, images=stopped, whole=whole)
+    return [made] if at or whole else []
 
 
-def failing(key: str, about: About, what: str, failures: Mapping[str, DataError], fix: str = "") -> Finding:
-    """Make a finding that stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
+def found_in(
+    files: Iterable[Any],
+    key: str,
+    message: str,
+    fix: str,
+    detail: Callable[[Any], str] = lambda _: "",
+    *,
+    about: About = "prediction",
+    stops: bool = False,
+    whole: bool = False,
+) -> list[Finding]:
+    """Give a finding with details of the files that show it, which have `image` and `file`, if there are any."""
+    seen = list(files)
+    places = [Place(each.file, detail(each)) for each in seen]
+    images = [each.image for each in seen if stops]
+    return finding(key, message, fix, places, about=about, images=images, whole=whole)
+
+
+def failing(
+    key: str, what: str, failures: Mapping[str, DataError], fix: str = "", about: About = "prediction"
+) -> list[Finding]:
+    """Give what stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
     hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
     places = (Place(error.path, error.what) for error in failures.values())
-    return as_error(key, about, what, "; ".join(list(hints)[:3]) or fix, places, images=failures)
+    return finding(key, what, "; ".join(list(hints)[:3]) or fix, places, about=about, images=failures)
+
+
+def inspected(found: Sized, total: int, plural: str, what: str = "prediction") -> str:
+    """Say how many of those inspected were found, with the verb that follows: 2 predictions of 9 inspected are."""
+    return f"{many(len(found), what)} of {total} inspected {verb(len(found), plural)}"
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -1,18 +1,24 @@
-"""Names that do not pair, and what was probably meant by them."""
+"""Names that do not pair, what was probably meant by them, and files that are the same to the last byte."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+import io
+import os
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 
-from segbench.checks.duplicates import is_same_file
-from segbench.checks.findings import Finding, Place, as_error
+from segbench.checks.findings import Finding, Place, finding
+from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, setting
-from segbench.core.numbers import many, of_all
-from segbench.loaders.decoded import shown
+from segbench.core.numbers import many, of_all, verb
+from segbench.loaders.decoded import Source, shown
 from segbench.loaders.hints import nearest
+from segbench.loaders.images import decode
 from segbench.loaders.pairing import (
     Pairing,
+    SampleFiles,
     methods_below,
     pair,
     pairing_hint,
@@ -20,9 +26,12 @@ from segbench.loaders.pairing import (
     several_methods,
     unmatched,
 )
+from segbench.loaders.source import LocalFile, opened, read_bytes
+
+_stopping = partial(finding, about="names", whole=True)
 
 
-def problem_finding(pairing: Pairing) -> Finding | None:
+def problem_findings(pairing: Pairing) -> list[Finding]:
     """Give what makes all other findings void: a folder that cannot be used, or ground truth with the predictions."""
     error = pairing.problem
     if error is None:
@@ -31,10 +40,10 @@ def problem_finding(pairing: Pairing) -> Finding | None:
     places = tuple(Place(line.strip()) for line in listed if line)
     # Each method has faults of its own in a list, and their number would keep these from being one finding.
     what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")
-    return _as_error("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
+    return _stopping("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
 
 
-def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
+def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     inputs = pairing.inputs
     among = [
         files
@@ -42,64 +51,149 @@ def _predictions_as_annotator(pairing: Pairing) -> Finding | None:
         if len(files.ground_truths) > 1 and any(is_same_file(files.prediction, one) for one in files.ground_truths)
     ]
     if not among:
-        return None
+        return []
     truth, predicted = (shown(str(place)) for place in (inputs.ground_truth, inputs.prediction))
     where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
     what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
-    fix = (
-        "give a ground truth without predictions, or a pattern that fits none: "
-        f"{format_setting('gt_pattern', 'gt/#/*')}"
-    )
-    return _as_error("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
-
-
-def _as_error(key: str, message: str, fix: str, places: Iterable[Place]) -> Finding:
-    return as_error(key, "names", message, fix, places, whole=True)
+    fix = "give a ground truth without predictions, or a pattern that fits none: "
+    fix += format_setting("gt_pattern", "gt/#/*")
+    return _stopping("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
 
 
 def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
-    found = []
-    inputs = pairing.inputs
+    found, inputs = list[Finding](), pairing.inputs
     if pairing.unknown:
-        fix = pairing_hint(Pairing(inputs, unknown=pairing.unknown))
-        unknown = map(Place, pairing.unknown)
-        found.append(_as_error("unknown-images", unmatched(pairing.unknown), fix, unknown))
+        what, fix = unmatched(pairing.unknown), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
+        found += _stopping("unknown-images", what, fix, map(Place, pairing.unknown))
     methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
     if methods:
         error = several_methods(inputs, methods)
-        return [*found, _as_error("several-methods", error.what, error.hint, map(Place, methods))]
+        return [*found, *_stopping("several-methods", error.what, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
-        found.append(_annotators(pairing, pattern, expected))
+        found += _annotators(pairing, pattern, expected)
     elif pairing.missing or pairing.extra:
-        found.append(_unpaired(pairing))
+        found += _unpaired(pairing)
     if pairing.without_field:
         masks = Pairing(inputs, without_field=pairing.without_field)
         folder = shown(str(inputs.field))
         what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
-        found.append(_as_error("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field)))
+        found += _stopping("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field))
     return found
 
 
-def _unpaired(pairing: Pairing) -> Finding:
-    total = len(pairing.files) + len(pairing.missing)
-    parts = []
-    if pairing.missing:
-        count = len(pairing.missing)
-        parts.append(of_all(count, total, "ground truth", "have") + " no prediction")
-    if pairing.extra:
-        parts.append(f"{many(len(pairing.extra), 'prediction')} without a ground truth")
-    close = nearest(pairing.missing, pairing.extra)
-    places = [
-        Place(name, "no prediction" + (f"; nearest: {close[name]}" if name in close else ""))
-        for name in pairing.missing
-    ]
+def _unpaired(pairing: Pairing) -> list[Finding]:
+    total, lacking = len(pairing.files) + len(pairing.missing), len(pairing.missing)
+    parts = [of_all(lacking, total, "ground truth", "have") + " no prediction"] if lacking else []
+    parts += [f"{many(len(pairing.extra), 'prediction')} without a ground truth"] if pairing.extra else []
+    close = {name: f"; nearest: {other}" for name, other in nearest(pairing.missing, pairing.extra).items()}
+    places = [Place(name, f"no prediction{close.get(name, '')}") for name in pairing.missing]
     places += [Place(name, "no ground truth") for name in pairing.extra]
-    return _as_error("unpaired", ", ".join(parts), pairing_hint(pairing), places)
+    return _stopping("unpaired", ", ".join(parts), pairing_hint(pairing), places)
 
 
-def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> Finding:
+def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Finding]:
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
     fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
     fix = setting(" ", ", ").join(fixes[: 1 + expected.one_annotator])
-    return _as_error("annotator-names", what, fix, map(Place, pairing.missing))
+    return _stopping("annotator-names", what, fix, map(Place, pairing.missing))
+
+
+_PIECE = 4096
+"""How much is read at the start, in the middle and at the end before whole files are compared."""
+_MOST_OPENED = 64
+"""How many groups are decoded to see whether they are one value only, which is a finding of its own."""
+
+
+def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, int]) -> list[Finding]:
+    """Find predictions that are copies of each other, or of their image's ground truth."""
+    copies = [files for files in samples if _is_its_truth(files, lengths)]
+    own = {files.prediction for files in copies}
+    predictions = (path for files in samples for path in (files.prediction, *files.scales))
+    known = {path: lengths[path] for path in predictions if lengths.get(path)}
+    groups = [group for group in _identical(known) if not own.issuperset(group)]
+    groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
+    what = f"{sum(map(len, groups))} predictions are the same as another one, byte for byte"
+    places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
+    fix = "check that each belongs to its own image"
+    found = _are_ground_truth(copies, len(samples), "byte for byte")
+    return [*found, *finding("duplicates", what, fix, places)]
+
+
+def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
+    """Find predictions that are the very file of their ground truth, reading none: one folder given twice."""
+    same = [files for files in samples if any(is_same_file(files.prediction, truth) for truth in files.ground_truths)]
+    return _are_ground_truth(same, len(samples), "the same files")
+
+
+def _are_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> list[Finding]:
+    what = f"{many(len(same), 'prediction')} of {total} {verb(len(same), 'are')} the ground truth itself ({how})"
+    places = (Place(shown(files.prediction)) for files in same)
+    return finding("is-ground-truth", what, "give the folder of predictions", places)
+
+
+def is_same_file(prediction: Source, truth: Source) -> bool:
+    """Return whether two names lead to one file."""
+    if prediction == truth or prediction.name != truth.name:
+        return prediction == truth
+    if not (isinstance(prediction, LocalFile) and isinstance(truth, LocalFile)):
+        return False
+    try:
+        return os.path.samefile(prediction, truth)  # noqa: PTH121  of many thousands
+    except OSError:
+        return False
+
+
+def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:
+    length = lengths.get(files.prediction)
+    try:
+        return any(
+            bool(length)
+            and lengths.get(truth) == length
+            and _pieces(truth) == _pieces(files.prediction)
+            and _digest(truth) == _digest(files.prediction)
+            and not _one_value(truth)
+            for truth in files.ground_truths
+        )
+    except (OSError, DataError):
+        return False
+
+
+def _identical(lengths: Mapping[Source, int]) -> list[list[Source]]:
+    """Give groups of two or more files with the same bytes: of one length, then of like pieces, then read whole."""
+    by_size = _groups(lengths, lambda path: lengths[path])
+    like = [same for group in by_size for same in _groups(group, _pieces)]
+    return [same for group in like for same in _groups(group, _digest)]
+
+
+def _groups(paths: Iterable[Source], key: Callable[[Source], Hashable]) -> list[list[Source]]:
+    found: dict[Hashable, list[Source]] = {}
+    for path in paths:
+        try:
+            found.setdefault(key(path), []).append(path)
+        except (OSError, DataError):
+            continue  # gone since its header was read; counting will say so
+    return [group for group in found.values() if len(group) > 1]
+
+
+def _pieces(path: Source) -> bytes:
+    with opened(path) as file:
+        size = file.seek(0, io.SEEK_END)
+        pieces = []
+        for start in (0, (size - _PIECE) // 2, size - _PIECE):
+            file.seek(max(0, start))
+            pieces.append(file.read(_PIECE))
+    return hashlib.sha256(b"".join(pieces)).digest()
+
+
+def _digest(path: Source) -> bytes:
+    with opened(path) as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _one_value(path: Source) -> bool:
+    try:
+        array = decode(read_bytes(path), path, role="ground truth").array
+    except DataError:
+        return False
+    return bool((array == array.flat[0]).all())

@@ -27,11 +27,11 @@ MOST_VALUES = MANY_LEVELS
 MOST_PIXELS = 1 << 16
 """How many pixels order scores by: an area under the ROC curve to about a hundredth."""
 REACH = 2
-"""How far, in pixels, a predicted line may lie beside the drawn one and still count as the same here."""
+"""How many pixels a predicted line may lie beside the drawn one."""
 MANY_LABELS = 32
-"""A soft map of 8 bits has more levels than this, and a segmentation may have as many regions; so runs decide, too."""
+"""A soft map has more levels; a segmentation may have as many regions, so that runs decide, too."""
 SHORT_RUN = 3.0
-"""How many pixels of a row hold one value: 1 or 2 on the slopes of soft maps, 8 in small superpixels."""
+"""Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 
 
 class UncountedError(DataError):
@@ -54,11 +54,12 @@ class ClassStackError(DataError):
 class TruthProbe:
     """What one ground truth holds."""
 
+    image: str
     file: str
-    values: tuple[float, ...]  # distinct ones where pixels count, rising, void left out; at most `MOST_VALUES`
+    values: tuple[float, ...]  # distinct ones without void, rising; at most `MOST_VALUES`
     positive_share: float
-    thick: float  # squares of 2 x 2 pixels with at least three positive ones, per positive pixel
-    blocks_outside: float  # share of the other pixels that lie in a block of 2 x 2 of them; 0 where there are none
+    thick: float  # squares of 2 x 2 with three or four positive pixels, per positive pixel
+    blocks_outside: float  # share of the other pixels in blocks of 2 x 2 of them
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
 
@@ -67,6 +68,7 @@ class TruthProbe:
 class ScoreProbe:
     """What one prediction holds where pixels count; its finite values as stored."""
 
+    image: str
     file: str
     dtype: str
     pixels: int
@@ -75,10 +77,11 @@ class ScoreProbe:
     whole: bool  # whether all values are whole numbers
     values: tuple[float, ...]  # distinct ones, rising; at most `MOST_VALUES`
     not_finite: int
+    share: float  # of the pixels that are positive
     auc: float  # area under the ROC curve; nan without both classes
     bright: bool  # whether more than half of the pixels lie above half of the scale
-    top: tuple[int, int]  # positive and negative pixels at the end of the scale that means positive
-    blocks: float = 0.0  # of lines: share of those above half of the highest score in a block of 2 x 2 such pixels
+    top: tuple[int, int]  # positive and negative pixels with the best score
+    blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
     @property
     def constant(self) -> bool:
@@ -90,6 +93,7 @@ class ScoreProbe:
 class LabelProbe:
     """What one predicted label map holds."""
 
+    image: str
     file: str
     labels: int  # distinct ones
     run: float  # median number of neighbouring pixels of a row that share a label
@@ -106,11 +110,11 @@ class Probe:
 
     image: str
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
-    truths: tuple[TruthProbe, ...] = ()  # one per annotator, none of label maps; without values if there is no truth
+    truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
     scores: ScoreProbe | None = None  # of a soft prediction
     label_map: LabelProbe | None = None  # of a single predicted map of regions
     coloured: tuple[str, ...] = ()  # files with colour that was turned to grey
-    may_hold_labels: bool = False  # whether there is a single map, to be judged as a label map, for a soft one
+    may_hold_labels: bool = False  # whether it is one map where a soft one is expected
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
     prediction: str = ""  # the file of that prediction
 
@@ -141,13 +145,13 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
     if expected.scores is None:
         ruled = named if expected.rule else []
-        truths = tuple(_truth(file, array, sample.field, expected, None)[0] for file, array in ruled)
+        truths = tuple(_truth(sample, file, array, expected, None)[0] for file, array in ruled)
         return Probe(image=sample.name, truths=truths, label_map=_label_map(sample), coloured=coloured)
     blank, lines = sample.without_truth, expected.lines
     as_drawn = Expected(scores=expected.scores) if blank else expected
     if lines and sample.categories_drawn:
         named = named[(lines.category or 1) - 1 :][:1]
-    drawn = [_truth(file, array, sample.field, as_drawn, None if blank else lines) for file, array in named]
+    drawn = [_truth(sample, file, array, as_drawn, None if blank else lines) for file, array in named]
     truths = tuple(found for found, _, _ in drawn)
     scores = None
     if not sample.labels_predicted:
@@ -160,7 +164,8 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
             soft = sample_ucm2(soft)
         if lines:
             positive = grown(~positive if all(found.positive_share > 0.5 for found in truths) else positive)
-        scores = score_probe(sample.prediction_file, soft, positive, counted, expected.scores)
+        of = sample.name, sample.prediction_file
+        scores = score_probe(of, soft, positive, counted, expected.scores)
         if lines and not scores.not_finite:
             shares = as_shares(soft)
             ridges = soft.max() - shares if expected.scores.invert else shares
@@ -197,13 +202,15 @@ def _label_map(sample: Sample) -> LabelProbe | None:
     starts = np.ones(labels.shape, np.bool_)
     starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
     runs = np.diff(np.flatnonzero(starts), append=labels.size)
-    return LabelProbe(file=sample.prediction_file, labels=np.unique(labels).size, run=float(np.median(runs)))
+    found, run = np.unique(labels).size, float(np.median(runs))
+    return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=run)
 
 
 def _truth(
-    file: str, array: NDArray[Any], field: NDArray[Any] | None, expected: Expected, lines: ExpectedLines | None
+    sample: Sample, file: str, array: NDArray[Any], expected: Expected, lines: ExpectedLines | None
 ) -> tuple[TruthProbe, NDArray[np.bool_], NDArray[np.bool_]]:
     """Give what a ground truth holds, which pixels are positive and which count."""
+    field = sample.field
     valid = np.ones(array.shape, np.bool_) if field is None else field.astype(np.bool_)
     if expected.void:
         valid &= ~equals_any(array, expected.void)
@@ -225,6 +232,7 @@ def _truth(
         labels = array > (values[0] + values[-1]) / 2 if len(values) > 1 else array != 0
     as_lines = lines is not None and not lines.label_maps
     found = TruthProbe(
+        image=sample.name,
         file=file,
         values=values,
         positive_share=float(labels[valid].mean()) if valid.any() else 0.0,
@@ -237,14 +245,19 @@ def _truth(
 
 
 def score_probe(
-    file: str, soft: NDArray[Any], positive: NDArray[np.bool_], counted: NDArray[np.bool_], expected: ExpectedScores
+    of: tuple[str, str],
+    soft: NDArray[Any],
+    positive: NDArray[np.bool_],
+    counted: NDArray[np.bool_],
+    expected: ExpectedScores,
 ) -> ScoreProbe:
-    """Inspect a soft map, given which pixels are positive and which count."""
+    """Inspect the soft map `of` an image in a file, given which pixels are positive and which count."""
     kind = soft.dtype.kind
     flat, labels = (soft.reshape(-1), positive.reshape(-1)) if counted.all() else (soft[counted], positive[counted])
-    bad = int(flat.size - np.isfinite(flat).sum()) if kind == "f" else 0
+    share = float(labels.mean()) if labels.size else 0.0
+    keep = np.isfinite(flat)
+    bad = int(flat.size - np.count_nonzero(keep))
     if bad:
-        keep = np.isfinite(flat)
         flat, labels = flat[keep], labels[keep]
     if not flat.size:
         flat, labels = np.zeros(1, soft.dtype), np.zeros(1, np.bool_)
@@ -257,7 +270,8 @@ def score_probe(
     end = (flat == (0 if expected.invert else scale)) & (highest <= scale)
     above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
     return ScoreProbe(
-        file=file,
+        image=of[0],
+        file=of[1],
         dtype=soft.dtype.name,
         pixels=flat.size,
         lowest=lowest,
@@ -265,8 +279,9 @@ def score_probe(
         whole=kind != "f" or bool((flat[::step] == np.rint(flat[::step])).all()),
         values=few_distinct(flat),
         not_finite=bad,
+        share=share,
         auc=1 - auc if expected.invert else auc,
-        bright=(2 * above_half > flat[::step].size) != expected.invert,
+        bright=bool(2 * above_half > flat[::step].size) != expected.invert,
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
     )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, as_error, as_warning, failing
+from segbench.checks.findings import About, Finding, Place, finding, found_in
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -31,30 +32,26 @@ class Misfit(NamedTuple):
     shape: tuple[int, ...]
     expected: tuple[int, ...]
 
+    def __str__(self) -> str:
+        """Give both sizes."""
+        return f"{size(self.shape)}, expected {size(self.expected)}"
 
-class Surveyed(NamedTuple):
+
+@dataclass
+class Surveyed:
     """What the headers of all files show."""
 
-    misfits: tuple[Misfit, ...]
-    broken: Mapping[str, DataError]
-    """Images with a file that cannot even be opened."""
-    odd: tuple[str, ...]
-    """Images with a file that looks damaged."""
-    turned: tuple[Place, ...]
-    """Files with another EXIF orientation than the first file of their image."""
-    predictions: Mapping[Source, Header]
-    lengths: Mapping[Source, int]
-    """Of all files in bytes, 0 where it is not known."""
+    misfits: list[Misfit] = field(default_factory=list)
+    broken: dict[str, DataError] = field(default_factory=dict)  # images with a file that cannot be opened
+    odd: dict[str, None] = field(default_factory=dict)  # images with a file that looks damaged
+    turned: list[Place] = field(default_factory=list)  # files with another orientation than the first
+    predictions: dict[Source, Header] = field(default_factory=dict)
+    lengths: dict[Source, int] = field(default_factory=dict)  # in bytes; 0 where not known
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
     """Read the headers of all files of all images."""
-    misfits: list[Misfit] = []
-    broken: dict[str, DataError] = {}
-    odd: dict[str, None] = {}
-    turned: list[Place] = []
-    predictions: dict[Source, Header] = {}
-    lengths: dict[Source, int] = {}
+    found = Surveyed()
     for files in samples:
         roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in files.ground_truths]
         # One map for all images lies in memory once it is read, so the headers of fields cost nothing.
@@ -66,17 +63,17 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 left_open = role == "prediction" and reads.leaves_axes_open(path)
                 header = Header() if left_open else read(path, role)
             except DataError as error:
-                broken.setdefault(files.name, error)
+                found.broken.setdefault(files.name, error)
                 continue
             headers.append((path, role, header))
-            lengths[path] = header.size
+            found.lengths[path] = header.size
             if header.odd:
-                odd[files.name] = None
+                found.odd[files.name] = None
             if role == "prediction":
-                predictions[path] = header
-        misfits += _misfits(files.name, headers, reads, repairs)
-        turned += _turned(headers)
-    return Surveyed(tuple(misfits), broken, tuple(odd), tuple(turned), predictions, lengths)
+                found.predictions[path] = header
+        found.misfits += _misfits(files.name, headers, reads, repairs)
+        found.turned += _turned(headers)
+    return found
 
 
 def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
@@ -105,10 +102,19 @@ def _repaired(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repair
     return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
 
 
+_SIZES = {
+    "size-transposed": ("have", "rows and columns swapped"),
+    "size-near": ("are", "a little larger or smaller"),
+    "size-factor": ("are", "larger or smaller by a whole factor"),
+    "size-ucm2": ("have", "the size of a ucm2, 2 h + 1 and 2 w + 1"),
+    "size-differs": ("have", "a different size"),
+}
+
+
 def size_findings(misfits: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
     """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft."""
     groups = grouped((_kind(misfit.shape, misfit.expected), misfit) for misfit in misfits)
-    return [_size_finding(kind, group, total, soft=soft) for kind, group in groups.items()]
+    return [found for kind, group in groups.items() for found in _size_finding(kind, group, total, soft=soft)]
 
 
 def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
@@ -122,66 +128,39 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     return "size-factor" if "factor" in looks else "size-differs"
 
 
-_SIZES = {
-    "size-transposed": ("have", "rows and columns swapped"),
-    "size-near": ("are", "a little larger or smaller"),
-    "size-factor": ("are", "larger or smaller by a whole factor"),
-    "size-ucm2": ("have", "the size of a ucm2, 2 h + 1 and 2 w + 1"),
-    "size-differs": ("have", "a different size"),
-}
-
-
-def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> Finding:
+def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
     roles = Counter(misfit.role for misfit in group)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
+    fix = how_to_fix(first.shape, first.expected, soft=soft) if first else HINT
     images = dict.fromkeys(misfit.image for misfit in group)
-    plural, what = _SIZES[kind]
-    return as_error(
-        kind,
-        "prediction" if "prediction" in roles else "ground truth",
-        f"{files} {verb(len(group), plural)} {what} ({len(images)} of {many(total, 'image')})",
-        how_to_fix(first.shape, first.expected, soft=soft) if first else HINT,
-        (Place(misfit.file, f"{size(misfit.shape)}, expected {size(misfit.expected)}") for misfit in group),
-        images=images,
-    )
+    plural, looks = _SIZES[kind]
+    what = f"{files} {verb(len(group), plural)} {looks} ({len(images)} of {many(total, 'image')})"
+    about: About = "prediction" if first else "ground truth"
+    return found_in(group, kind, what, fix, Misfit.__str__, about=about, stops=True)
 
 
 def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
     """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
-    if not turned:
-        return []
     what = f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied"
-    fix = "where stored pixels do not match, apply it first: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
-    return [as_warning("orientation", "prediction", what, fix, turned)]
-
-
-def unreadable(failures: Mapping[str, DataError], total: int) -> list[Finding]:
-    """List the files that cannot be read."""
-    if not failures:
-        return []
-    what = f"{many(len(failures), 'image')} of {total} cannot be read"
-    return [failing("unreadable", "prediction", what, failures, "write the files again")]
+    fix = "where stored pixels do not match, apply it: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
+    return finding("orientation", what, fix, turned)
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     """Find predictions with types that imply different scales."""
     known = {path: header.dtype for path, header in predictions.items() if header.dtype and not header.odd}
     by_type = grouped((dtype, path) for path, dtype in known.items())
-    found = []
     wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
-    if wide:
-        paths = [path for group in wide.values() for path in group]
-        scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
-        what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
-        what += f"({scales})"
-        fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
-        found.append(as_warning("wide-integers", "prediction", what, fix, (Place(shown(path)) for path in paths)))
-    kinds = {"float" if name.startswith("float") else "levels" for name in by_type}
-    if len(kinds) > 1:
+    paths = [path for group in wide.values() for path in group]
+    scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
+    what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
+    what += f"({scales})"
+    fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
+    found = finding("wide-integers", what, fix, (Place(shown(path)) for path in paths))
+    if len({name.startswith("float") for name in by_type}) > 1:
         counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
-        rarest = min(by_type.values(), key=len)
-        what = f"some predictions are floats, used unchanged, and others are levels, which are divided ({counts})"
-        places = (Place(shown(path)) for path in rarest)
-        found.append(as_warning("mixed-types", "prediction", what, "save all predictions in one type", places))
+        what = f"some predictions are floats, and others levels, which are divided ({counts})"
+        places = (Place(shown(path)) for path in min(by_type.values(), key=len))
+        found += finding("mixed-types", what, "save all predictions in one type", places)
     return found

@@ -16,10 +16,10 @@ from segbench.cli.command import Command, flag, stopping
 from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
-from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
-from segbench.cli.progress import Shown
-from segbench.cli.selection import level_of
+from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
+from segbench.cli.selection import Leveled
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.interface import option_of
 from segbench.core.options import option
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Shown, Printed):
+class Run(Leveled, Workers, Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
     human: bool = option(
@@ -48,9 +48,6 @@ class Run(Shown, Printed):
     no_check: bool = option("Skip the quick check of the files before counting.", False, panel="Data", rare=True)
     output: Path | None = option("Save the results in this file (.segbench), or continue it.", flag="-o --output")
     fresh: bool = option("Recount the images of this run that the results file already holds.", False, rare=True)
-    intervals: float | None = option(
-        "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
-    )
     per_class: bool = option("Print one row per class, however many there are.", False, rare=True)
 
 
@@ -58,8 +55,7 @@ class Run(Shown, Printed):
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    sample: int = option("Inspect this many images, evenly spread over the set.", 32, least=1)
-    everything: bool = option("Inspect every image.", False, flag="--all")
+    everything: bool = option("Inspect every image, and not just 32 that are evenly spread.", False, flag="--all")
     form: Literal["table", "json"] = option("Choose how the report is printed.", "table", flag="--format")
 
 
@@ -107,11 +103,23 @@ def command_for(name: str, *, checks: bool) -> Command:
 
 
 def _described(context: click.Context) -> str:
-    """Describe the data set of a command."""
-    from segbench.cli.presets import described
+    """Describe the data set of a command, with the command line that its preset stands for."""
+    from segbench.core.text_table import aligned
     from segbench.loaders.presets import load_preset
 
-    return described(load_preset(context.command.name or ""))
+    preset = load_preset(context.command.name or "")
+    words = [f"--field ROOT/{preset.layout['field'][0]}"] if "field" in preset.layout else []
+    words += [
+        option_of(name) + ("" if value is True else f" {shlex.quote(str(value))}")
+        for name, value in preset.options.items()
+    ]
+    start = f"segbench {preset.protocols[0]} ROOT/{preset.layout['ground_truth'][0]} PRED"
+    places = {
+        name.replace("_", " "): " or ".join(f"ROOT/{at}" for at in where) for name, where in preset.layout.items()
+    }
+    rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **places}
+    rows |= {"protocols": ", ".join(preset.protocols), "the same as": " ".join([start, *words]), "note": preset.note}
+    return aligned([[name, text] for name, text in rows.items() if text or name != "note"], "<<")
 
 
 @cache
@@ -131,31 +139,23 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     shared = {"data": group(Data, "Data", without=without_meaning(first), **fixed), "protocol": protocol_group(kinds)}
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
-    unused = [] if issubclass(first, Annotated) else ["human"]
-    unused += [] if issubclass(first, Crisp) else ["crisp"]
-    unused += [] if any(issubclass(kind, Parts) for kind in kinds) else ["per_class"]
-    unused += [] if issubclass(first, Pooling) else ["tuning_results"]
-    return shared | {
-        "run": group(Run, "Output", without=unused),
-        "workers": group(Workers, "Workers"),
-    }
+    needed = {"human": Annotated, "crisp": Crisp, "per_class": Parts, "tuning_results": Pooling}
+    unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
+    return shared | {"run": group(Run, "Output", without=unused)}
 
 
-def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None:
+def count(*, data: Data, protocol: Protocol, run: Run) -> None:
     """Count the images of each method, print the metrics and save the counts."""
     from segbench.core.capabilities import Parts
     from segbench.loaders.listing import listed_once
 
     if run.per_class and protocol.capability(Parts) is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
-    if run.fresh and run.output is None:
-        raise ArgumentError("--fresh recounts images of a results file; name the file with -o")
     if run.output is not None:
         from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
-    level = None if run.intervals is None else level_of(run.intervals)
-    repairs, tuned = data.repairs(), run.tuning_results
+    level, repairs, tuned = run.level, data.repairs(), run.tuning_results
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):
@@ -171,7 +171,7 @@ def count(*, data: Data, protocol: Protocol, run: Run, workers: Workers) -> None
             protocol,
             output=run.output,
             fresh=run.fresh,
-            workers=workers,
+            workers=run,
             progress=run.progress,
             human=run.human,
             crisp=run.crisp,
@@ -216,12 +216,12 @@ def _how_to_continue(output: Path | None) -> str:
 
 def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
     """Print what does not match, and the option that fixes it."""
-    from segbench.checks.checking import check_methods
+    from segbench.checks.checking import SAMPLE, check_methods
     from segbench.loaders.listing import listed_once
     from segbench.report.findings import report_json, show_reports
 
     click.get_current_context().with_resource(listed_once())
-    sample = None if inspection.everything else inspection.sample
+    sample = None if inspection.everything else SAMPLE
     reports = check_methods(data.pairings(protocol), protocol, data.repairs(), sample=sample)
     if inspection.form == "json":
         click.echo(report_json(reports), nl=False)

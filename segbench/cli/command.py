@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -14,19 +11,14 @@ from click.shell_completion import CompletionItem
 
 from segbench.cli.options import Argument, Option
 
-_A_VALUE = re.compile(r"false|no|off|0|(true|yes|on|[\d.,]+)", re.IGNORECASE)  # the group turns a flag on
-
 _ONE_FILE = (
-    "; give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
+    "give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
     "one, and segbench show takes several files, one for each data set"
 )
-
-_NO_FILE = "give a results file, which a run writes: segbench pixels GT PRED -o results.segbench"
-
 _EVERYTHING = "segbench.help_all"
 
-_Rows = dict[str, list[tuple[str, str, str]]]
-"""What is typed, what it means and a remark, of each panel."""
+_Rows = dict[str, list[tuple[str, str]]]
+"""What is typed and what it means, of each panel."""
 
 
 def flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.Option:  # noqa: A002  as Click calls it
@@ -63,75 +55,49 @@ class Command(click.Command):
         **extra: Any,  # noqa: ANN401  as Click declares it
     ) -> click.Context:
         """Read the command line, and say in plain words what of it cannot be read."""
-        flags = {name for each in self.params if getattr(each, "is_flag", False) for name in each.opts}
-        for flag, value in itertools.pairwise(args):  # which would be taken for another prediction
-            if flag in flags and (found := _A_VALUE.fullmatch(value)) and not Path(value).exists():
-                what = value if found[1] else f"{flag} {value}"
-                raise click.UsageError(f"{flag} takes no value; leave out {what!r}")
         try:
             return super().make_context(info_name, args, parent, **extra)
-        except click.NoSuchOption as error:
-            from segbench.cli.guesses import option_meant
-
-            name = error.option_name
-            own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
-            if meant := option_meant(name, own):
-                raise click.UsageError(f"No such option: {name}; {meant}", error.ctx) from None
-            every = {} if parent is None else commands_of(parent.find_root())
-            has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
-            others = ", ".join(f"segbench {verb}" for verb in has)
-            if not others:
-                raise
-            message = f"No such option: {name}; it is an option of {others}"
-            raise click.UsageError(message, error.ctx) from None
-        except click.MissingParameter as error:
-            if error.param is None or error.param.name != "results":
-                raise
-            raise click.UsageError(_NO_FILE, error.ctx) from None
         except click.UsageError as error:
-            if "extra argument" not in error.message or "results" not in [each.name for each in self.params]:
-                raise
-            raise click.UsageError(error.message.rstrip(".") + _ONE_FILE, error.ctx) from None
+            raise click.UsageError(self._explained(error, parent), error.ctx) from None
+
+    def _explained(self, error: click.UsageError, parent: click.Context | None) -> str:
+        """Add to a message what was probably meant."""
+        text = error.format_message()
+        if isinstance(error, click.MissingParameter) and isinstance(error.param, Argument):
+            return f"{text.rstrip('.')}: {error.param.help}"
+        if "extra argument" in text and "results" in [each.name for each in self.params]:
+            return f"{text.rstrip('.')}; {_ONE_FILE}"
+        if not isinstance(error, click.NoSuchOption):
+            return text
+        from segbench.cli.guesses import option_meant
+
+        name = error.option_name
+        own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
+        every = {} if parent is None else commands_of(parent.find_root())
+        has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
+        others = ", ".join(f"segbench {verb}" for verb in has)
+        meant = option_meant(name, own) or (f"it is an option of {others}" if others else "")
+        return f"No such option: {name}; {meant}" if meant else text
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the help in panels, as wide as the terminal and in its colours."""
-        from rich.console import Console
-        from rich.padding import Padding
-        from rich.panel import Panel
-        from rich.table import Table
-        from rich.text import Text
-
-        console = Console()
-        usage = " ".join((ctx.command_path, *self.collect_usage_pieces(ctx)))
-        parts: list[Any] = [Text.assemble(("Usage: ", "yellow"), (usage, "bold")), *(self.help or "").split("\n\n")]
-        with console.capture() as written:
-            for part in parts:
-                console.print(Padding(Text(part) if isinstance(part, str) else part, (1, 1, 0, 1)))
-            console.print()
-            for panel, rows in self.rows(ctx, everything=_EVERYTHING in ctx.meta).items():
-                table = Table.grid(padding=(0, 2, 0, 0))
-                table.add_column(style="bold cyan", max_width=30)
-                table.add_column()
-                for typed, meaning, remark in rows:
-                    table.add_row(Text(typed), Text.assemble(meaning, (f" [{remark}]" if remark else "", "dim")))
-                console.print(Panel(table, title=panel, title_align="left", border_style="dim"))
-            if self.examples:
-                console.print(Padding(Text("Examples:" if len(self.examples) > 1 else "Example:"), (1, 1, 0, 1)))
-            for example in self.examples:
-                console.print(Padding(Text(example), (0, 1, 0, 3)))
-        formatter.write(written.get())
+        """Write the help with a panel for each kind of option."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        panels = self.rows(ctx, everything=_EVERYTHING in ctx.meta)
+        if self.examples:
+            panels["Examples" if len(self.examples) > 1 else "Example"] = [(each, "") for each in self.examples]
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
 
     def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:
         """Give the rows of the help by the titles of their panels, arguments first; with rare options, or without."""
         rows: _Rows = {"Arguments": []}
         for each in self.get_params(ctx):
-            if isinstance(each, Argument):
-                rows["Arguments"].append((each.value, each.help or "", each.remark(ctx.default_map)))
-            elif isinstance(each, Option) and (everything or not each.rare):
-                typed = " ".join(filter(None, (", ".join(each.opts), each.value)))
-                rows.setdefault(each.panel, []).append((typed, each.help or "", each.remark(ctx.default_map)))
-            elif not isinstance(each, Option):  # --help is Click's own
-                rows.setdefault("Options", []).append((", ".join(each.opts), each.help or "", ""))
+            if not isinstance(each, (Argument, Option)):  # --help is Click's own
+                rows.setdefault("Options", []).append((", ".join(each.opts), getattr(each, "help", "")))
+            elif everything or not each.rare:
+                rows.setdefault(each.panel, []).append(each.row(ctx))
         return {panel: several for panel, several in rows.items() if several}
 
 
@@ -202,7 +168,7 @@ class Group(Command, click.Group):
         """Give the rows of the help: options, then commands."""
         rows = super().rows(ctx, everything=everything)
         for name, each in self.listed().items():
-            rows.setdefault(each.panel, []).append((name, each.text, ""))
+            rows.setdefault(each.panel, []).append((name, each.text))
         return rows
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -50,18 +50,18 @@ _VERBS = {
         ),
     ),
     "plot": _Verb(
-        "pictures",
+        "results",
         "Draw all methods in a results file.",
         ("segbench plot results.segbench", "segbench plot results.segbench -o roc.png --kind roc --intervals 95"),
     ),
     "report": _Verb(
-        "pictures",
+        "results",
         "Write one page with tables, curves and pictures of the images."
         "\n\nIt is one HTML file for any browser, and needs no network.",
         ("segbench report results.segbench", "segbench report results.segbench -o page.html --images PHOTOGRAPHS"),
     ),
     "overlay": _Verb(
-        "pictures",
+        "results",
         "Draw true, false and missed pixels on each image."
         "\n\nIt writes one PNG per image and method. Pictures of label maps show wrong pixels.",
         ("segbench overlay results.segbench -o overlays", "segbench overlay results.segbench -o overlays --image NAME"),
@@ -158,25 +158,26 @@ def _listed_presets() -> dict[str, Listed]:
 
 
 def _list_presets(_: click.Context) -> str:
-    from segbench.cli.presets import listed_presets
+    from segbench.core.text_table import aligned
 
-    return listed_presets()
+    return aligned([[preset.name, preset.title] for preset in _presets().values()], "<<")
 
 
-def _begin_run(args: list[str]) -> list[str]:
-    """Refuse a command line that does not begin with a preset."""
+def _of_preset(name: str) -> Command | None:
+    """Make the command of a preset; what is none is an error that says which there are."""
+    from segbench.cli.benchmark import command_for
     from segbench.loaders.presets import load_preset
 
-    if args[0] != "--list":
-        load_preset(args[0])  # which says what there is, if it is not a preset
-    return args
+    if name.startswith("-"):
+        return None
+    load_preset(name)
+    return command_for(name, checks=False)
 
 
 _RUN = Group(
     "run",
     listed=_listed_presets,
-    find=lambda name: _made(name, _presets(), checks=False),
-    begun=_begin_run,
+    find=_of_preset,
     help="Run the benchmark of a data set by its name, with its layout, protocol and options.\n\n"
     "The options are those of its protocol: segbench run drive --help. PRESET may also be a .toml file.",
     examples=["segbench run drive --info", "segbench run drive DRIVE/ predictions/ -o results.segbench"],
@@ -219,25 +220,18 @@ _CHECK = Group(
 )
 
 
-def _completion(context: click.Context) -> str:
-    """Give the script that completes commands and options in the shell."""
+def _install_completion(context: click.Context) -> str:
+    """Save the script that completes commands and options where the shell reads it."""
     from click.shell_completion import get_completion_class
 
     shell = Path(os.environ.get("SHELL", "")).stem
     found = get_completion_class(shell)
     if found is None:
         raise ArgumentError(f"no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish")
-    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
-
-
-def _install_completion(context: click.Context) -> str:
-    """Save the script where the shell reads it."""
-    script = _completion(context)
-    shell = Path(os.environ["SHELL"]).stem
     fish = Path.home() / ".config/fish/completions/segbench.fish"
     file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(script)
+    file.write_text(found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source())
     if shell != "fish":
         start = Path.home() / f".{shell}rc"
         lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
@@ -254,7 +248,6 @@ app = Group(
     params=[
         flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
         flag("--install-completion", "Install completion for the current shell.", _install_completion),
-        flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[

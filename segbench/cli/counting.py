@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from segbench.cli.command import Stopped
-from segbench.cli.progress import Progress, Tally, progress_of
+from segbench.cli.printing import Progress, Tally, progress_of
 from segbench.core.errors import ArgumentError, SegbenchError
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
@@ -48,7 +48,9 @@ class Jobs:
 class Workers(Jobs):
     """Where images are counted, as given on the command line."""
 
-    dask: str | None = option("Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", rare=True)
+    dask: str | None = option(
+        "Count on a Dask cluster: tcp://HOST:PORT.", metavar="ADDRESS", panel="Workers", rare=True
+    )
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.jobs is not None:
@@ -84,9 +86,7 @@ def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
     """Give the settings with and without suppression and thinning, by what is put behind the name of a method."""
     from segbench.core.capabilities import Crisp
 
-    evaluated = protocol.capability(Crisp)
-    if evaluated is None:
-        raise ArgumentError(f"--crisp evaluates without thinning, which the {protocol.name} protocol does not have")
+    evaluated: Any = protocol.capability(Crisp)  # the option is shown for these protocols alone
     standard, as_predicted = evaluated.crisp_pair()
     if standard == as_predicted:
         raise ArgumentError(
@@ -127,9 +127,7 @@ def count_methods(
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)
     if human:
-        annotated = protocol.capability(Annotated)
-        if annotated is None:
-            raise ArgumentError(f"--human compares annotators, which the {protocol.name} protocol cannot do")
+        annotated: Any = protocol.capability(Annotated)  # as above
         annotators = annotated.annotators_alone()
         alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
         work.append(("human", find_files(alone, annotators), annotators, Repairs()))
@@ -139,8 +137,9 @@ def count_methods(
     with (
         workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),
-        _told_plainly(ReplacedRun),
     ):
+        warnings.simplefilter("always", ReplacedRun)
+        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
         results: list[Result] = []
         started = time.perf_counter()
         for method, pairing, settings, allowed in work:
@@ -160,14 +159,6 @@ def count_methods(
         total = sum(len(result.counts) + len(result.failed) for result in results)
         _tell_time(time.perf_counter() - started, total, sum(result.reused for result in results))
     return results
-
-
-@contextmanager
-def _told_plainly(kind: type[Warning]) -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", kind)
-        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
-        yield
 
 
 @contextmanager

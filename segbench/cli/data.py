@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.options import argument
+from segbench.cli.selection import Groups
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.options import option
@@ -40,7 +41,7 @@ def _presets(_: click.Context) -> Mapping[str, Preset]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data:
+class Data(Groups):
     """The images of a run, as given on the command line."""
 
     ground_truth: str | None = argument(
@@ -91,15 +92,6 @@ class Data:
         shown="all",
         rare=True,
     )
-    group_by: str | None = option(
-        "Put images into groups, of which each has a row, and add their mean: by their folder, or a column of a CSV "
-        "file, meta.csv:weather.",
-        metavar="folder|FILE.csv:COLUMN",
-        rare=True,
-    )
-    group: str | None = option(
-        "Count the images of one group, or one category of a data set.", metavar="NAME", rare=True
-    )
     allow_missing: bool = option(
         "Leave out ground-truth images without a prediction; the signature says how many.", False, rare=True
     )
@@ -148,33 +140,34 @@ class Data:
         place, colon, column = by.rpartition(":")
         groups = tuple(found.of_images.items()) if colon else ()
         inputs = replace(pairing.inputs, group_by=f"{Path(place).absolute()}:{column}" if colon else by, groups=groups)
-        if self.group is None:
+        if self.group is None or (of_categories and self.group_by is None):  # of which no other was paired
             return replace(pairing, inputs=inputs)
-        if of_categories and self.group_by is None:  # no other was paired
-            return replace(pairing, inputs=inputs)
-        chosen = found.require(self.group)
+        chosen, total = found.require(self.group), pairing.total or len(pairing.files)
         files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
-        names = tuple(files.name for files in files)
-        return replace(
-            pairing,
-            files=files,
-            inputs=replace(pairing.inputs, images=names),
-            total=pairing.total or len(pairing.files),
-        )
+        images = replace(pairing.inputs, images=tuple(each.name for each in files))
+        return replace(pairing, files=files, inputs=images, total=total)
 
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
-        from segbench.loaders.file_list import as_images
+        from segbench.loaders.categories import inputs_of
+        from segbench.loaders.file_list import as_images, method_columns
         from segbench.loaders.pairing import Inputs
+        from segbench.loaders.presets import load_preset
 
-        key = "prediction" if self.pairs is None else "column"
-        methods = self._methods()
-        ground_truth, field = self.ground_truth, self.field
-        categories = {} if self.preset is None or ground_truth is None else self._categories(Path(ground_truth))
-        if self.preset is not None and ground_truth is not None and not categories:
-            ground_truth, field = placed(self.preset, ground_truth, field)
-        source = click.get_current_context().get_parameter_source("field_pattern")
-        if field is None and source is click.core.ParameterSource.COMMANDLINE:  # a preset's does no harm
+        patterns = {name: getattr(self, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
+        if self.pairs is not None:
+            beside = Inputs(ground_truth=self.ground_truth or "", field=self.field, **patterns).beside_list()
+            named = ["GT and PRED" if name == "ground_truth" else option_of(name) for name in beside]
+            if beside:
+                or_preset = " and --preset" if self.preset else ""
+                raise ArgumentError(f"--pairs names all files; leave out {', '.join(named)}{or_preset}")
+        elif self.ground_truth is None or not self.prediction:
+            raise ArgumentError("give GT and PRED, or a list of files with --pairs")
+        ground_truth, field, categories = self.ground_truth, self.field, dict[str, Path]()
+        preset = None if self.preset is None or ground_truth is None else load_preset(self.preset)
+        if preset is not None:
+            ground_truth, field, categories = self._placed(preset)
+        elif field is None and self.field_pattern != "*" and self.preset is None:
             raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
         given = self.images
         names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
@@ -184,53 +177,46 @@ class Data:
             pairs=self.pairs,
             images=() if names is None else as_images(names),
             allow_missing=self.allow_missing,
-            **self._patterns,
+            **patterns,
         )
-        placed_in = {method: replace(where, **{key: place}) for method, place in methods.items()}  # type: ignore[arg-type]
-        if not categories:
-            return placed_in
-        from segbench.loaders.categories import inputs_of
-        from segbench.loaders.presets import load_preset
+        if self.pairs is not None:
+            return {method: replace(where, column=name) for method, name in method_columns(self.pairs).items()}
+        placed = {method: replace(where, prediction=place) for method, place in methods_of(self.prediction).items()}
+        if preset is None or not categories:
+            return placed
+        below = preset.layout.get("images", ())
+        return {method: inputs_of(categories, inputs, below) for method, inputs in placed.items()}
 
-        below = load_preset(str(self.preset)).layout.get("images", ())
-        return {method: inputs_of(categories, inputs, below) for method, inputs in placed_in.items()}
+    def _placed(self, preset: Preset) -> tuple[str, str | None, dict[str, Path]]:
+        """Find and tell ground truth and masks of a data set below its folder, or the ground truth of its categories.
 
-    def _categories(self, root: Path) -> Mapping[str, Path]:
-        """Find the ground truth of the categories of a data set, or of the one that is chosen, and say which."""
+        A mask given by hand comes first.
+        """
         from segbench.loaders.categories import categories_of
-        from segbench.loaders.presets import load_preset
+        from segbench.loaders.source import is_archive
 
-        preset = load_preset(str(self.preset))
-        found = categories_of(preset, root)
-        if found and self.group is not None and self.group_by is None:
-            if self.group not in found:
-                raise ArgumentError(f"--group {self.group}: {root} has no such category; it has {', '.join(found)}")
-            found = {self.group: found[self.group]}
-        if found:
-            click.echo(f"{preset.title}: {', '.join(found)} in {root}", err=True)
-        return found
-
-    @property
-    def _patterns(self) -> dict[str, Any]:
-        """How names pair, as keywords of `Inputs`."""
-        return {name: getattr(self, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
-
-    def _methods(self) -> dict[str, str]:
-        """Give the place of the predictions of each method, or its column of the file list."""
-        if self.pairs is None:
-            if self.ground_truth is None or not self.prediction:
-                raise ArgumentError("give GT and PRED, or a list of files with --pairs")
-            return methods_of(self.prediction)
-        if self.ground_truth is not None:
-            raise ArgumentError("--pairs names all files; leave out the folders")
-        from segbench.loaders.file_list import method_columns
-        from segbench.loaders.pairing import Inputs
-
-        beside = Inputs(field=self.field, **self._patterns).beside_list()
-        if beside:
-            or_preset = " and --preset" if self.preset else ""
-            raise ArgumentError(f"--pairs names all files; leave out {', '.join(map(option_of, beside))}{or_preset}")
-        return method_columns(self.pairs)
+        place = self.ground_truth or ""
+        root = Path(place)
+        if is_archive(place) and not root.is_dir():
+            raise ArgumentError(
+                f"a preset finds ground truth below a folder on disk, and {place} is an archive; "
+                f"name the ground truth itself and type the options (segbench run {preset.name} --info)"
+            )
+        categories = categories_of(preset, root)
+        if categories and self.group is not None and self.group_by is None:
+            if self.group not in categories:
+                known = ", ".join(categories)
+                raise ArgumentError(f"--group {self.group}: {root} has no such category; it has {known}")
+            categories = {self.group: categories[self.group]}
+        if categories:
+            click.echo(f"{preset.title}: {', '.join(categories)} in {root}", err=True)
+            return place, self.field, categories
+        found = preset.place("ground_truth", root) or root
+        masks = self.field or preset.place("field", root)
+        click.echo(f"{preset.title}: ground truth in {found}" + (f", masks in {masks}" if masks else ""), err=True)
+        if preset.source == "memory":
+            click.echo(f"this layout is {preset.known_from}", err=True)
+        return str(found), None if masks is None else str(masks), {}
 
     def repairs(self) -> Repairs:
         """Read what may be done to predictions."""
@@ -258,25 +244,6 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
         what = f"[options] holds {', '.join(strange)}, which is not an option of segbench {preset.protocols[0]}"
         raise DataError(preset.name, what, f"see: segbench {preset.protocols[0]} --help")
     return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}
-
-
-def placed(name: str, root: str, field: str | None) -> tuple[str, str | None]:
-    """Find ground truth and masks of a data set below its folder, and say where; a mask given by hand comes first."""
-    from segbench.loaders.presets import load_preset
-    from segbench.loaders.source import is_archive
-
-    preset = load_preset(name)
-    if is_archive(root) and not Path(root).is_dir():
-        raise ArgumentError(
-            f"a preset finds ground truth below a folder on disk, and {root} is an archive; "
-            f"name the ground truth itself and type the options (segbench run {preset.name} --info)"
-        )
-    found = preset.place("ground_truth", Path(root)) or Path(root)
-    masks = field or preset.place("field", Path(root))
-    click.echo(f"{preset.title}: ground truth in {found}" + (f", masks in {masks}" if masks else ""), err=True)
-    if preset.source == "memory":
-        click.echo(f"this layout is {preset.known_from}", err=True)
-    return str(found), None if masks is None else str(masks)
 
 
 def methods_of(places: Sequence[str], what: str = "methods") -> dict[str, str]:

@@ -18,50 +18,49 @@ if TYPE_CHECKING:
 _LISTED = 40
 
 _COMMANDS = {
-    "pixels": "pixel segmentation segment roc pr auc ap soft maps probability prob binary vessels",
-    "labels": "label semantic semseg miou iou jaccard dice confusion classes multiclass accuracy acc kappa masks",
-    "boundaries": "boundary edge edges bsds ods ois contour-detection",
-    "regions": "region covering pri voi are superpixels",
-    "contours": "contour surface distances hausdorff hd hd95 assd asd nsd davis biou boundary-iou",
-    "centerlines": "centerline skeleton cldice betti topology thin roads",
+    "pixels": "segmentation segment roc pr auc ap soft maps probability prob binary vessels",
+    "labels": "semantic semseg miou iou jaccard dice confusion classes multiclass accuracy kappa masks",
+    "boundaries": "edge edges bsds ods ois contour-detection",
+    "regions": "covering pri voi are superpixels",
+    "contours": "surface distances hausdorff hd hd95 assd asd nsd davis biou boundary-iou",
+    "centerlines": "skeleton cldice betti topology thin roads",
     "saliency": "salient sod cod camouflage smeasure emeasure mae",
     "anomalies": "anomaly aupro aupimo mvtec defects",
-    "objects": "object instance instances panoptic pq cells nuclei lesions aji coco",
+    "objects": "instance instances panoptic pq cells nuclei lesions aji coco",
     "show": "table print metrics results list summary ls cat",
     "compare": "diff test significance ttest wilcoxon rank ranking pvalue versus vs",
     "plot": "draw figure curve curves chart",
     "report": "html page web site dashboard",
-    "overlay": "visualize visualise visualization visualisation vis viz overlays pictures",
+    "overlay": "visualize visualise visualization vis viz pictures",
     "check": "validate lint inspect",
-    "nms": "thin thinning suppress",
+    "nms": "thinning suppress",
     "merge": "join concat combine",
     "merge --leave-out": "delete remove rm drop unlink",
     "export": "write save bsds-text",
     "run --list": "presets preset datasets dataset data",
-    "--version": "version",
-    "--help": "help usage",
+    "--help": "usage",
     "demo": "example examples start quickstart tutorial init",
 }
-_BENCHMARKS = "evaluate evaluation eval score benchmark bench measure count test run-benchmark"
+_BENCHMARKS = "evaluate evaluation eval score benchmark bench measure count"
 
 _OPTIONS = {
-    "--intervals 95": "--ci --confidence --confidence-interval --interval --bootstrap --level --std",
-    "--classes 0-18": "--num-classes --n-classes --num-class --nclass --nclasses --nc --labels --class-names",
-    "--void 255": "--ignore-index --ignore-label --ignore --ignore-value --ignored",
+    "--intervals 95": "--ci --confidence --confidence-interval --bootstrap --level --std",
+    "--classes 0-18": "--num-classes --n-classes --nclasses --nc --labels --class-names",
+    "--void 255": "--ignore-index --ignore-label --ignore --ignore-value",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
-    "--thresholds 99": "--threshold --thresh --num-thresholds --nthresh --n-thresholds --bins",
+    "--thresholds 99": "--threshold --num-thresholds --nthresh --n-thresholds --bins",
     "--iou 0.5,0.75": "--iou-threshold --iou-thresholds --iou-thresh --threshold",
-    "--jobs 4": "--workers --num-workers --n-workers --n-jobs --njobs --threads --processes --cores --parallel",
-    "--output FILE": "--out --outfile --out-file --output-file --save --save-to --result --results --out-dir --dest",
+    "--jobs 4": "--workers --num-workers --n-jobs --threads --processes --cores --parallel",
+    "--output FILE": "--out --outfile --save --save-to --result --results --out-dir --dest",
     "--field FOLDER": "--mask --masks --roi --fov --mask-dir --valid",
     "--resize-predictions nearest": "--resize --rescale --interpolate --size",
-    "--max-dist 0.0075": "--tolerance --tol --distance --maxdist --max-distance --radius",
+    "--max-dist 0.0075": "--tolerance --tol --distance --maxdist --radius",
     "--nsd 2": "--tolerance --tol --tau --surface-dice",
     "--format csv": "--csv --fmt --output-format",
     "--format json": "--json",
     "--format latex": "--latex --tex",
     "--format markdown": "--markdown --md",
-    "--metrics KEYS": "--metric --measure --measures --columns --keys",
+    "--metrics KEYS": "--measures --columns --keys",
     "--scale sigmoid": "--sigmoid --logits --activation --from-logits",
     "--scale 255": "--normalize --normalise --norm",
     "--scale minmax": "--minmax",
@@ -70,66 +69,64 @@ _OPTIONS = {
     "--progress none": "--quiet --silent --no-progress",
     "--images FOLDER": "--photos --photographs --pictures --image-dir",
     "--images LIST": "--split --subset --list --ids --filter --only-images",
-    "--positive 255": "--foreground --fg --positive-label --pos-label --pos",
-    "--group-by folder": "--group --groupby --by --per-folder --per-category --category",
-    "--per-class": "--classwise --class-wise --by-class",
+    "--positive 255": "--foreground --fg --positive-label --pos-label",
+    "--group-by folder": "--groupby --by --per-folder --per-category --category",
+    "--per-class": "--classwise --by-class",
     "--per-image --sort KEY": "--worst --worst-images",
-    "--per-image": "--imagewise --image-wise --by-image --details",
+    "--per-image": "--imagewise --by-image --details",
     "--preset NAME": "--dataset --data --data-set",
     "--kind roc": "--type --plot --curve",
     "--against METHOD": "--baseline --reference --ref --versus",
     "--invert": "--inverse --negate --reverse",
-    "--annotators majority": "--annotator --raters --consensus --staple",
+    "--annotators majority": "--raters --consensus --staple",
     "--allow-missing": "--skip-missing --ignore-missing --partial",
+    "ground truth and predictions are given without options: GT PRED, or GT name=PRED name2=PRED2": (
+        "--gt --ground-truth --truth --target --targets --pred --preds --prediction --predictions --input"
+    ),
+    "sub-folders are always read": "--recursive",
+    "the same command with the same -o continues": "--resume --continue",
 }
-_PLACES = (
-    "--gt --ground-truth --groundtruth --truth --target --targets --pred --preds --prediction --predictions --input"
-)
 
 _METRICS = {
     "ods_f image_f": "maxf fmax f1max bestf fmeasure",
-    "ods_f": "ods",
     "f_max": "maxf fmax maxfbeta maxfmeasure",
-    "ois_f": "ois",
     "average_precision": "pixelap",
-    "average_precision image_average_precision": "ap averageprecision",
+    "average_precision image_average_precision": "ap",
     "area_pr": "ap averageprecision",
-    "auc_pr": "aucpr auprc prauc",
+    "auc_pr": "auprc prauc",
     "auc_roc": "pixelauroc",
-    "auc_roc image_auc_roc": "auc auroc rocauc aucroc",
+    "auc_roc image_auc_roc": "auc auroc rocauc",
     "fpr_at_95_tpr": "fpr95 fprat95",
     "image_auc_roc": "imageauroc iauroc imageauc",
-    "iou": "iou jaccard jaccardindex intersectionoverunion",
-    "miou": "miou meaniou",
+    "iou": "jaccard jaccardindex intersectionoverunion",
+    "miou": "meaniou",
     "dice ods_f": "dice dsc dicescore dicecoefficient",
-    "mean_dice": "mdice meandice",
-    "pixel_accuracy": "acc accuracy pixelaccuracy pa aacc",
-    "mean_accuracy": "macc meanaccuracy mpa",
-    "fw_iou": "fwiou frequencyweightediou",
-    "weighted_f": "wf weightedf wfm fbetaw weightedfmeasure",
-    "s_measure": "sm smeasure salpha structuremeasure",
+    "mean_dice": "mdice",
+    "pixel_accuracy": "acc accuracy pa aacc",
+    "mean_accuracy": "macc mpa",
+    "fw_iou": "frequencyweightediou",
+    "weighted_f": "wf wfm fbetaw weightedfmeasure",
+    "s_measure": "sm salpha structuremeasure",
     "e_mean": "meane meanemeasure",
     "e_max": "maxe maxemeasure",
-    "mae": "mae meanabsoluteerror",
-    "hd95": "hd95 hausdorff95 95hd hausdorffdistance95",
-    "hd": "hd hausdorff hausdorffdistance",
-    "assd": "assd averagesymmetricsurfacedistance",
-    "boundary_iou": "biou boundaryiou",
-    "j_and_f": "jf jandf",
-    "pq": "pq panopticquality",
-    "aji": "aji aggregatedjaccardindex",
-    "lesion_f1": "lesionf1 lesionwisef1",
-    "cldice": "cldice centerlinedice",
-    "betti0_error": "betti0",
-    "betti1_error": "betti1",
-    "aupro": "aupro pro aupro30",
-    "aupimo": "aupimo pimo",
-    "covering_ods": "covering segmentationcovering sc",
-    "pri_ods": "pri probabilisticrandindex",
-    "voi_ods": "voi vi variationofinformation",
-    "ber": "ber balancederrorrate",
-    "mcc": "mcc matthews",
-    "kappa": "kappa cohenkappa",
+    "mae": "meanabsoluteerror",
+    "hd95": "hausdorff95 95hd hausdorffdistance95",
+    "hd": "hausdorff hausdorffdistance",
+    "assd": "averagesymmetricsurfacedistance",
+    "boundary_iou": "biou",
+    "j_and_f": "jf",
+    "pq": "panopticquality",
+    "aji": "aggregatedjaccardindex",
+    "lesion_f1": "lesionwisef1",
+    "cldice": "centerlinedice",
+    "aupro": "pro aupro30",
+    "aupimo": "pimo",
+    "covering_ods": "segmentationcovering sc",
+    "pri_ods": "probabilisticrandindex",
+    "voi_ods": "vi variationofinformation",
+    "ber": "balancederrorrate",
+    "mcc": "matthews",
+    "kappa": "cohenkappa",
 }  # fmt: skip
 _WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "boundaries"}
 
@@ -149,23 +146,20 @@ def command_meant(typed: str, known: Collection[str]) -> str:
 def option_meant(typed: str, known: Mapping[str, str]) -> str:
     """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
     word = typed.lower().replace("_", "-")
-    if word in _PLACES.split():
-        return "ground truth and predictions are given without options: GT PRED, or GT name=PRED name2=PRED2"
-    if word == "--recursive":
-        return "sub-folders are always read"
-    if word in ("--resume", "--continue"):
-        return "the same command with the same -o continues"
-    meant = [option for option, words in _OPTIONS.items() if word in words.split()]
-    for option in meant:
-        flag, _, value = option.partition(" ")
+    for meant, words in _OPTIONS.items():
+        flag, _, value = meant.partition(" ")
+        if word not in words.split():
+            continue
+        if not flag.startswith("--"):
+            return meant
         if flag in known and (not value.isupper() or value == known[flag]):
-            return f"write {option}"
+            return f"write {meant}"
     return ""
 
 
-def titles_of(metric: Metric) -> tuple[str, ...]:
+def titles_of(metric: Metric) -> list[str]:
     """Give what tables call a metric, with its group and without."""
-    return metric.name, metric.title, metric.symbol
+    return [metric.name, metric.title, metric.symbol]
 
 
 def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collection[str]]) -> list[str]:
@@ -196,9 +190,9 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
         return f"{typed} may be {first_names([*several], _LISTED)}"
     keys = [key for keys, words in _METRICS.items() for key in keys.split() if word in words.split()]
     kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
-    known = [(metric.key, verb) for verb, kind in kinds for metric in kind().metrics()]
-    known += _WITH_AN_OPTION.items()
-    if found := dict.fromkeys(verb for key, verb in known if key in keys or (key and _plain(key) == word)):
+    known = [(metric.key, verb) for verb, kind in kinds for metric in kind().metrics()] + [*_WITH_AN_OPTION.items()]
+    keys += [key for key, _ in known if _plain(key) == word or (len(word) > 2 and _plain(key).startswith(word))]
+    if found := dict.fromkeys(verb for key, verb in known if key in keys):
         return f"{typed} is measured by segbench {' and segbench '.join(found)}"
     near = difflib.get_close_matches(word, meant, 1)
     if near:

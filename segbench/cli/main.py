@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 INTERRUPTED, TERMINATED = 130, 143
 """Exit codes of Ctrl-C and SIGTERM, those that shells give."""
@@ -15,8 +16,11 @@ _terminated: list[int] = []
 def main() -> None:
     """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
     try:
-        _accept_any_text()
-        _forget_no_columns()
+        for stream in (sys.stdout, sys.stderr):  # which escape what their encoding lacks, as accents in a C locale
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        if not os.environ.get("COLUMNS", "").strip("0"):  # of unknown width, for which Rich would print nothing
+            os.environ.pop("COLUMNS", None)
         _run()
     except KeyboardInterrupt:  # while modules were imported
         _stop("stopped")
@@ -24,20 +28,23 @@ def main() -> None:
 
 def program() -> None:
     """Run `main` as the whole of a process, which SIGTERM stops as Ctrl-C does; neither interrupts its exit."""
+    import signal
+
     try:
-        _take_sigterm()
+        _take_signals()
         main()
     except KeyboardInterrupt:
         _stop("stopped")
     finally:
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
-def _take_sigterm() -> None:
-    """Let SIGTERM, with which batch systems end a job, interrupt as Ctrl-C does, so that workers are ended, too."""
+def _take_signals() -> None:
+    """Let SIGTERM, with which batch systems end a job, interrupt as Ctrl-C does, so that workers are ended, too.
+
+    A closed terminal sends SIGHUP, which counts as SIGTERM unless nohup ignores it.
+    """
     import signal
 
     def interrupt(number: int, _: object) -> None:
@@ -46,25 +53,16 @@ def _take_sigterm() -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)
+    hangup = getattr(signal, "SIGHUP", None)
+    if hangup and signal.getsignal(hangup) == signal.SIG_DFL:
+        signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def _stop(what: str) -> None:
     """End with a message and the exit code of the signal."""
-    print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
+    with suppress(OSError):  # of a terminal that was closed
+        print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
     sys.exit(TERMINATED if _terminated else INTERRUPTED)
-
-
-def _accept_any_text() -> None:
-    """Let the standard streams escape what their encoding lacks, such as accents in a C locale."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-
-
-def _forget_no_columns() -> None:
-    """Take a terminal of no columns as one of unknown width, as the shell does: Rich would print nothing."""
-    if not os.environ.get("COLUMNS", "").strip("0"):
-        os.environ.pop("COLUMNS", None)
 
 
 def _run() -> None:

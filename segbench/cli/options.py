@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field
 from pathlib import Path
@@ -38,12 +37,14 @@ class _Shown:
     limits = ""
     default_text = ""
 
-    def remark(self, defaults: Mapping[str, Any] | None) -> str:
-        """Give what brackets add to the help, with the default of a preset in place of its own."""
-        assert isinstance(self, click.Parameter)  # noqa: S101  for types alone
-        default = (defaults or {}).get(self.name or "", self.default_text)
+    def row(self, context: click.Context) -> tuple[str, str]:
+        """Give what is typed and what it means, with the default of a preset in place of its own."""
+        assert isinstance(self, click.Option | click.Argument)  # noqa: S101  for types alone
+        default = (context.default_map or {}).get(self.name or "", self.default_text)
         words = "required" * self.required, self.limits, f"default: {default}" * bool(default)
-        return "; ".join(filter(None, words))
+        remark = "; ".join(filter(None, words))
+        flags = [", ".join(self.opts)] if isinstance(self, click.Option) else []
+        return " ".join([*flags, self.value]).rstrip(), f"{self.help} [{remark}]" if remark else self.help or ""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete what `complete` gives, behind the last comma; choices, and names of files for all else."""
@@ -61,22 +62,11 @@ class Option(_Shown, click.Option):
 class Argument(_Shown, click.Argument):
     """An argument."""
 
+    panel = "Arguments"
+
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
         """Give what the first line of the help says: NAME..., or [NAME]."""
         return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
-
-
-class _Choice(click.Choice[str]):
-    """A choice that names the nearest where none is meant."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  as Click declares it
-        """Give the choice that was typed."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:
-            close = difflib.get_close_matches(str(value), self.choices, 1)
-            hint = "".join(f" Did you mean {choice!r}?" for choice in close)
-            raise click.BadParameter(error.message + hint, ctx, param) from None
 
 
 class Group(NamedTuple):
@@ -94,26 +84,29 @@ class Group(NamedTuple):
 
 def group(kind: type, panel: str = "Options", *, without: Collection[str] = (), **fixed: Any) -> Group:  # noqa: ANN401  values of its fields
     """Make a group of a dataclass; fields that are left out keep their defaults, `fixed` ones have their values."""
-    hints = get_type_hints(kind)
-    place = {name: -at for at, base in enumerate(kind.__mro__) for name in getattr(base, "__annotations__", ())}
-    own_first = sorted(options_of(kind).items(), key=lambda item: -place[item[1].name])
-    chosen = {name: each for name, each in own_first if each.name not in {*without, *fixed}}
-    parameters = [_parameter(name, each, hints[each.name], panel) for name, each in chosen.items()]
-    return Group(parameters, lambda typed: made(kind, typed, **fixed))
+    parameters = _parameters(kind, panel, {*without, *fixed})
+    return Group([*parameters.values()], lambda typed: made(kind, typed, **fixed))
 
 
 def protocol_group(protocols: Sequence[type[Protocol]]) -> Group:
     """Make a group of the options of a verb's protocols, which gives the protocol with its settings."""
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Option | Argument] = {}
     for kind in protocols:
-        hints = get_type_hints(kind)
-        for name, each in options_of(kind).items():
-            new = _parameter(name, each, hints[each.name], "Protocol")
+        for name, new in _parameters(kind, "Protocol").items():
             new.required = False
             known = parameters.setdefault(name, new)
             if new.default_text not in ("", known.default_text):
                 known.default_text += f"; {new.default_text} with {' '.join(required(kind).values())}"
     return Group([*parameters.values()], lambda typed: chosen_protocol(protocols, typed))
+
+
+def _parameters(kind: type, panel: str, without: Collection[str] = ()) -> dict[str, Option | Argument]:
+    """Make the parameters of a dataclass, those of its own fields first."""
+    hints = get_type_hints(kind)
+    own_first = sorted(options_of(kind).items(), key=lambda item: item[1].name not in kind.__annotations__)
+    return {
+        name: _parameter(name, each, hints[each.name], panel) for name, each in own_first if each.name not in without
+    }
 
 
 def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any]) -> Protocol:
@@ -146,26 +139,26 @@ def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | A
     if kind not in _PLACEHOLDERS:
         raise ArgumentError(f"the option {each.name!r} has the type {hint}; add read=..., which makes it from text")
     least, most = about.get("least"), about.get("most")
-    settings: dict[str, Any] = {"required": each.default is MISSING, "metavar": about.get("metavar") or None}
-    if choices:
-        settings["type"] = _Choice(choices)
-    elif kind in (int, float):
+    settings: dict[str, Any] = {
+        "required": each.default is MISSING,
+        "metavar": about.get("metavar"),
+        "callback": about.get("callback"),
+        "is_eager": "callback" in about,
+        "type": click.Choice(choices) if choices else None if kind is bool else kind,
+    }
+    if kind in (int, float):
         settings["type"] = (click.IntRange if kind is int else click.FloatRange)(least, most)
         settings["type"].name = "whole number" if kind is int else "number"  # for errors
-    elif kind is not bool:
-        settings["type"] = kind
     if several:
         settings["nargs"] = len(several) if ... not in several else -1 if "argument" in about else 1
-    if "callback" in about:
-        settings |= {"callback": about["callback"], "is_eager": True}
     parameter: Option | Argument
     if "argument" in about:
         parameter = Argument([name], **settings)
     else:
         flags = (about.get("flag") or flag_of(each)).split()
         parameter = Option([name, *flags], is_flag=kind is bool or None, multiple=... in several, **settings)
-    parameter.help, parameter.panel = about["help"], about.get("panel") or panel
-    parameter.rare, parameter.complete = about.get("rare", False), about.get("complete")
+        parameter.panel, parameter.rare = about.get("panel") or panel, about.get("rare", False)
+    parameter.help, parameter.complete = about["help"], about.get("complete")
     parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
     parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
     plain = each.default not in (MISSING, None, (), "") and kind is not bool

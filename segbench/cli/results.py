@@ -1,4 +1,4 @@
-"""Verbs that print results files, and that read and write them."""
+"""Verbs that print and draw results files, and that read and write them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from segbench.cli.counting import Jobs, Workers
 from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.options import argument
-from segbench.cli.printing import Lines, Printed, Rounded, print_results, print_saved
+from segbench.cli.printing import Lines, Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
     KEYS,
     Grouped,
+    Leveled,
     OneClass,
     OneFile,
     Only,
-    Resampling,
     chosen_methods,
-    chosen_results,
     chosen_runs,
     comparable,
     named_as_in_tables,
@@ -37,6 +37,7 @@ from segbench.core.grouping import grouped
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.options import option
+from segbench.report.plots.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
@@ -48,7 +49,7 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(OneClass, Only, Grouped, Resampling, Rounded):
+class Show(OneClass, Only, Grouped, Leveled, Rounded):
     """``segbench show``."""
 
     results: tuple[str, ...] = argument(
@@ -68,8 +69,6 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
     )
 
     def __call__(self) -> None:
-        if self.intervals is None:
-            self.refuse_idle("add --intervals 95")
         wanted: dict[Lines, bool] = {"image": self.per_image, "class": self.per_class, "threshold": self.per_threshold}
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
         if others:
@@ -94,7 +93,8 @@ class Show(OneClass, Only, Grouped, Resampling, Rounded):
             raise ArgumentError("--sort lists the worst images first; add --per-image")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
-        drawn = [] if self.intervals is None else [result.intervals(**self.settings) for result in loaded]
+        level = self.level
+        drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group"):  # which have no notes on runs
@@ -109,20 +109,15 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Line
         return None
     every = {metric.key: metric for one in results for metric in one.rules.metrics()}
     if lines == "image":
-        titles: dict[str, tuple[str, ...]] = {
-            key: (metric.image_title,) for key, metric in image_metrics(results).items()
-        }
-        words = typed.split(",")
-        of_set = [every[key] for key in words if key in every and key not in titles]
-        if same := [f"{metric.image_key} for {metric.key}" for metric in of_set if metric.image_key]:
-            raise ArgumentError(f"{option} {typed}: keys of single images differ ({', '.join(same)})")
+        of_set = grouped((metric.image_key, metric.key) for metric in every.values())
+        titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:
-        titles = {key: titles_of(every[key]) if key in every else () for key in metric_keys(results, lines)}
+        titles = {key: titles_of(every[key]) if key in every else [] for key in metric_keys(results, lines)}
     return metric_keys_of(option, typed.split(","), titles)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(OneFile, Grouped, Resampling, Rounded):
+class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
     """``segbench compare``."""
 
     methods: str | None = option(
@@ -153,11 +148,8 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         metavar="PERCENT",
         shown="95",
     )
-    class_name: str | None = option(
-        "Compare by one class of runs with --classes, measured against all others, or by each of them: all.",
-        flag="--class",
-        metavar="NAME",
-    )
+    replicates: int = option("Set the number of resamples for ranks and jumping metrics.", 2000, least=1, rare=True)
+    seed: int = option("Set the seed of the resamples.", 0, least=0, rare=True)
 
     def __call__(self) -> None:
         from segbench.report.comparisons import comparison_json, exact_comparison, paper_table, show_comparison
@@ -183,6 +175,9 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         for several in by_class.values():
             self._refuse_baseline([result.method for result in several])
         found = self._compared(by_class, chosen, runs)
+        same = grouped(((one.signature, tuple(one.digests.items())), one.method) for one in runs.results if one.digests)
+        for methods in filter(lambda methods: len(methods) > 1, same.values()):
+            tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
         if form == "json":
             click.echo(comparison_json(found), nl=False)
         elif form == "csv":
@@ -209,7 +204,9 @@ class Compare(OneFile, Grouped, Resampling, Rounded):
         from segbench.statistics.comparison import together
         from segbench.statistics.worse import check_not_worse
 
-        comparisons = together([compare_results(results, **self.settings) for results in by_class.values()])
+        resampled = {"replicates": self.replicates, "seed": self.seed}
+        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
+        comparisons = together([*each])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
@@ -250,7 +247,7 @@ class Export(OneFile):
     def __call__(self) -> None:
         from segbench.report.bsds import export_bsds
 
-        loaded = chosen_results(self.results, self.only)
+        loaded = self.chosen()
         for result in loaded:
             if result.failed and not result.counts:
                 click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
@@ -312,3 +309,147 @@ class Merge:
                 err=True,
             )
         print_saved(self.output)
+
+
+_WORTH_PAIRS = 5
+"""Drawing an image for the page takes as long as counting this many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plot(OneClass, OneFile, Grouped, Leveled):
+    """``segbench plot``."""
+
+    output: Path | None = option(
+        "Write this picture: .pdf, .svg or .png.", flag="-o --output", shown="KIND.pdf, such as pr.pdf"
+    )
+    kind: str | None = option(
+        f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
+        choices=tuple(KINDS),
+        metavar="KIND",
+        shown="pr; regions: f, label maps: images",
+    )
+    size: str | None = option(
+        "Set the size in inches: 3.5x3 for one column of a paper.",
+        metavar="WIDTHxHEIGHT",
+        shown="that of Matplotlib",
+    )
+
+    def __call__(self) -> None:
+        from segbench.aggregator.writing import refuse_place
+        from segbench.report.plots.methods import usual_kind
+        from segbench.report.plots.saving import save_plot
+        from segbench.statistics.intervals import few_images
+
+        compares = self.kind is not None and kind_of(self.kind).compares
+        level, size = self.level, None if self.size is None else _inches(self.size)
+        loaded = self.chosen(self.class_name)
+        loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
+        output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
+        refuse_place(output)
+        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size)
+        if self.intervals is not None and drawn.level == "band":
+            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over images", err=True)
+        if self.intervals is not None or compares:
+            for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
+                click.echo(note, err=True)
+        click.echo(f"written: {output}", err=True)
+
+
+def _inches(text: str) -> tuple[float, float]:
+    """Read ``WIDTHxHEIGHT``."""
+    try:
+        width, height = map(float, text.split("x"))
+    except ValueError:
+        width = height = 0.0
+    if not (1 <= width <= 100 and 1 <= height <= 100):
+        raise ArgumentError(f"--size {text!r} is not a size from 1 to 100 inches; write 3.5x3")
+    return width, height
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(OneClass, OneFile, Grouped, Shown, Jobs, Leveled):
+    """``segbench report``."""
+
+    output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
+    images: str | None = option(
+        "Show the photographs of this folder or archive, named as the images.", metavar="FOLDER"
+    )
+    title: str | None = option("Set the heading of the page.", rare=True)
+    panels: int | None = option(
+        "Draw this many images: those of the gallery, then the worst.",
+        shown="as many as keep the page below 6 MB",
+        least=0,
+        rare=True,
+    )
+    paths: bool = option("Show the paths of files, which the page otherwise hides for blind review.", False, rare=True)
+    intervals: float | None = option("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
+    no_intervals: bool = option("Leave out intervals, bands and the comparison.", False, rare=True)
+
+    def __call__(self) -> None:
+        from segbench.aggregator.writing import refuse_place
+        from segbench.report.page.document import export_report
+
+        refuse_place(self.output)
+        loaded = self.of_group(self.chosen(self.class_name, partial=True))
+        counted = [len(result.counts) for result in loaded]
+        pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
+        workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
+        with workers as executor, progress_of("pictures", self.progress) as tally:
+            missing = export_report(
+                loaded,
+                self.output,
+                title=self.title,
+                group_by=(self.group_by or "") if self.group is None else "none",
+                intervals=None if self.no_intervals else self.level or 0.95,
+                images=self.images,
+                most_panels=self.panels,
+                paths=self.paths,
+                executor=executor,
+                progress=tally,
+            )
+        for line in missing:
+            click.secho(line, fg="yellow", err=True)
+        click.echo(f"written: {self.output} ({self.output.stat().st_size / 1e6:.1f} MB)", err=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overlay(OneFile, Shown):
+    """``segbench overlay``."""
+
+    output: Path = option(
+        "Write the pictures to this folder, one folder per method.", MISSING, flag="-o --output", metavar="DIR"
+    )
+    threshold: float | None = option("Draw at this threshold.", shown="each method's best over all images")
+    image: tuple[str, ...] = option("Draw only this image; may be given several times.", (), metavar="NAME")
+    classes: bool = option("Draw the classes of label maps, ground truth and prediction, beside the errors.", False)
+
+    def __call__(self) -> None:
+        from segbench.aggregator.rereading import best_cut, why_no_pictures
+        from segbench.core.metric import best_threshold
+        from segbench.core.numbers import number
+        from segbench.drawing.palette import class_colours
+        from segbench.report.overlays import export_overlays, legend
+
+        threshold, classes, output = self.threshold, self.classes, self.output
+        found = self.chosen()
+        chosen = [result for result in found if not why_no_pictures(result)] or found
+        for result in found:
+            if result not in chosen:
+                click.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
+        with progress_of("overlays", self.progress) as tally:
+            problems = export_overlays(
+                chosen, output, threshold=threshold, names=self.image, classes=classes, progress=tally
+            )
+        for problem in problems:
+            click.secho(problem, fg="red", err=True)
+        for result in chosen if threshold is None and not classes else ():
+            if (metric := best_threshold(result.rules.metrics())) is not None:
+                click.echo(f"{result.method}: at threshold {number(best_cut(result))} ({metric.key})", err=True)
+        if classes:
+            for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
+                listed = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
+                click.echo(", ".join(listed), err=True)
+        for protocol in {result.protocol: result.rules for result in chosen if not classes}.values():
+            click.echo(f"{protocol.name} in {output}: {legend(protocol)}", err=True)
+        if problems:
+            raise click.exceptions.Exit(1)

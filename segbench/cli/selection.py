@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
-from segbench.core.numbers import verb
 from segbench.core.options import option
 
 if TYPE_CHECKING:
@@ -37,6 +36,12 @@ class OneFile(Only):
     """The runs of one results file that a verb takes."""
 
     results: Path = argument("RESULTS", "Results file, as written by segbench pixels GT PRED -o results.segbench.")
+
+    def chosen(self, class_name: str | None = None, *, partial: bool = False) -> list[Result]:
+        """Read the runs, of one class if it is named; say on standard error what is left out or will be replaced."""
+        found = chosen_runs(self.results, self.only, class_name, partial=partial)
+        tell(*found.left_out, *outdated(found.results))
+        return found.results
 
 
 def words_of_results(words: Callable[[Result], Collection[str]]) -> Callable[[click.Context], list[str]]:
@@ -64,7 +69,7 @@ class OneClass:
     """The class that a verb takes of runs with classes."""
 
     class_name: str | None = option(
-        "Select one class of runs with --classes, measured against all others.",
+        "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
         flag="--class",
         metavar="NAME",
         complete=words_of_results(lambda result: result.classes),
@@ -72,16 +77,21 @@ class OneClass:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped:
+class Groups:
     """Groups of images, such as the categories of a data set."""
 
     group_by: str | None = option(
         "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
         "meta.csv:weather.",
         metavar="folder|FILE.csv:COLUMN",
-        shown="as the run named them",
+        rare=True,
     )
-    group: str | None = option("Select the images of one group.", metavar="NAME")
+    group: str | None = option("Take the images of one group, or category of a data set.", metavar="NAME", rare=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Groups):
+    """Groups of images that have been counted, perhaps named by their run."""
 
     def of_group(self, results: Sequence[Result]) -> list[Result]:
         """Give the results of the images of the chosen group; all where none is chosen."""
@@ -117,27 +127,17 @@ class Grouped:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resampling:
-    """How images are resampled."""
+class Leveled:
+    """Whether there are intervals, and of which level."""
 
     intervals: float | None = option(
         "Add intervals over images at this confidence level in percent: 95.", metavar="PERCENT"
     )
-    replicates: int | None = option("Set the number of resamples.", shown="2000", least=1, rare=True)
-    seed: int | None = option("Set the seed of the resamples.", shown="0", least=0, rare=True)
-
-    def refuse_idle(self, where: str) -> None:
-        """Refuse options that say how intervals are drawn where none are."""
-        idle = [f"--{name}" for name in ("replicates", "seed") if getattr(self, name) is not None]
-        if idle:
-            raise ArgumentError(f"{' and '.join(idle)} {verb(len(idle), 'say')} how images are resampled; {where}")
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """The options as keywords of `Result.intervals`."""
-        replicates = 2000 if self.replicates is None else self.replicates
-        level = level_of(95 if self.intervals is None else self.intervals)
-        return {"level": level, "replicates": replicates, "seed": self.seed or 0}
+    def level(self) -> float | None:
+        """The confidence level as a share."""
+        return None if self.intervals is None else level_of(self.intervals)
 
 
 def level_of(per_cent: float) -> float:
@@ -163,11 +163,10 @@ class Chosen:
 
     def require(self, methods: Collection[str]) -> None:
         """Refuse methods of which no run is complete."""
-        missing = {run.method: run for run in self.stopped if run.method in methods}
-        for result in self.results:
-            missing.pop(result.method, None)
-        for run in missing.values():
-            raise self.not_complete(run)
+        complete = {result.method for result in self.results}
+        for run in self.stopped:
+            if run.method in methods and run.method not in complete:
+                raise self.not_complete(run)
 
     def not_complete(self, run: Run) -> DataError:
         """Say that a run is not complete where it must be."""
@@ -195,15 +194,6 @@ def _so_far(run: Run) -> str:
 def outdated(results: Sequence[Result]) -> list[str]:
     """Say which results a later run will replace."""
     return [f"{result.method}: {result.outdated}" for result in results if result.outdated]
-
-
-def chosen_results(
-    path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False
-) -> list[Result]:
-    """Give the results that `chosen_runs` does; say on standard error what is left out or will be replaced."""
-    found = chosen_runs(path, only, class_name, partial=partial)
-    tell(*found.left_out, *outdated(found.results))
-    return found.results
 
 
 def tell(*notes: str) -> None:
@@ -251,19 +241,15 @@ def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Res
 
 
 def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Give the results of each class, of which several methods must have it; others are named on standard error."""
+    """Give the results of each class that several methods have; those that lack some are named on standard error."""
     names = dict.fromkeys(name for result in results for name in result.classes)
     by_class = {name: [one.of_class(name) for one in results if name in one.classes] for name in names}
-    lacking = [result.method for result in results if not result.classes]
-    if not any(len(several) > 1 for several in by_class.values()):
+    found = {name: several for name, several in by_class.items() if len(several) > 1}
+    if not found:
         raise ArgumentError(f"--class all: {_classes_in(path, results)}")
-    if lacking:
-        click.echo(f"left out because they have no classes: {', '.join(lacking)}", err=True)
-    for name in by_class:
-        missing = [one.method for one in results if one.classes and name not in one.classes]
-        if missing:
-            click.echo(f"{name}: left out because they have no such class: {', '.join(missing)}", err=True)
-    return {name: several for name, several in by_class.items() if len(several) > 1}
+    if lacking := [one.method for one in results if not names.keys() <= set(one.classes)]:
+        click.echo(f"left out where they lack a class: {', '.join(lacking)}", err=True)
+    return found
 
 
 def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str | None) -> dict[str, list[Result]]:
@@ -290,16 +276,14 @@ def _classes_in(path: Path, results: Sequence[Result]) -> str:
 
 
 def chosen_methods(found: Chosen, methods: str) -> Chosen:
-    """Give the runs of methods in the order of a list, which names them as `Result.method` or as tables do."""
-    wanted = re.split(r",(?![^(]*\))", methods)  # names in tables hold commas in brackets
+    """Give the runs of methods in the order of a list, which names them as tables do."""
+    wanted = dict.fromkeys(re.split(r",(?![^(]*\))", methods))  # names in tables hold commas in brackets
     found.require(wanted)
-    in_tables = named_as_in_tables(found.results)
-    named = [one if one.method in wanted else run for one, run in zip(in_tables, found.results, strict=True)]
-    if unknown := sorted(set(wanted) - {result.method for result in named}):
-        known = ", ".join(one.method for one in in_tables)
-        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {known}")
-    results = sorted((run for run in named if run.method in wanted), key=lambda run: wanted.index(run.method))
-    return replace(found, results=results, stopped=[run for run in found.stopped if run.method in wanted])
+    known = {one.method: one for one in named_as_in_tables(found.results)}
+    if unknown := sorted(wanted.keys() - known.keys()):
+        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {', '.join(known)}")
+    stopped = [run for run in found.stopped if run.method in wanted]
+    return replace(found, results=[known[name] for name in wanted], stopped=stopped)
 
 
 def named_as_in_tables(results: Sequence[Result]) -> list[Result]:

@@ -10,8 +10,7 @@ import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument
-from segbench.cli.printing import print_results, print_saved
-from segbench.cli.progress import Shown, progress_of
+from segbench.cli.printing import Shown, print_results, print_saved, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
 from segbench.core.options import option
@@ -29,44 +28,40 @@ class Nms(Shown):
     radius: int = option("Compare with neighbours along the normal up to this distance.", 1, least=0)
     border: int = option("Fade a margin of this many pixels to 0.", 5, least=0)
     multiplier: float = option("Multiply a score by this before it is compared; above 1, near ties are kept.", 1.01)
-    smoothing: int = option("Smooth first with a triangle filter of this radius; 0 for none.", 1, least=0)
-    bits: int = option("Write PNGs of 8 bits, as most scripts do, or of 16.", 8)
+    bits: Literal["8", "16"] = option("Write PNGs of 8 bits, as most scripts do, or of 16.", "8")
     invert: bool = option("Treat low values as boundary, for black edges on white.", False)
 
     def __call__(self) -> None:
         from segbench.aggregator.writing import identity_of, refuse_inputs, write_file
         from segbench.loaders.listing import list_place
 
-        if self.bits not in (8, 16):
-            raise ArgumentError(f"--bits is {self.bits}, expected 8 or 16")
         if self.out_dir.resolve() == Path(self.in_dir).resolve():
             raise ArgumentError(f"{self.out_dir} is the folder read from; give another to write to")
         listing = list_place(self.in_dir)
-        failures = []
+        failures: dict[Source, DataError] = {}
         notes = dict.fromkeys(listing.notes)
-        targets = [self.out_dir / f"{entry.stem}.png" for entry in listing.entries]
-        refuse_inputs(targets, (entry.source for entry in listing.entries))
+        targets = {entry.source: self.out_dir / f"{entry.stem}.png" for entry in listing.entries}
+        refuse_inputs([*targets.values()], targets)
         written: set[tuple[int, int] | None] = set()
         with progress_of("nms", self.progress) as tally:
-            for done, (entry, target) in enumerate(zip(listing.entries, targets, strict=True), start=1):
+            for done, (source, target) in enumerate(targets.items(), start=1):
                 try:
-                    png, said = self._suppressed(entry.source)
-                except DataError as error:
-                    failures.append(str(DataError(str(entry.source), error.what, error.hint)))
-                else:
+                    png, said = self._suppressed(source)
                     if identity_of(target) in written:
                         what = f"would overwrite {target}, which was written for another name"
-                        failures.append(str(DataError(str(entry.source), what, "rename one")))
-                    else:
-                        write_file(target, png, hint="give another folder", make_folder=True)
-                        written.add(identity_of(target))
+                        raise DataError(str(source), what, "rename one")  # noqa: TRY301  as those of decoders
+                except DataError as error:
+                    failures[source] = DataError(str(source), error.what, error.hint)
+                else:
+                    write_file(target, png, hint="give another folder", make_folder=True)
+                    written.add(identity_of(target))
                     notes |= dict.fromkeys(said)
-                tally(done, len(listing.entries))
+                tally(done, len(targets))
         for note in notes:
             click.echo(note, err=True)
-        click.echo(f"written: {many(len(listing.entries) - len(failures), 'map')} in {self.out_dir}", err=True)
+        click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
-            listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *failures])
+            listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *map(str, failures.values())])
             raise DataError(self.in_dir, listed)
 
     def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
@@ -83,12 +78,11 @@ class Nms(Shown):
         soft = as_shares(decoded.array)
         if self.invert:
             soft = mirrored(soft)
-        thin = suppress(
-            soft, radius=self.radius, border=self.border, multiplier=self.multiplier, smoothing=self.smoothing
-        )
+        thin = suppress(soft, radius=self.radius, border=self.border, multiplier=self.multiplier)
         if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
             raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
-        levels = np.rint(thin * (2**self.bits - 1)).astype(f"u{self.bits // 8}")
+        bits = int(self.bits)
+        levels = np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}")
         png = iio.imwrite("<bytes>", levels, extension=".png")
         return png, (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
 

@@ -48,7 +48,7 @@ VERBS = {
     "show thresholds": lambda file, _: ("show", file, "--per-threshold", "--format", "json"),
     "compare": lambda file, _: ("compare", file, "--replicates", 5),
     "plot": lambda file, folder: ("plot", file, "-o", folder / "pr.svg"),
-    "report": lambda file, folder: ("report", file, "-o", folder / "page.html", "--replicates", 5),
+    "report": lambda file, folder: ("report", file, "-o", folder / "page.html"),
     "merge": lambda file, folder: ("merge", file, "-o", folder / "merged.segbench"),
 }
 

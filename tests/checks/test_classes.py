@@ -68,12 +68,12 @@ def test_sound_classes_have_no_finding(found):
 
 def test_scores_that_run_backwards_name_their_classes(found):
     every = found(lambda stack: levels(1 - stack))["inverted"]
-    assert every["message"].startswith("scores of all 3 classes are higher on negatives")
+    assert every["message"].startswith("all 3 classes: scores are higher on negatives")
     assert every["flag"] == "--invert"
     assert every["count"] == 9
     assert found(options=["--invert"])["inverted"]["flag"] == "leave out --invert"
     one = found(of_class(1, np.invert))["inverted"]
-    assert "scores of person (label 1) are higher" in one["message"]
+    assert one["message"].startswith("person (label 1): scores are higher")
     assert "which map belongs to which class" in one["flag"]
 
 
@@ -84,7 +84,7 @@ def test_classes_in_another_order_look_inverted(found):
 def test_a_class_that_was_never_written(found):
     constant = found(of_class(2, np.zeros_like))
     assert constant.keys() == {"constant"}
-    assert "maps of car (label 2) are constant" in constant["constant"]["message"]
+    assert "car (label 2): 3 predictions of 3 inspected are constant" in constant["constant"]["message"]
     assert constant["constant"]["files"][0]["detail"] == "all 0"
 
 
@@ -100,7 +100,7 @@ def test_levels_range_and_number_of_scores_are_judged_over_all_classes(found):
 
 def test_scores_clipped_at_the_top(found):
     clipped = found(of_class(0, lambda one: np.where(one > 60, 255, one).astype(np.uint8)))
-    assert "in maps of road (label 0)" in clipped["saturated"]["message"]
+    assert clipped["saturated"]["message"].startswith("road (label 0): ")
 
 
 def test_scores_that_are_not_finite_stop_their_image_once(segbench, tmp_path):

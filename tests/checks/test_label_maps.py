@@ -70,7 +70,7 @@ class TestPixels:
         assert finding["severity"] == "error"
         assert finding["about"] == "prediction"
         assert finding["images"] == ["im0", "im1", "im2", "im3"]
-        assert "4 of 4 predictions inspected are label maps" in finding["message"]
+        assert "4 predictions of 4 inspected are label maps" in finding["message"]
         assert "--classes 0-18" in finding["flag"]
         assert "masks of 0 and 255" in finding["flag"]
         assert "no-check" not in finding["flag"]
@@ -107,7 +107,7 @@ class TestPixels:
             as_palette(np.asarray(Image.open(path))).save(path)
         answer = segbench("check", *folders, *options)
         assert answer.code == 1
-        assert "label-map: 4 of 4 predictions" in answer.out
+        assert "label-map: 4 predictions of 4" in answer.out
         assert "colours" in answer.out
         assert "turned to grey" not in answer.out
 

@@ -189,6 +189,6 @@ def test_the_human_point_of_one_annotator_is_undefined_wherever_it_is_shown(segb
     assert "no boundaries of two annotators" in answer.out + answer.err
     for kind in ("pr", "f", "images"):
         assert segbench("plot", kept, "--kind", kind, "-o", tmp_path / f"{kind}.png").code == 0
-    assert segbench("show", kept, "--intervals", "95", "--replicates", "20").code == 0
+    assert segbench("show", kept, "--intervals", "95").code == 0
     assert segbench("report", kept, "-o", tmp_path / "r.html").code == 0
     assert segbench("export", kept, "--bsds", tmp_path / "official").code == 0

@@ -49,6 +49,12 @@ class TestAnswer:
         assert first.startswith("good leads fair by .")
         assert first.endswith(" ODS F (p < .0001); it is significantly better than every other method")
 
+    def test_of_the_same_predictions_says_so(self, segbench, tmp_path):
+        truth, one = write_methods(tmp_path, {"one": 2})
+        kept = counted(segbench, tmp_path / "r.segbench", truth, one, f"again={one}")
+        said = segbench("compare", kept).err
+        assert "one and again have the same predictions, byte for byte, so that no metric differs\n" in said
+
     def test_has_a_row_per_method_the_best_first_with_letters(self, segbench, results):
         lines = segbench("compare", results).out.splitlines()
         rows = [line.split() for line in lines[3:6]]

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 from cases import write_folder
 
-PROGRAM = "import sys\nfrom segbench.cli.main import program\nprint('ready', file=sys.stderr, flush=True)\nprogram()"
+PROGRAM = """
+import signal, sys
+from segbench.cli.main import program
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
+print('ready', file=sys.stderr, flush=True)
+program()
+"""
 
 RUN = ("pixels", "gt", "pred", "--no-check")
 
@@ -69,8 +75,8 @@ def test_ends_all_processes_with_one_message(folders, command, delay):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lists processes as Linux does")
-@pytest.mark.parametrize("whom", ["kill", "killpg"])
-def test_sigterm_ends_workers_and_says_how_to_continue(folders, whom, tmp_path):
+@pytest.mark.parametrize(("whom", "number"), [("kill", 15), ("killpg", 15), ("killpg", 1)])  # SIGTERM and SIGHUP
+def test_a_signal_ends_workers_and_says_how_to_continue(folders, whom, number, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *RUN, "-j", "2", "-o", tmp_path / "r.segbench"], cwd=folders[0].parent,
         start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -78,7 +84,7 @@ def test_sigterm_ends_workers_and_says_how_to_continue(folders, whom, tmp_path):
     while not (tmp_path / "r.segbench-wal").exists():
         time.sleep(0.02)
     time.sleep(0.3)  # workers start
-    getattr(os, whom)(process.pid, signal.SIGTERM)
+    getattr(os, whom)(process.pid, number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 143
     assert "stopped" in err

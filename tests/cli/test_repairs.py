@@ -24,13 +24,6 @@ def the_run(answer):
     return run
 
 
-def test_without_a_rule_the_flag_is_named(segbench, folders):
-    answer = segbench("pixels", *folders)
-    assert answer.code == 1
-    assert "first: 2 annotators" in answer.out
-    assert "--annotators majority, any, all or each" in answer.out
-
-
 def test_repairs_reach_the_run(segbench, folders):
     write_folder(folders[1], {"second.npy": np.pad(SECOND_SCORES * 100, ((0, 1), (0, 2)))})
     write_folder(folders[1], {"first.npy": FIRST_SCORES * 100})

@@ -86,13 +86,13 @@ def test_sets_are_named_in_every_format(segbench, files):
 
 def test_intervals_belong_to_their_set_and_notes_on_all_sets_are_said_once(segbench, files, tmp_path):
     answer = segbench("show", files / "a.segbench", files / "b_2.segbench", "--metrics", "ods_f", "--intervals", "95",
-                      "--replicates", "50", "--only", "protocol:pixels")  # fmt: skip
+                      "--only", "protocol:pixels")  # fmt: skip
     assert re.search(r"^poor +\.\d{4} +\.\d{4}\n  95 % low +\.\d{4} +\.\d{4}\n", answer.out, re.MULTILINE)
     assert answer.out.splitlines().count("3 images: intervals over fewer than 10 are unreliable") == 1
     truth, poor = write_methods(tmp_path / "more", {"poor": 1.0}, images=4)
     segbench("pixels", truth, poor, "-o", tmp_path / "more.segbench")
     both = files / "a.segbench", tmp_path / "more.segbench"
-    answer = segbench("show", *both, "--intervals", "95", "--replicates", "5")
+    answer = segbench("show", *both, "--intervals", "95")
     assert "\na: 3 images: intervals over fewer than 10" in answer.out
     assert "\nmore: 4 images: intervals over fewer than 10" in answer.out
 

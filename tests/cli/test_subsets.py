@@ -31,6 +31,13 @@ class TestImages:
         assert run["images"] == 3
         assert "|subset:3 of 9|" in run["signature"]
 
+    def test_a_name_that_begins_as_comments_do(self, segbench, folders):
+        for place in ("gt", "a"):
+            (folders / place / "im00.png").rename(folders / place / "#im.png")
+        (folders / "images.txt").write_text("#im is a comment, and\n[#]im\n")
+        (run,) = runs(segbench("pixels", "gt", "a", "--images", "images.txt", "--format", "json"))
+        assert "|subset:1 of 9|" in run["signature"]
+
     @pytest.mark.usefixtures("folders")
     def test_unknown_names_stop_a_run_and_are_checked(self, segbench):
         for words in ("pixels gt a", "pixels gt a --no-check", "check pixels gt a"):

@@ -84,7 +84,7 @@ class TestImages:
         assert human["image_undefined"]["same"] == {"area_pr": "one threshold makes no curve"}
 
     def test_page(self, segbench, kept, tmp_path):
-        assert segbench("report", kept, "-o", tmp_path / "r.html", "--replicates", "20").code == 0
+        assert segbench("report", kept, "-o", tmp_path / "r.html").code == 0
         page = (tmp_path / "r.html").read_text()
         rows = re.findall(
             r'data-v="(alone|apart|blank|same)">.*?</th><td class="text" data-v="(\w+)">.*?\n<td data-v="([^"]*)"', page
@@ -100,7 +100,8 @@ class TestSets:
     def test_intervals_leave_out_images_of_one_annotator(self):
         one = BoundaryCounts([1.0], [8], [10], [9], [10])
         alone = BoundaryCounts([1.0], [0], [0], [0], [0])
-        human = Result("human", "boundaries", {"thresholds": "annotators"}, "data:0", {"a": one, "b": one, "c": one})
+        other = BoundaryCounts([1.0], [9], [10], [8], [10])
+        human = Result("human", "boundaries", {"thresholds": "annotators"}, "data:0", {"a": one, "b": other, "c": one})
         more = Result("human", "boundaries", human.settings, "data:0", {**human.counts, "x": alone, "y": alone})
         drawn = more.intervals(replicates=500)
         assert dict(drawn) == dict(human.intervals(replicates=500))

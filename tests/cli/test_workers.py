@@ -23,7 +23,6 @@ class TestWhereImagesAreCounted:
         [
             (["--dask", "tcp://host:8786", "-j", "2"], 2, "started with it"),
             (["--dask", "nonsense"], 2, "'nonsense' is not the address of a Dask scheduler"),
-            (["--fresh"], 2, "name the file with -o"),
         ],
     )
     def test_wrong_options(self, segbench, papers, options, code, message):
