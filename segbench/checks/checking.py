@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache, partial
 from os import PathLike
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -139,7 +139,8 @@ def check_methods(
     quick: bool = False,
 ) -> list[Report]:
     """Check several methods, where `quick` with archives shut and no files compared; each header is read once."""
-    read = cast("Read", cache(_header_on_disk if quick else read_header))
+    read_once = cast("Read", cache(read_header))
+    read = partial(_header_on_disk, read_once) if quick else read_once
     as_repairs(repairs, protocol.reads)
     return [
         _check(pairing, protocol, repairs, read, method=method, sample=sample, quick=quick)
@@ -223,17 +224,18 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
 
+Item = TypeVar("Item")
 _UNREAD = Header()  # one for all, of very many
 
 
-def _header_on_disk(path: Source, role: Role) -> Header:
+def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
     """Leave members of archives unread: reading a header costs as much as reading the member."""
-    return read_header(path, role) if isinstance(path, LocalFile) else _UNREAD
+    return read(path, role) if isinstance(path, LocalFile) else _UNREAD
 
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:
     """Give the sizes that differ where only decoding shows it."""
-    predictions = {files.name: shown(files.prediction) for files in samples}
+    predictions = {files.name: shown(files.prediction) for files in samples if files.name in failures}
     for image, error in failures.items():
         if isinstance(error, SizeError):
             role: Role = "prediction" if error.path == predictions[image] else "ground truth"
@@ -284,11 +286,11 @@ def probes_of(
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
     """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
     unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
-    sound = [files for files in samples if files.name not in unsound]
+    sound = [k for k, files in enumerate(samples) if files.name not in unsound]
     odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
-    if sample is None:
-        return [*sound, *odd]
-    return [*_spread(sound, sample), *odd[:_MOST_ODD]]
+    if sample is not None:
+        sound, odd = _spread(sound, sample), odd[:_MOST_ODD]
+    return [*map(samples.__getitem__, sound), *odd]
 
 
 def _repairable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
@@ -299,6 +301,6 @@ def _repairable(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int 
     return left if sample is None else _spread(left, sample)
 
 
-def _spread(samples: Sequence[SampleFiles], count: int) -> list[SampleFiles]:
+def _spread(samples: Sequence[Item], count: int) -> list[Item]:
     count = min(count, len(samples))
     return [samples[place * len(samples) // count] for place in range(count)]

@@ -44,7 +44,7 @@ class Surveyed(NamedTuple):
     """Files with another EXIF orientation than the first file of their image."""
     predictions: Mapping[Source, Header]
     lengths: Mapping[Source, int]
-    """Of all files in bytes, 0 where it is not known."""
+    """Of files in bytes, where it is known."""
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
@@ -69,10 +69,11 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 broken.setdefault(files.name, error)
                 continue
             headers.append((path, role, header))
-            lengths[path] = header.size
+            if header.size:
+                lengths[path] = header.size
             if header.odd:
                 odd[files.name] = None
-            if role == "prediction":
+            if role == "prediction" and header.dtype:
                 predictions[path] = header
         misfits += _misfits(files.name, headers, reads, repairs)
         turned += _turned(headers)

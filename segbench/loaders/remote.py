@@ -17,8 +17,17 @@ from urllib.parse import unquote
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.source import Listing, inner_name, listing_of, masked, split_extension, url_path
+from segbench.loaders.decoded import shown
+from segbench.loaders.source import (
+    Entries,
+    Listing,
+    inner_name,
+    listing_of,
+    masked,
+    split_extension,
+    split_suffix,
+    url_path,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ def list_url(url: str) -> Listing:
     name = shown(masked(url))
     files, root = _file_system(url, os.getpid())
     try:
-        found = list(_walk(files, root, url))
+        found = list(_walk(files, root))
     except FileNotFoundError:
         raise DataError(name, "there is no such folder", "check the URL") from None
     except Exception as error:  # noqa: BLE001  each protocol has errors of its own
@@ -71,11 +80,14 @@ def list_url(url: str) -> Listing:
             f"check the URL; a web server must show its folders, or give a list of the files: {format_setting('pairs')}"
         )
         raise DataError(name, "lists no file", hint)
-    return listing_of(name, found, Counter())
+    entries = Entries(lambda inside, k: Remote(url, inside, found[k][1]), 1)
+    for k, (inside, _) in enumerate(found):
+        entries.add(*split_suffix(inside), k)
+    return listing_of(name, entries, Counter())
 
 
-def _walk(files: Any, root: str, url: str) -> Iterator[tuple[str, Source]]:  # noqa: ANN401  fsspec is untyped
-    """Give every file, and let no sub-folder that fails go missing."""
+def _walk(files: Any, root: str) -> Iterator[tuple[str, str]]:  # noqa: ANN401  fsspec is untyped
+    """Give every file's path in the folder and on the server, and let no sub-folder that fails go missing."""
     web = root.startswith(("http://", "https://"))
     start = root.rstrip("/")
     for _, _, infos in files.walk(root, on_error="raise", detail=True):
@@ -86,7 +98,7 @@ def _walk(files: Any, root: str, url: str) -> Iterator[tuple[str, Source]]:  # n
                 continue  # the links by which a server sorts its listing
             named = inner_name(unquote(inside) if web else inside)
             if named is not None:
-                yield named, Remote(url, named, path)
+                yield named, path
 
 
 @lru_cache(maxsize=64)
