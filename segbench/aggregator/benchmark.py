@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 
@@ -224,31 +226,30 @@ def evaluate_pairing(
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []
-    reused = 0
+    done = reused = 0
     with ExitStack() as stack:
         path = None if results is None else Path(as_path(results, "results"))
         store = None if path is None else stack.enter_context(ResultsFile(path, create=True))
-        here: dict[str, Outcome] = {}
-        elsewhere: dict[str, Outcome] = {}
-        if store:
-            key = store.begin(run, fresh=fresh)
-            here, elsewhere = store.known(run, key)
-        known = elsewhere | here
+        begun = store.begin(run, fresh=fresh) if store else None
+        known = partial(store.known, begun) if store and begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
-            reused += sum(outcome is known.get(outcome.name) for outcome in batch)
-            saved = [outcome for outcome in batch if outcome is not here.get(outcome.name)]
-            outcomes += [outcome for outcome in batch if outcome is here.get(outcome.name)]
-            if store:
-                store.save(key, run, saved)
-            outcomes += store.left(run, saved) if store else saved
+            if store and begun:
+                store.save(begun, run, batch)
+            else:
+                outcomes += batch
+            done += len(batch)
+            reused += sum(one.unchanged for one in batch)
             if progress:
-                progress(len(outcomes), len(pairing.files))
-        result = replace(assemble(run, protocol, outcomes, file=str(store.path) if store else ""), reused=reused)
-        if store:
-            finish(store, key, run, outcomes, result)
+                progress(done, len(pairing.files))
+        found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
+        if store and begun:
+            found = store.counted(begun, run, sorted(files.name for files in pairing.files))
+        result = replace(assemble(run, protocol, found, path), reused=reused)
+        if store and begun:
+            finish(store, begun, run, result)
     if result.failed:
         warnings.warn(
-            f"{of_all(len(result.failed), len(outcomes), 'image')} could not be counted "
+            f"{of_all(len(result.failed), done, 'image')} could not be counted "
             f"and {verb(len(result.failed), 'are')} left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
