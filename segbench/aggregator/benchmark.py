@@ -243,7 +243,7 @@ def evaluate_pairing(
                 progress(done, len(pairing.files))
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
         if store and begun:
-            found = store.counted(begun, run, sorted(files.name for files in pairing.files))
+            found = store.counted(begun, run, sorted(pairing.names))
         result = replace(assemble(run, protocol, found, path), reused=reused)
         if store and begun:
             finish(store, begun, run, result)

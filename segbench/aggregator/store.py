@@ -288,7 +288,7 @@ class PackedCounts(Mapping[str, bytes]):
 
 
 class Begun(NamedTuple):
-    """A run that was begun, by its key, and the keys of runs with images that need not be counted again."""
+    """A run that was begun, by its key, and the keys of runs with images that need not be counted again, if any."""
 
     key: int
     here: list[int]  # this run, and a complete one of the same
@@ -378,13 +378,18 @@ class ResultsFile:
             images = "" if run.images is None else f"images:{run.images}"
             key = self._write_run(run, complete=False, signature=images, version=__version__)
             others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
-            elsewhere = self._database.execute(others, (*identity, *identity, __version__)).fetchall()
-            return Begun(key, self._here(key, run), [*chain.from_iterable(elsewhere)])
+            elsewhere = self._database.execute(others, (*identity, *identity, __version__))
+            return Begun(key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
 
     def _here(self, key: int, run: Run) -> list[int]:
-        """Give the key of a run that was begun, and that of the complete one of the same."""
+        """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""
         complete = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
-        return [key, *chain.from_iterable(self._database.execute(complete, (*run.identity, __version__)))]
+        found = self._database.execute(complete, (*run.identity, __version__))
+        return self._with_images([key, *chain.from_iterable(found)])
+
+    def _with_images(self, keys: Iterable[int]) -> list[int]:
+        query = "SELECT 1 FROM images WHERE run = ?"
+        return [key for key in list(keys) if self._database.execute(query, (key,)).fetchone()]
 
     def counted(self, begun: Begun, run: Run, names: Sequence[str]) -> Iterator[Outcome]:
         """Give what came of images of a run, counted now or before; another process may have completed it meanwhile."""
@@ -417,13 +422,14 @@ class ResultsFile:
 
     def known(self, begun: Begun, name: str) -> str | None:
         """Give the digest of the files of an image that was counted."""
-        return self._known(begun, name)[1]
+        with self._readable():
+            return self._known(begun, name)[1]
 
     def _known(self, begun: Begun, name: str) -> tuple[int, str | None]:
+        query = "SELECT digest FROM images WHERE (run, name) = (?, ?) AND counts IS NOT NULL"
         for key in (*begun.here, *begun.elsewhere):
-            found = self.stored(key, name)
-            if found and found[1]:
-                return key, found[0]
+            for (digest,) in self._database.execute(query, (key, name)):
+                return key, digest
         return 0, None
 
     def replaced(self, begun: Begun, run: Run, result: Result) -> Replaced:
@@ -454,7 +460,7 @@ class ResultsFile:
             self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             unchanged = [one.name for one in outcomes if one.unchanged]
             failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
-            self._database.executemany(failed, ((key, name) for name in unchanged))
+            self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
             columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
             copied = f"INSERT INTO images SELECT ?, {columns} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
             found = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
@@ -498,10 +504,11 @@ class ResultsFile:
             others, ours = [], 0
             stored = "SELECT name, digest, counts IS NULL FROM images WHERE run = ?"
             for name, digest, failed in self._database.execute(stored, (complete,)):
-                if name not in result.digests and name not in result.failed:
+                wanted = result.digests.get(name)
+                if wanted is None and name not in result.failed:
                     others.append((complete, name))
                 else:
-                    ours += name in result.failed if failed else result.digests.get(name) == digest
+                    ours += name in result.failed if failed else wanted == digest
             images = len(result.digests) + len(result.failed)
             if not ours == images == (run.images or images):
                 what = f"another process counted other images for the run of {run.method!r} meanwhile"
@@ -551,8 +558,8 @@ class ResultsFile:
                 if names and names[place : place + 1] != [name]:
                     continue
                 held += len(one.counts or b"")
-                left = one.counts if held <= most else one.counts and b""
-                yield one._replace(name=names[place] if names else name, counts=left)
+                shared = names[place] if names else name
+                yield one._replace(name=shared, counts=one.counts if held <= most else one.counts and b"")
 
     def counts_from(self, run: Run, name: str, digests: Mapping[str, str]) -> dict[str, bytes]:
         """Read the packed counts of an image, and of some that follow; of two runs of the same the like one first."""

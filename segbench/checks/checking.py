@@ -235,7 +235,9 @@ def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
 
 def _misfits(samples: Sequence[SampleFiles], failures: Mapping[str, DataError]) -> Iterator[Misfit]:
     """Give the sizes that differ where only decoding shows it."""
-    predictions = {files.name: shown(files.prediction) for files in samples if files.name in failures}
+    if not failures:
+        return
+    predictions = {files.name: shown(files.prediction) for files in samples}
     for image, error in failures.items():
         if isinstance(error, SizeError):
             role: Role = "prediction" if error.path == predictions[image] else "ground truth"
@@ -286,8 +288,11 @@ def probes_of(
 def _chosen(samples: Sequence[SampleFiles], surveyed: Surveyed, sample: int | None) -> list[SampleFiles]:
     """Choose what is decoded: a few of the images that look sound, evenly spread, and those that look damaged."""
     unsound = {misfit.image for misfit in surveyed.misfits} | surveyed.broken.keys() | set(surveyed.odd)
-    sound = [k for k, files in enumerate(samples) if files.name not in unsound]
-    odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
+    sound: Sequence[int] = range(len(samples))
+    odd: list[SampleFiles] = []
+    if unsound:
+        sound = [k for k, files in enumerate(samples) if files.name not in unsound]
+        odd = [files for files in samples if files.name in surveyed.odd and files.name not in surveyed.broken]
     if sample is not None:
         sound, odd = _spread(sound, sample), odd[:_MOST_ODD]
     return [*map(samples.__getitem__, sound), *odd]

@@ -307,12 +307,12 @@ class PairedFiles(Sequence[SampleFiles]):
     def __init__(
         self, names: Sequence[str], truths: _Column, predictions: _Column | None, field: _Column | Source | None
     ) -> None:
-        self._names, self._truths, self._predictions, self._field = names, truths, predictions, field
+        self.names, self._truths, self._predictions, self._field = names, truths, predictions, field
 
     def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
         if isinstance(k, slice):
             return [self[place] for place in range(*k.indices(len(self)))]
-        name, k = self._names[k], k % len(self)
+        name, k = self.names[k], k if k >= 0 else k + len(self)
         truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
         prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
         tags = of_predictions.tags(k) if of_predictions else ()
@@ -320,7 +320,7 @@ class PairedFiles(Sequence[SampleFiles]):
         return SampleFiles(name, truths, prediction, field, tuple(scales), tags)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self.names)
 
 
 @dataclass(frozen=True)
@@ -341,9 +341,15 @@ class Pairing:
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
         chosen = len(self.files) + len(self.left_out)
-        field = {"field": "yes"} if any(one.field for one in self.files) else {}
+        first = next((one for one in self.files if not self.inputs.pairs or one.field), None)
+        field = {"field": "yes"} if first and first.field else {}
         subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
         return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the images."""
+        return self.files.names if isinstance(self.files, PairedFiles) else [files.name for files in self.files]
 
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""
