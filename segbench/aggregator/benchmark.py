@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
+from inspect import signature
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
@@ -140,24 +141,12 @@ def evaluate(
     >>> round(result.summary["ods_f"], 3), list(result.counts)
     (0.8, ['a', 'b'])
     """
+    arguments = {**locals()}
     protocol = as_protocol(protocol)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
-        patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-        beside = {
-            "prediction": prediction,
-            "pairs": pairs,
-            "field": field,
-            **{name: None if pattern == "*" else pattern for name, pattern in patterns.items()},
-            "negatives": negatives or None,
-            "images": images,
-            "allow_missing": allow_missing or None,
-            "fresh": fresh or None,
-            "repairs": None if repairs == Repairs() else repairs,
-            "thresholds": thresholds,
-            "results": results,
-            "executor": executor,
-        }
-        if given := [name for name, value in beside.items() if value is not None]:
+        defaults = signature(evaluate).parameters
+        beside = set(defaults) - {"ground_truth", "protocol", "method", "progress"}
+        if given := [name for name, value in arguments.items() if name in beside and value != defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"

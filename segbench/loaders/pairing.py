@@ -33,7 +33,8 @@ from segbench.loaders.file_list import Images, as_images, column_of, has_fields,
 from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place, source_of
-from segbench.loaders.source import Entries, LocalFile, absolute, is_url, masked, method_name, split_extension
+from segbench.loaders.source import Entries, absolute, is_url, masked, method_name, split_extension
+from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
 
 Place = str | PathLike[str] | None
 
@@ -241,35 +242,6 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     """Give a sort key under which numbers count as numbers."""
     parts = filter(None, _DIGITS.split(text))
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
-
-
-class SampleFiles(NamedTuple):
-    """The files of one image."""
-
-    name: str  # which they share, in Unicode's composed form; characters that cannot be printed are escaped
-    ground_truths: tuple[Source, ...]  # one per annotator, in natural order of their tags; none if all is negative
-    prediction: Source
-    field: Source | None = None  # the mask of the pixels that count
-    scales: tuple[Source, ...] = ()  # after `prediction`: label maps of further scales, or maps of further classes
-    tags: tuple[str, ...] = ()  # of `prediction` and `scales`, where the pattern has any
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """All of them."""
-        field = () if self.field is None else (self.field,)
-        return (*self.ground_truths, self.prediction, *self.scales, *field)
-
-    def within(self, folder: Path) -> SampleFiles:
-        """Give the same files with absolute paths, where they are relative to a folder."""
-
-        def whole(source: Source) -> Source:
-            return source.within(folder) if isinstance(source, LocalFile) else source
-
-        if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
-            return self
-        field = None if self.field is None else whole(self.field)
-        truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
-        return self._replace(ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
 
 
 class _Named(NamedTuple):
@@ -511,13 +483,9 @@ def _paired(inputs: Inputs) -> Pairing:
 
 def _from_list(inputs: Inputs, place: str) -> Pairing:
     found = read_list(place, inputs.column, images=inputs.images, allow_missing=inputs.allow_missing)
-    files = []
-    for row in found.rows:
-        prediction, *scales = row.predictions or row.ground_truths[:1]
-        files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
     total = len(found.names) if inputs.images else 0
     unknown = _with_nearest(found.unknown, found.names)
-    return Pairing(inputs, tuple(files), found.notes, found.missing, unknown=unknown, total=total)
+    return Pairing(inputs, found.files, found.notes, found.missing, unknown=unknown, total=total)
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:

@@ -139,6 +139,35 @@ KNOWN = frozenset(EXTENSIONS)
 """The extensions of files that are listed."""
 
 
+class SampleFiles(NamedTuple):
+    """The files of one image."""
+
+    name: str  # which they share, in Unicode's composed form; characters that cannot be printed are escaped
+    ground_truths: tuple[Source, ...]  # one per annotator, in natural order of their tags; none if all is negative
+    prediction: Source
+    field: Source | None = None  # the mask of the pixels that count
+    scales: tuple[Source, ...] = ()  # after `prediction`: label maps of further scales, or maps of further classes
+    tags: tuple[str, ...] = ()  # of `prediction` and `scales`, where the pattern has any
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All of them."""
+        field = () if self.field is None else (self.field,)
+        return (*self.ground_truths, self.prediction, *self.scales, *field)
+
+    def within(self, folder: Path) -> SampleFiles:
+        """Give the same files with absolute paths, where they are relative to a folder."""
+
+        def whole(source: Source) -> Source:
+            return source.within(folder) if isinstance(source, LocalFile) else source
+
+        if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
+            return self
+        field = None if self.field is None else whole(self.field)
+        truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
+        return self._replace(ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
+
+
 class Entry(NamedTuple):
     """One file of a folder, an archive or a place on the net."""
 
