@@ -290,7 +290,7 @@ class Accumulator:
         with ResultsFile(results, create=True) as store:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
-            finish(store, begun, run, result)
+            finish(begun, run, result)
         return result
 
     def reset(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
-from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, StoredPool, signature, with_version
+from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature, with_version
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
@@ -138,11 +138,16 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
         wanted = [run.complete or partial for run in runs]
         results, stopped = [], []
         for run, place, is_wanted in zip(runs, _places(runs), wanted, strict=True):
-            result = _stored_result(store, run, alone=sum(wanted) == 1) if is_wanted else None
-            if result is None:
+            if not is_wanted:
                 stopped.append(run)
-            else:
+                continue
+            try:
+                result = stored_result(store, run) if run.complete else _partial_result(store, run)
                 results.append(replace(result, place=place, repeated=run.begun if run.complete else 0))
+            except (ArgumentError, DataError):
+                if run.complete or sum(wanted) == 1:
+                    raise
+                stopped.append(run)  # of images that contradict each other
     if not results:
         hint = "repeat the run; it continues where it stopped"
         if not partial:
@@ -165,18 +170,6 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
     return numbers
 
 
-def _stored_result(store: ResultsFile, run: Run, *, alone: bool) -> Result | None:
-    """Put a stored run together; None for a partial one of images that contradict each other, unless it is alone."""
-    if run.complete:
-        return stored_result(store, run)
-    try:
-        return _partial_result(store, run)
-    except (ArgumentError, DataError):
-        if alone:
-            raise
-        return None
-
-
 def _partial_result(store: ResultsFile, run: Run) -> Result:
     """Put together what a run counted before it stopped."""
     partial = run.begun, run.images
@@ -189,7 +182,7 @@ def _partial_result(store: ResultsFile, run: Run) -> Result:
 
 def stored_result(store: ResultsFile, run: Run) -> Result:
     """Put a complete run of a results file together."""
-    path, pool = str(store.path), store.pooled(run.key)
+    path = str(store.path)
     protocol = protocol_of(run.protocol, run.settings)
     if run.published:
         return Result(
@@ -211,15 +204,17 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
         what = f"the images of {run.method!r} are not those that its signature was made of"
         raise DataError(path, what, _DAMAGED)
     # What belongs to other images, or was changed, is passed over: it can be derived again.
-    if pool is None or pool.digest != result.digest_of(pool.summary, pool.counts):
+    digest, summary, packed = store.pooled(run.key) or ("", "", b"")
+    if not isinstance(packed, bytes) or digest != result.digest_of(summary, packed):
         return signed
-    counts: Any = decode(pool.counts)
+    counts: Any = decode(packed)
     same = type(counts) is protocol.counts
-    return replace(signed, kept=(decode_summary(pool.summary), counts)) if same else signed
+    return replace(signed, kept=(decode_summary(summary), counts)) if same else signed
 
 
-def finish(store: ResultsFile, begun: Begun, run: Run, result: Result) -> None:
+def finish(begun: Begun, run: Run, result: Result) -> None:
     """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced."""
+    store = begun.file
     before = store.replaced(begun, run, result)
     what = f"{store.path}: the run of {run.method!r}"
     if before.images and not result.counts:
@@ -244,4 +239,4 @@ def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
     """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
     if result.counts and isinstance(result.table, Reducing) and result.table.worth_keeping:
         summary, counts = encode_summary(result.summary), encode(result.reduced)
-        store.keep_pooled(key, StoredPool(result.digest_of(summary, counts), summary, counts))
+        store.keep_pooled(key, result.digest_of(summary, counts), summary, counts)

@@ -218,12 +218,11 @@ def evaluate_pairing(
     done = reused = 0
     with ExitStack() as stack:
         path = None if results is None else Path(as_path(results, "results"))
-        store = None if path is None else stack.enter_context(ResultsFile(path, create=True))
-        begun = store.begin(run, fresh=fresh) if store else None
-        known = partial(store.known, begun) if store and begun else dict[str, str]().get
+        begun = stack.enter_context(ResultsFile(path, create=True)).begin(run, fresh=fresh) if path else None
+        known = partial(begun.file.known, begun) if begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
-            if store and begun:
-                store.save(begun, run, batch)
+            if begun:
+                begun.file.save(begun, run, batch)
             else:
                 outcomes += batch
             done += len(batch)
@@ -231,11 +230,11 @@ def evaluate_pairing(
             if progress:
                 progress(done, len(pairing.files))
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
-        if store and begun:
-            found = store.counted(begun, run, sorted(pairing.names))
+        if begun:
+            found = begun.file.counted(begun, run, sorted(pairing.names))
         result = replace(assemble(run, protocol, found, path), reused=reused)
-        if store and begun:
-            finish(store, begun, run, result)
+        if begun:
+            finish(begun, run, result)
     if result.failed:
         warnings.warn(
             f"{of_all(len(result.failed), done, 'image')} could not be counted "

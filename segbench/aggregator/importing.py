@@ -88,7 +88,7 @@ def import_bsds(
                 )
                 begun = store.begin(run)
                 store.save(begun, run, outcomes)
-                finish(store, begun, run, result)
+                finish(begun, run, result)
     return [result for result, _ in imported]
 
 

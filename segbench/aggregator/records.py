@@ -174,15 +174,6 @@ class Run:
         return _written({"protocol": self.protocol, **self.settings})
 
 
-@dataclass(frozen=True)
-class StoredPool:
-    """What was derived from all images of a run: the digest of these, the summary as JSON, reduced counts packed."""
-
-    digest: str
-    summary: str
-    counts: bytes
-
-
 def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any], str], Record]:
     """Let what a function makes of a row be an error that names the results file."""
 
@@ -255,15 +246,6 @@ def read_outcome(row: Sequence[Any]) -> Outcome:
     return Outcome(
         _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
     )
-
-
-@_checked
-def read_pool(row: Sequence[Any]) -> StoredPool:
-    """Read a row of pooled."""
-    digest, summary, counts = row
-    _require_texts(digest, summary)
-    _require(isinstance(counts, bytes), "counts of another type")
-    return StoredPool(digest, summary, counts)
 
 
 @_checked

@@ -30,10 +30,8 @@ from segbench.aggregator.records import (
     Digests,
     Outcome,
     Run,
-    StoredPool,
     read_inputs,
     read_outcome,
-    read_pool,
     read_run,
 )
 from segbench.core.errors import ArgumentError, DataError
@@ -290,6 +288,7 @@ class PackedCounts(Mapping[str, bytes]):
 class Begun(NamedTuple):
     """A run that was begun, by its key, and the keys of runs with images that need not be counted again, if any."""
 
+    file: ResultsFile
     key: int
     here: list[int]  # this run, and a complete one of the same
     elsewhere: list[int]  # of other parts of the set
@@ -379,7 +378,7 @@ class ResultsFile:
             key = self._write_run(run, complete=False, signature=images, version=__version__)
             others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
             elsewhere = self._database.execute(others, (*identity, *identity, __version__))
-            return Begun(key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
+            return Begun(self, key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
 
     def _here(self, key: int, run: Run) -> list[int]:
         """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""
@@ -518,17 +517,17 @@ class ResultsFile:
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete
 
-    def keep_pooled(self, key: int, kept: StoredPool) -> None:
-        """Keep what was derived from all images of a complete run."""
+    def keep_pooled(self, key: int, digest: str, summary: str, counts: bytes) -> None:
+        """Keep what was derived from all images of a complete run: a digest, the summary as JSON, reduced counts."""
         with self._transaction():
-            row = key, kept.digest, kept.summary, kept.counts
+            row = key, digest, summary, counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
-    def pooled(self, key: int) -> StoredPool | None:
-        """Give what was derived from all images of a complete run, if it was kept."""
+    def pooled(self, key: int) -> tuple[Any, ...] | None:
+        """Give what was kept, unchecked; None if nothing was."""
         with self._readable():
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
-        return None if row is None else read_pool(row, str(self.path))
+        return row and tuple(row)
 
     def stored(self, key: int, name: str) -> tuple[str, bool] | None:
         """Give the digest of an image of a run, and whether it was counted; None where the run has no such image."""
