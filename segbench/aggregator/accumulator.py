@@ -291,6 +291,10 @@ class Accumulator:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
             finish(begun, run, result)
+        if results == self.results:  # which holds what the set decided
+            with self._lock:
+                self._digests |= digests
+                self._images |= {one.name: {(): b""} for one in outcomes}
         return result
 
     def reset(self) -> None:

@@ -268,15 +268,13 @@ class PackedCounts(Mapping[str, bytes]):
         self._page: dict[str, bytes] = {}
 
     def __getitem__(self, name: str) -> bytes:
-        page = self._page
-        counts = self.held.get(name) or page.get(name)
-        if counts is None and self._path and name in self.digests:
-            with ResultsFile(self._path) as file:
-                self._page = page = file.counts_from(self._run, name, self.digests)
-            counts = page[name]
-        if counts is None:
+        if counts := self.held.get(name) or self._page.get(name):
+            return counts
+        if self._path is None or name not in self.digests:
             raise KeyError(name)
-        return counts
+        with ResultsFile(self._path) as file:
+            page = self._page = file.counts_from(self._run, name, self.digests)  # which other threads may replace
+        return page[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.digests)
@@ -461,7 +459,7 @@ class ResultsFile:
             failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
             self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
             columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
-            copied = f"INSERT INTO images SELECT ?, {columns} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
+            copied = f"INSERT OR REPLACE INTO images SELECT ?, {columns} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
             found = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
             copies = [(key, run, name) for run, name in found if run in begun.elsewhere]
             self._database.executemany(copied, copies)
