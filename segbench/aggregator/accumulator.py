@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import PackedCounts, ResultsFile
-from segbench.core.arguments import as_path
+from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
@@ -112,14 +112,11 @@ class Accumulator:
         files = protocol.capability(FromFiles)
         if files and files.why_not_arrays:
             raise ArgumentError(files.why_not_arrays)
-        if repeated not in ("refuse", "add", "once"):
-            raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
+        check_choice(repeated, "repeated", get_args(Repeated))
+        check_choice(count_on, "count_on", get_args(CountOn))
         if repeated == "add" and not protocol.counts.of_tiles:
-            raise ArgumentError(
-                f"repeated='add': tiles do not add up in the {protocol.name} protocol; give whole images"
-            )
-        if count_on not in ("auto", "device", "host"):
-            raise ArgumentError(f"count_on is {count_on!r}, expected 'auto', 'device' or 'host'")
+            what = f"tiles do not add up in the {protocol.name} protocol"
+            raise ArgumentError(f"repeated='add': {what}; give whole images")
         if results is not None and repeated != "refuse":
             raise ArgumentError(f"results keeps counts in a file as they come; leave out repeated={repeated!r}")
         self.protocol = protocol
@@ -366,19 +363,15 @@ class Accumulator:
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         return Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
 
-    @property
-    def _tiles(self) -> str:
-        return "repeated='add' for tiles of one image, " if self.protocol.counts.of_tiles else ""
-
     def _joined(self, name: str, held: Packed | None, fresh: Packed) -> Packed:
         """Give the counts of an image with those that came under its name before."""
         if held is None:
             return fresh
         if self.repeated == "refuse":
-            raise ArgumentError(
-                f"{name!r} was counted before; call reset() before the next epoch, or say what a repeated name means: "
-                f"{self._tiles}repeated='once' for a sampler that repeats images"
-            )
+            means = "repeated='add' for tiles of one image, " * self.protocol.counts.of_tiles
+            means += "repeated='once' for a sampler that repeats images"
+            hint = f"call reset() before the next epoch, or say what a repeated name means: {means}"
+            raise ArgumentError(f"{name!r} was counted before; {hint}")
         if self.repeated == "once":
             if held != fresh:
                 raise ArgumentError(f"{name!r} was counted before with other counts, so it is not the same image again")

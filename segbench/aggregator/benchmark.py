@@ -203,6 +203,7 @@ def evaluate_pairing(
             pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
         )
         protocol = passes.after(before.summary)
+    whole = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     tuned = {} if thresholds is None else {"thresholds": thresholds.source}
     run = Run(
         method=shown(method),
@@ -211,7 +212,7 @@ def evaluate_pairing(
         notes=pairing.notes,
         thresholds=() if thresholds is None else tuple(thresholds.values.tolist()),
         inputs=pairing.inputs.absolute().masked(),
-        protocol_json=_protocol_to_json(protocol),
+        protocol_json=json.dumps({"class": type(protocol).__name__} | whole, default=str),
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []
@@ -244,12 +245,6 @@ def evaluate_pairing(
             stacklevel=3,
         )
     return result
-
-
-def _protocol_to_json(protocol: Protocol) -> str:
-    """Write which protocol it is, and all its settings."""
-    settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    return json.dumps({"class": type(protocol).__name__} | settings, default=str)
 
 
 def _refuse_unfit(

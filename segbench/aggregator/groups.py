@@ -16,7 +16,7 @@ from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample
 from segbench.core.table import Table
-from segbench.loaders.columns import read_column
+from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
 from segbench.statistics.group_means import GroupMeans
 
