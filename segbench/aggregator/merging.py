@@ -9,12 +9,11 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
-from segbench.aggregator.records import Outcome, Run, version_of, with_version, without_selection
+from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.store import Begun, ResultsFile
 from segbench.core.errors import ArgumentError, DataError
@@ -24,8 +23,6 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocol_of
 
-_BATCH = 512
-
 
 @dataclass(eq=False)
 class _Merged:
@@ -34,14 +31,13 @@ class _Merged:
     first: Run
     source: str
     begun: Begun
-    images: int = 0
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
 
     def run(self) -> Run:
         """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
-        chosen = self.images + self.missing
+        chosen = self.begun.file.images_of(self.begun) + self.missing
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
             what = f"the parts of {self.first.method!r} have {many(chosen, 'image')}, more than their set of {total}"
@@ -175,26 +171,15 @@ def _add(store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: 
     whole.notes |= dict.fromkeys(run.notes)
     whole.places |= {} if run.inputs is None else dict.fromkeys((replace(run.inputs, merged=()), *run.inputs.merged))
     whole.missing += int(run.settings.get("missing", "0").partition(" ")[0])
-    outcomes = part.outcomes([run.key], whole=True)
-    while batch := list(islice(outcomes, _BATCH)):
-        store.save(whole.begun, whole.first, [one for one in batch if _is_new(store, whole, path, one)])
-
-
-def _is_new(store: ResultsFile, whole: _Merged, path: str, one: Outcome) -> bool:
-    """Return whether no part before has an image, or it failed there and was counted now."""
-    other = store.stored(whole.begun.key, one.name)
-    if other is None:
-        whole.images += 1
-        return True
-    if whole.missing:
-        method = whole.first.method
-        what = f"parts of {method!r} that leave out images without a prediction share images with {whole.source}"
-        raise DataError(path, what, "count parts that share no image, or all images in one run")
-    digest, counted = other
-    if counted and one.counts and digest != one.digest:
-        what = f"{one.name!r} of {whole.first.method!r} was counted with other files than in {whole.source}"
-        raise DataError(path, what, "give the methods different names, or count the image again in one of them")
-    return not counted
+    for image in store.copy(whole.begun, part, run.key):
+        if whole.missing:
+            what = (
+                f"parts of {run.method!r} that leave out images without a prediction share images with {whole.source}"
+            )
+            raise DataError(path, what, "count parts that share no image, or all images in one run")
+        if image.counted and image.counted_there and not image.alike:
+            what = f"{image.name!r} of {run.method!r} was counted with other files than in {whole.source}"
+            raise DataError(path, what, "give the methods different names, or count the image again in one of them")
 
 
 def _set_size(run: Run) -> str:

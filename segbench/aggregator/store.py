@@ -129,8 +129,8 @@ def is_results_file(path: Path) -> bool:
     return head.startswith(_SQLITE) and (ours or log.exists())
 
 
-def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open a database for writing where one may write, else for reading alone."""
+def _uri(path: Path, *, create: bool = False) -> str:
+    """Name a database, for writing where one may write, else for reading alone."""
     if create:
         mode = "mode=rwc"
     elif writable(path) and writable(path.parent):
@@ -139,8 +139,12 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         # Readers of a write-ahead log keep a file beside it. Where there is no log, nothing changes: none is needed.
         log = path.with_name(f"{path.name}-wal")
         mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-    uri = f"{path.absolute().as_uri()}?{mode}"
-    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
+    return f"{path.absolute().as_uri()}?{mode}"
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Open a database."""
+    return sqlite3.connect(_uri(path, create=create), timeout=_PATIENCE, isolation_level=None, uri=True)
 
 
 def writable(place: Path) -> bool:
@@ -290,6 +294,15 @@ class Begun(NamedTuple):
     key: int
     here: list[int]  # this run, and a complete one of the same
     elsewhere: list[int]  # of other parts of the set
+
+
+class Shared(NamedTuple):
+    """An image that a run of another file has, too."""
+
+    name: str
+    alike: bool
+    counted: bool  # here
+    counted_there: bool
 
 
 class Replaced(NamedTuple):
@@ -527,24 +540,36 @@ class ResultsFile:
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return row and tuple(row)
 
-    def stored(self, key: int, name: str) -> tuple[str, bool] | None:
-        """Give the digest of an image of a run, and whether it was counted; None where the run has no such image."""
-        query = "SELECT digest, counts IS NOT NULL FROM images WHERE run = ? AND name = ?"
+    def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:
+        """Add the images of a run of another file where they are new, or failed here; give those that both had."""
+        columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
+        shared = (
+            "SELECT theirs.name, ours.digest = theirs.digest, ours.counts IS NOT NULL, theirs.counts IS NOT NULL "
+            "FROM other.images AS theirs JOIN images AS ours ON (ours.run, ours.name) = (?, theirs.name) "
+            "WHERE theirs.run = ?"
+        )
+        added = (
+            f"INSERT OR REPLACE INTO images SELECT ?, {columns} FROM other.images AS theirs WHERE run = ? "  # noqa: S608  as above
+            "AND NOT EXISTS (SELECT 1 FROM images WHERE (run, name) = (?, theirs.name) AND counts IS NOT NULL)"
+        )
         with self._readable():
-            row = self._database.execute(query, (key, name)).fetchone()
-        return row and (row[0], bool(row[1]))
+            self._database.execute("ATTACH ? AS other", (_uri(other.path),))
+        yield from map(Shared._make, self._database.execute(shared, (begun.key, key)).fetchall())
+        with self._transaction():
+            self._database.execute(added, (begun.key, key, begun.key))
+        self._database.execute("DETACH other")
 
-    def outcomes(
-        self, keys: Sequence[int], names: Sequence[str] | None = None, *, whole: bool = False
-    ) -> Iterator[Outcome]:
+    def images_of(self, begun: Begun) -> int:
+        """Count the images of a run that was begun."""
+        return int(_one(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
+
+    def outcomes(self, keys: Sequence[int], names: Sequence[str] | None = None) -> Iterator[Outcome]:
         """Give what came of images of runs, of the first run that has each, in order of names.
 
-        Of sorted `names` all others are left out. Large counts, and those after the first megabytes, stay in the file
-        unless `whole`.
+        Of sorted `names` all others are left out. Large counts, and those after the first megabytes, stay in the file.
         """
-        large, most = (2**62, 2**62) if whole else (_LARGE, _HELD)
         query = (
-            f"SELECT name, digest, ground_truth_digest, iif(length(counts) > {large}, x'', counts), label_values, "  # noqa: S608  as above
+            f"SELECT name, digest, ground_truth_digest, iif(length(counts) > {_LARGE}, x'', counts), label_values, "  # noqa: S608  as above
             "failure, notes, seconds FROM images WHERE run = ? ORDER BY name"
         )
         path, held = str(self.path), 0
@@ -556,7 +581,7 @@ class ResultsFile:
                     continue
                 held += len(one.counts or b"")
                 shared = names[place] if names else name
-                yield one._replace(name=shared, counts=one.counts if held <= most else one.counts and b"")
+                yield one._replace(name=shared, counts=one.counts if held <= _HELD else one.counts and b"")
 
     def counts_from(self, run: Run, name: str, digests: Mapping[str, str]) -> dict[str, bytes]:
         """Read the packed counts of an image, and of some that follow; of two runs of the same the like one first."""
