@@ -9,19 +9,20 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.aggregator.records import Column, Outcome, Run, Stored, signature
+from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature
 from segbench.aggregator.result import Result
-from segbench.aggregator.store import ResultsFile
-from segbench.core.arguments import as_path
+from segbench.aggregator.store import PackedCounts, ResultsFile
+from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
@@ -34,8 +35,8 @@ from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
 Repeated = Literal["refuse", "add", "once"]
-Packed = Mapping[Facts, bytes | Stored]
-"""Packed counts of one image by the facts they rest on."""
+Packed = Mapping[Facts, bytes]
+"""Packed counts of one image by the facts they rest on; empty where they stay in the results file."""
 
 Arrays = Mapping[Any, Any] | Iterable[Any]
 """Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
@@ -111,14 +112,11 @@ class Accumulator:
         files = protocol.capability(FromFiles)
         if files and files.why_not_arrays:
             raise ArgumentError(files.why_not_arrays)
-        if repeated not in ("refuse", "add", "once"):
-            raise ArgumentError(f"repeated is {repeated!r}, expected 'refuse', 'add' or 'once'")
+        check_choice(repeated, "repeated", get_args(Repeated))
+        check_choice(count_on, "count_on", get_args(CountOn))
         if repeated == "add" and not protocol.counts.of_tiles:
-            raise ArgumentError(
-                f"repeated='add': tiles do not add up in the {protocol.name} protocol; give whole images"
-            )
-        if count_on not in ("auto", "device", "host"):
-            raise ArgumentError(f"count_on is {count_on!r}, expected 'auto', 'device' or 'host'")
+            what = f"tiles do not add up in the {protocol.name} protocol"
+            raise ArgumentError(f"repeated='add': {what}; give whole images")
         if results is not None and repeated != "refuse":
             raise ArgumentError(f"results keeps counts in a file as they come; leave out repeated={repeated!r}")
         self.protocol = protocol
@@ -131,6 +129,7 @@ class Accumulator:
 
     def _forget(self) -> None:
         self._images: dict[str, Packed] = {}
+        self._digests: dict[str, str] = {}  # of images in the results file
         self._known: dict[str, Facts] = {}  # of images that have any, so that each update does not read all images
         self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[str] = set()
@@ -225,7 +224,9 @@ class Accumulator:
                 f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
             )
         images, unnamed, notes = other._packed()
-        self._add(images.items(), self._unpacked(unnamed), notes)
+        stored = other._stored({})
+        whole = ((name, {facts: data or stored[name] for facts, data in held.items()}) for name, held in images.items())
+        self._add(whole, self._unpacked(unnamed), notes)
 
     def compute(self, *, results: str | PathLike[str] | None = None) -> Result:
         """Give the result of all that was added so far; more may be added after.
@@ -256,15 +257,14 @@ class Accumulator:
             notes = tuple(sorted(self._notes))
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        results = self.results if results is None else results
-        stored = Column[bytes]({name: Outcome(name, counts=data) for name, data in packed.items()}, "counts")
-        counts = EncodedCounts(stored, self.protocol.counts)
+        results = self.results if results is None else Path(as_path(results, "results"))
+        counts = EncodedCounts(packed, self.protocol.counts)
         truths = {name: image.ground_truth for name, image in counts.items()}
         if unnamed is not None:
             truths[""] = unnamed.ground_truth
         settings = self._run().settings
-        images = str(len(packed)) if unnamed is None else "unnamed"
-        signed = signature(self.protocol.name, settings, truths, images=images)
+        images = len(packed) if unnamed is None else "unnamed"
+        signed = signature(self.protocol.name, settings, DataDigest(sorted(truths.items())), images=images)
         result = Result(
             self.method,
             self.protocol.name,
@@ -279,10 +279,19 @@ class Accumulator:
             return result
         if unnamed is not None:
             raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
-        outcomes = [_outcome(name, data, truths[name]) for name, data in packed.items()]
+        kept = packed.held if isinstance(packed, PackedCounts) and results == self.results else packed
+        outcomes = [_outcome(name, data, truths[name]) for name, data in kept.items()]
+        digests = self._digests | {one.name: one.digest for one in outcomes}
+        result = replace(result, digests=Digests(sorted(digests.items())))
         run = self._run(notes)
-        with ResultsFile(Path(as_path(results, "results")), create=True) as store:
-            finish(store, store.begin(run), run, outcomes, result)
+        with ResultsFile(results, create=True) as store:
+            begun = store.begin(run)
+            store.save(begun, run, outcomes)
+            finish(begun, run, result)
+        if results == self.results:  # which holds what the set decided
+            with self._lock:
+                self._digests |= digests
+                self._images |= {one.name: {(): b""} for one in outcomes}
         return result
 
     def reset(self) -> None:
@@ -294,14 +303,14 @@ class Accumulator:
         """Give what a pickle holds: settings, and packed counts."""
         images, unnamed, notes = self._packed()
         settings = (self.protocol, self.method, self.repeated, self.count_on, self.results)
-        return {"settings": settings, "counts": (images, unnamed), "notes": sorted(notes)}
+        return {"settings": settings, "counts": (images, unnamed, self._digests), "notes": sorted(notes)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore what `__getstate__` gave."""
         self.protocol, self.method, self.repeated, self.count_on, self.results = state["settings"]
         self._lock = threading.Lock()
         self._forget()
-        self._images, unnamed = state["counts"]
+        self._images, unnamed, self._digests = state["counts"]
         self._known = _with_facts(self._images)
         self._pool(self._unpacked(unnamed))
         self._notes = set(state.get("notes", ()))
@@ -336,40 +345,40 @@ class Accumulator:
             self._notes.update(notes)
 
     def _kept(self, path: Path, images: Mapping[str, Packed]) -> dict[str, Packed]:
-        """Save images in the results file, and give them with large counts left there."""
+        """Save images in the results file, and give them with their counts left there."""
         run, outcomes = self._run(), []
         for name, held in images.items():
             ((facts, data),) = held.items()
-            truth = decode(_read(data), self.protocol.counts).ground_truth
-            outcomes.append(_outcome(name, data, truth)._replace(facts=facts))
+            outcomes.append(_outcome(name, data, decode(data, self.protocol.counts).ground_truth)._replace(facts=facts))
         with ResultsFile(path, create=True) as store:
             store.save(store.begin(run, fresh=not self._images), run, outcomes)
-            return {one.name: {one.facts: one.counts or b""} for one in store.left(run, outcomes)}
+        self._digests |= {one.name: one.digest for one in outcomes}
+        return {one.name: {one.facts: b""} for one in outcomes}
+
+    def _stored(self, held: dict[str, bytes]) -> PackedCounts:
+        """Give the counts in the results file, beside others."""
+        return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
 
     def _run(self, notes: tuple[str, ...] = ()) -> Run:
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         return Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
-
-    @property
-    def _tiles(self) -> str:
-        return "repeated='add' for tiles of one image, " if self.protocol.counts.of_tiles else ""
 
     def _joined(self, name: str, held: Packed | None, fresh: Packed) -> Packed:
         """Give the counts of an image with those that came under its name before."""
         if held is None:
             return fresh
         if self.repeated == "refuse":
-            raise ArgumentError(
-                f"{name!r} was counted before; call reset() before the next epoch, or say what a repeated name means: "
-                f"{self._tiles}repeated='once' for a sampler that repeats images"
-            )
+            means = "repeated='add' for tiles of one image, " * self.protocol.counts.of_tiles
+            means += "repeated='once' for a sampler that repeats images"
+            hint = f"call reset() before the next epoch, or say what a repeated name means: {means}"
+            raise ArgumentError(f"{name!r} was counted before; {hint}")
         if self.repeated == "once":
             if held != fresh:
                 raise ArgumentError(f"{name!r} was counted before with other counts, so it is not the same image again")
             return held
         joined = dict(held)
         for facts, data in fresh.items():
-            parts = [decode(_read(part), self.protocol.counts) for part in (held[facts], data)] if facts in held else []
+            parts = [decode(part, self.protocol.counts) for part in (held[facts], data)] if facts in held else []
             joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
         return joined
 
@@ -384,37 +393,38 @@ class Accumulator:
             return dict(self._images), unnamed, set(self._notes)
 
     def _unpacked(self, held: Packed) -> list[Counted]:
-        return [Counted(decode(_read(data), self.protocol.counts), facts) for facts, data in held.items()]
+        return [Counted(decode(data, self.protocol.counts), facts) for facts, data in held.items()]
 
     def _facts(self) -> dict[str, Facts]:
         unnamed = {_WITHOUT_NAME: _union(self._unnamed)} if self._unnamed else {}
         return self._known | unnamed
 
-    def _settled(self) -> tuple[dict[str, bytes | Stored], ScoreCounts | None]:
+    def _settled(self) -> tuple[Mapping[str, bytes], ScoreCounts | None]:
         """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
         facts = self._facts()
         # A few batches, as those that trainers try first, may hold no positive pixel.
         decided = settled(self.protocol, facts, part=len(_union(facts.values())) < 2)
-        images: dict[str, bytes | Stored] = {}
+        images: dict[str, bytes] = {}
+        stored = self._stored(images)
         for name, held in self._images.items():
             if len(held) == 1 and not decided.keys() & held.keys():
                 (images[name],) = held.values()
             else:
-                parts = (_agreed(part, decided) for part in self._unpacked(held))
+                whole = {facts: data or stored[name] for facts, data in held.items()}
+                parts = (_agreed(part, decided) for part in self._unpacked(whole))
                 images[name] = encode(self.protocol.counts.sum(parts))
+        if self.results is not None:
+            stored.held = {name: data for name, data in images.items() if data}
+            return stored, None
         if not self._unnamed:
             return images, None
         pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
         return images, ScoreCounts.sum(_agreed(part, decided) for part in pooled)
 
 
-def _outcome(name: str, data: bytes | Stored, truth: str) -> Outcome:
+def _outcome(name: str, data: bytes, truth: object) -> Outcome:
     """Give an image as a results file has it: what names the content of files names that of counts here."""
-    return Outcome(name, hashlib.sha256(_read(data)).hexdigest(), str(truth), data)
-
-
-def _read(data: bytes | Stored) -> bytes:
-    return data.read() if isinstance(data, Stored) else data
+    return Outcome(name, hashlib.sha256(data).hexdigest(), str(truth), data)
 
 
 def _with_facts(images: Mapping[str, Packed]) -> dict[str, Facts]:

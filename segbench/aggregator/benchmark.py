@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
+from inspect import signature
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 
@@ -138,24 +141,12 @@ def evaluate(
     >>> round(result.summary["ods_f"], 3), list(result.counts)
     (0.8, ['a', 'b'])
     """
+    arguments = {**locals()}
     protocol = as_protocol(protocol)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
-        patterns = {"gt_pattern": gt_pattern, "pred_pattern": pred_pattern, "field_pattern": field_pattern}
-        beside = {
-            "prediction": prediction,
-            "pairs": pairs,
-            "field": field,
-            **{name: None if pattern == "*" else pattern for name, pattern in patterns.items()},
-            "negatives": negatives or None,
-            "images": images,
-            "allow_missing": allow_missing or None,
-            "fresh": fresh or None,
-            "repairs": None if repairs == Repairs() else repairs,
-            "thresholds": thresholds,
-            "results": results,
-            "executor": executor,
-        }
-        if given := [name for name, value in beside.items() if value is not None]:
+        defaults = signature(evaluate).parameters
+        beside = set(defaults) - {"ground_truth", "protocol", "method", "progress"}
+        if given := [name for name, value in arguments.items() if name in beside and value != defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
@@ -212,6 +203,7 @@ def evaluate_pairing(
             pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
         )
         protocol = passes.after(before.summary)
+    whole = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     tuned = {} if thresholds is None else {"thresholds": thresholds.source}
     run = Run(
         method=shown(method),
@@ -220,47 +212,39 @@ def evaluate_pairing(
         notes=pairing.notes,
         thresholds=() if thresholds is None else tuple(thresholds.values.tolist()),
         inputs=pairing.inputs.absolute(),
-        protocol_json=_protocol_to_json(protocol),
+        protocol_json=json.dumps({"class": type(protocol).__name__} | whole, default=str),
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []
-    reused = 0
+    done = reused = 0
     with ExitStack() as stack:
         path = None if results is None else Path(as_path(results, "results"))
-        store = None if path is None else stack.enter_context(ResultsFile(path, create=True))
-        here: dict[str, Outcome] = {}
-        elsewhere: dict[str, Outcome] = {}
-        if store:
-            key = store.begin(run, fresh=fresh)
-            here, elsewhere = store.known(run, key)
-        known = elsewhere | here
+        begun = stack.enter_context(ResultsFile(path, create=True)).begin(run, fresh=fresh) if path else None
+        known = partial(begun.file.known, begun) if begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
-            reused += sum(outcome is known.get(outcome.name) for outcome in batch)
-            saved = [outcome for outcome in batch if outcome is not here.get(outcome.name)]
-            outcomes += [outcome for outcome in batch if outcome is here.get(outcome.name)]
-            if store:
-                store.save(key, run, saved)
-            outcomes += store.left(run, saved) if store else saved
+            if begun:
+                begun.file.save(begun, run, batch)
+            else:
+                outcomes += batch
+            done += len(batch)
+            reused += sum(one.unchanged for one in batch)
             if progress:
-                progress(len(outcomes), len(pairing.files))
-        result = replace(assemble(run, protocol, outcomes, file=str(store.path) if store else ""), reused=reused)
-        if store:
-            finish(store, key, run, outcomes, result)
+                progress(done, len(pairing.files))
+        found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
+        if begun:
+            found = begun.file.counted(begun, run, sorted(pairing.names))
+        result = replace(assemble(run, protocol, found, path), reused=reused)
+        if begun:
+            finish(begun, run, result)
     if result.failed:
         warnings.warn(
-            f"{of_all(len(result.failed), len(outcomes), 'image')} could not be counted "
+            f"{of_all(len(result.failed), done, 'image')} could not be counted "
             f"and {verb(len(result.failed), 'are')} left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
             stacklevel=3,
         )
     return result
-
-
-def _protocol_to_json(protocol: Protocol) -> str:
-    """Write which protocol it is, and all its settings."""
-    settings = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    return json.dumps({"class": type(protocol).__name__} | settings, default=str)
 
 
 def _refuse_unfit(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from functools import partial
 from itertools import islice
@@ -164,22 +164,17 @@ def count_all(
     protocol: Protocol,
     repairs: Repairs,
     files: Sequence[SampleFiles],
-    known: Mapping[str, Outcome],
+    known: Callable[[str], str | None],
     executor: Executor | None,
 ) -> Iterator[list[Outcome]]:
-    """Give what comes of each image, in batches, in whatever order they are done."""
+    """Give what comes of each image, in batches, in whatever order they are done; `known` gives digests by name."""
     larger = _FEWER if getattr(executor, "slow_to_hand_out", False) else 1
     workers = workers_of(executor) or _WORKERS_GUESSED
     rounds = max(_BATCHES_A_WORKER // larger, math.ceil(len(files) / (_IMAGES_A_BATCH * larger * workers)))
     size = math.ceil(len(files) / (rounds * workers))  # the same for all, so that workers finish together
     here = Path.cwd()  # which workers need not share
-    tasks = ((one.within(here), known[one.name].digest if one.name in known else None) for one in files)
-    names = {one.name: one.name for one in files}  # once in memory
-    for batch in answers(executor, partial(count_images, protocol, repairs), _batched(tasks, size), lost=_worker_died):
-        yield [
-            outcome._replace(name=names[outcome.name]) if outcome.counts or outcome.failure else known[outcome.name]
-            for outcome in batch
-        ]
+    tasks = ((one.within(here), known(one.name)) for one in files)
+    yield from answers(executor, partial(count_images, protocol, repairs), _batched(tasks, size), lost=_worker_died)
 
 
 def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:

@@ -16,7 +16,7 @@ from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample
 from segbench.core.table import Table
-from segbench.loaders.columns import read_column
+from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
 from segbench.statistics.group_means import GroupMeans
 
@@ -29,21 +29,11 @@ _EXPECTED = "expected 'folder', or a column of a CSV file, 'meta.csv:weather'"
 
 @dataclass(frozen=True)
 class Grouping:
-    """The group of each image by its name; others are in none.
-
-    Parameters
-    ----------
-    of_images : mapping of str to str
-        Images in a group only.
-    notes : tuple of str
-        What does not fit.
-    by_folder : bool
-        Whether groups are the first folders in the names of images.
-    """
+    """The group of each image by its name; others are in none."""
 
     of_images: Mapping[str, str]
-    notes: tuple[str, ...] = ()
-    by_folder: bool = False
+    notes: tuple[str, ...] = ()  # on what does not fit
+    by_folder: bool = False  # whether groups are the first folders in the names of images
 
     @property
     def names(self) -> list[str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.codec import encode
-from segbench.aggregator.records import Outcome, Run, signature
+from segbench.aggregator.records import DataDigest, Outcome, Run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import LISTED, ArgumentError, DataError
@@ -86,9 +86,9 @@ def import_bsds(
                     notes=result.notes,
                     published=result.published.to_json() if result.published else "",
                 )
-                key = store.begin(run)
-                store.save(key, run, outcomes)
-                finish(store, key, run, outcomes, result)
+                begun = store.begin(run)
+                store.save(begun, run, outcomes)
+                finish(begun, run, result)
     return [result for result, _ in imported]
 
 
@@ -96,7 +96,7 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
     """Read the counts of every image."""
     counts = _all_counts(evaluation)
     digests = {name: _digest(path) for name, path in evaluation.counts.items()}
-    outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in counts.items()]
+    outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in sorted(counts.items())]
     settings, said = _settings(next(iter(counts.values())).thresholds, method)
     run = Run(method=method, protocol=Boundaries.name, settings=settings)
     result = assemble(run, Boundaries.from_fields(settings), outcomes)
@@ -147,7 +147,7 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     settings = {**settings, "counts": "no"}
     notes = (*said, *_disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr")))
     files = {path.name: _digest(path) for path in (evaluation.rows, evaluation.best) if path}
-    signed = signature(Boundaries.name, settings, files, images="unknown")
+    signed = signature(Boundaries.name, settings, DataDigest(sorted(files.items())), images="unknown")
     return Result(method, Boundaries.name, settings, signed, {}, notes=notes, published=published)
 
 

@@ -13,9 +13,9 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
-from segbench.aggregator.records import Outcome, Run, version_of, with_version, without_selection
+from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.store import Begun, ResultsFile
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, of_all
@@ -30,14 +30,14 @@ class _Merged:
 
     first: Run
     source: str
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    begun: Begun
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
 
     def run(self) -> Run:
         """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
-        chosen = len(self.outcomes) + self.missing
+        chosen = self.begun.file.images_of(self.begun) + self.missing
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
             what = f"the parts of {self.first.method!r} have {many(chosen, 'image')}, more than their set of {total}"
@@ -104,20 +104,18 @@ def merge_results(
         raise DataError(str(place), "exists already", "delete it, or give the merged file another name")
     merged: dict[tuple[str, str, str], _Merged] = {}
     found: dict[str, None] = {}
-    for path in map(Path, files):
-        for name, run, outcomes in _named_runs(path, leave_out):
-            found[name] = None
-            if name not in leave_out:
-                _add(merged, str(path), run, outcomes)
-    if not found.keys() >= set(leave_out) or (leave_out and not merged):
-        listed = ", ".join(map(repr, found))
-        found_in = ", ".join(map(repr, leave_out))
-        raise ArgumentError(f"{named('leave_out')} {found_in}: expected some of {listed}, but not all")
     temporary = place.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
     try:
         with ResultsFile(place, create=True, written_as=temporary) as store:
+            for path in map(Path, files):
+                with ResultsFile(path) as part:
+                    for name, run in _named_runs(part, leave_out):
+                        found[name] = None
+                        if name not in leave_out:
+                            _add(store, merged, part, run)
+            _refuse_unknown(leave_out, [*found])
             for whole in merged.values():
-                _write(store, whole)
+                _finish(store, whole, temporary)
         _move(temporary, place)
     except BaseException:
         for suffix in ("", "-wal", "-shm"):
@@ -125,6 +123,13 @@ def merge_results(
                 os.unlink(f"{temporary}{suffix}")  # noqa: PTH108  paths too long are no paths
         raise
     return load_results(place)
+
+
+def _refuse_unknown(leave_out: Collection[str], found: Sequence[str]) -> None:
+    """Refuse to leave out what is not there, or all."""
+    if not set(leave_out) <= set(found) or (leave_out and set(leave_out) == set(found)):
+        listed, given = (", ".join(map(repr, names)) for names in (found, leave_out))
+        raise ArgumentError(f"{named('leave_out')} {given}: expected some of {listed}, but not all")
 
 
 def _move(written: Path, place: Path) -> None:
@@ -138,44 +143,42 @@ def _move(written: Path, place: Path) -> None:
         raise DataError(shown(place), f"cannot be written ({error.strerror or error})", hint) from error
 
 
-def _named_runs(path: Path, leave_out: Collection[str]) -> list[tuple[str, Run, list[Outcome]]]:
-    """Read the runs of a file by their names in tables, with what came of their images."""
-    with ResultsFile(path) as store:
-        found = store.runs(partial=True)
-        if not found:
-            raise DataError(str(path), NOTHING_SAVED, "repeat the run, or merge the others alone")
-        unfinished = [(run.method, run, list[Outcome]()) for run in found if not run.complete]
-        for method, *_ in unfinished:
-            if method not in leave_out:
-                hint = f"repeat the run to complete it, or leave it out: {format_setting('leave_out', [method])}"
-                raise DataError(str(path), f"the run of {method!r} is not complete", hint)
-        runs = [run for run in found if run.complete]
-        outcomes = [store.outcomes(run.key) for run in runs]
-    results = [stored_result(run, some, str(path)) for run, some in zip(runs, outcomes, strict=True)]
+def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str, Run]]:
+    """Check the runs of a file, and give them by their names in tables."""
+    found = part.runs(partial=True)
+    if not found:
+        raise DataError(str(part.path), NOTHING_SAVED, "repeat the run, or merge the others alone")
+    unfinished = [(run.method, run) for run in found if not run.complete]
+    for method, _ in unfinished:
+        if method not in leave_out:
+            hint = f"repeat the run to complete it, or leave it out: {format_setting('leave_out', [method])}"
+            raise DataError(str(part.path), f"the run of {method!r} is not complete", hint)
+    runs = [run for run in found if run.complete]
+    results = [stored_result(part, run) for run in runs]
     for result in results:
         # Unpacked once, so that what is damaged is refused by the name of its own file.
         deque(result.counts.values(), maxlen=0)
-    return [*zip(names_of(results), runs, outcomes, strict=True), *unfinished]
+    return [*zip(names_of(results), runs, strict=True), *unfinished]
 
 
-def _add(merged: dict[tuple[str, str, str], _Merged], path: str, run: Run, outcomes: list[Outcome]) -> None:
+def _add(store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: ResultsFile, run: Run) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
-    whole = merged.setdefault((run.method, run.protocol, json.dumps(alike)), _Merged(run, path))
+    key, path = (run.method, run.protocol, json.dumps(alike)), str(part.path)
+    whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, path, store.begin(run)))
     if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
         what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
     whole.places |= {} if run.inputs is None else dict.fromkeys((replace(run.inputs, merged=()), *run.inputs.merged))
     whole.missing += int(run.settings.get("missing", "0").partition(" ")[0])
-    if whole.missing and not whole.outcomes.keys().isdisjoint(outcome.name for outcome in outcomes):
-        what = f"parts of {run.method!r} that leave out images without a prediction share images with {whole.source}"
-        raise DataError(path, what, "count parts that share no image, or all images in one run")
-    for outcome in outcomes:
-        other = whole.outcomes.setdefault(outcome.name, outcome)
-        if not other.counts:
-            whole.outcomes[outcome.name] = outcome
-        elif outcome.counts and other.digest != outcome.digest:
-            what = f"{outcome.name!r} of {run.method!r} was counted with other files than in {whole.source}"
+    for image in store.copy(whole.begun, part, run.key):
+        if whole.missing:
+            what = (
+                f"parts of {run.method!r} that leave out images without a prediction share images with {whole.source}"
+            )
+            raise DataError(path, what, "count parts that share no image, or all images in one run")
+        if image.counted and image.counted_there and not image.alike:
+            what = f"{image.name!r} of {run.method!r} was counted with other files than in {whole.source}"
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
 
 
@@ -184,13 +187,11 @@ def _set_size(run: Run) -> str:
     return run.settings.get("subset", "").partition(" of ")[2]
 
 
-def _write(store: ResultsFile, merged: _Merged) -> None:
-    run, outcomes = merged.run(), list(merged.outcomes.values())
-    key = store.begin(run)
-    store.save(key, run, outcomes)
-    if run.published:
-        store.finish(key, run, outcomes)
-        return
-    result = assemble(run, protocol_of(run.protocol, run.settings), outcomes)
-    signature = with_version(result.signature, version_of(run.signature))
-    keep_pooled(store, store.finish(key, replace(run, signature=signature), outcomes), result)
+def _finish(store: ResultsFile, merged: _Merged, written: Path) -> None:
+    run, begun = merged.run(), merged.begun
+    result = assemble(run, protocol_of(run.protocol, run.settings), store.outcomes([begun.key]), written)
+    if not run.published:
+        run = replace(run, signature=with_version(result.signature, version_of(run.signature)))
+    key = store.finish(begun, run, result)
+    if not run.published:
+        keep_pooled(store, key, result)

@@ -13,8 +13,8 @@ import hashlib
 import json
 import math
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -37,26 +37,26 @@ def without_selection(fields: Mapping[str, str], *names: str) -> dict[str, str]:
     return {key: value for key, value in fields.items() if key not in (names or SELECTION)}
 
 
-def data_digest(ground_truth_digests: Mapping[str, str]) -> str:
-    """Name a set of ground truths by eight hex digits of its content: names and bytes, in sorted order."""
-    digest = hashlib.sha256()
-    for name in sorted(ground_truth_digests):
-        digest.update(f"{name!r} {ground_truth_digests[name]}\n".encode())
-    return digest.hexdigest()[:8]
+class DataDigest:
+    """Names a set of ground truths by eight hex digits of its content: names and bytes, in sorted order."""
+
+    def __init__(self, truths: Iterable[tuple[str, object]] = ()) -> None:
+        self._digest = hashlib.sha256()
+        for name, truth in truths:
+            self.add(name, truth)
+
+    def add(self, name: str, truth: object) -> None:
+        """Add the digest of a ground truth."""
+        self._digest.update(f"{name!r} {truth}\n".encode())
+
+    def __str__(self) -> str:
+        return self._digest.hexdigest()[:8]
 
 
-def signature(
-    protocol: str, fields: Mapping[str, str], ground_truth_digests: Mapping[str, str], *, images: str = ""
-) -> str:
-    """Write a signature; `images` says their number where there is not one digest for each."""
-    parts = {
-        "protocol": protocol,
-        **fields,
-        "images": images or str(len(ground_truth_digests)),
-        "data": data_digest(ground_truth_digests),
-        "segbench": __version__,
-    }
-    return _written(parts)
+def signature(protocol: str, fields: Mapping[str, str], data: DataDigest, *, images: object) -> str:
+    """Write a signature."""
+    parts = {"protocol": protocol, **fields, "images": images, "data": data, "segbench": __version__}
+    return _written({name: str(value) for name, value in parts.items()})
 
 
 def resigned(whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None) -> str:
@@ -87,15 +87,7 @@ def _written(parts: Mapping[str, str]) -> str:
 
 
 Record = TypeVar("Record")
-Value_co = TypeVar("Value_co", covariant=True)
-
-
-class Stored(ABC):
-    """Packed counts of an image that stay in the results file until they are needed, because they are large."""
-
-    @abstractmethod
-    def read(self) -> bytes:
-        """Read them."""
+_DIGEST = 32  # bytes
 
 
 class Outcome(NamedTuple):
@@ -104,36 +96,47 @@ class Outcome(NamedTuple):
     name: str
     digest: str = ""  # of the content of all files; empty if they could not be read
     ground_truth_digest: str = ""  # of the ground truth and the field of view
-    counts: bytes | Stored | None = None  # packed; None where the image failed, or is unchanged since it was counted
+    counts: bytes | None = None  # packed; None where the image failed or is unchanged, empty if they stay in the file
     facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
     failure: str = ""  # why there are no counts
     notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
     seconds: float = 0.0
 
+    @property
+    def unchanged(self) -> bool:
+        """Whether it was not counted, since its files are what they were."""
+        return self.counts is None and not self.failure
+
     def row(self) -> tuple[Any, ...]:
         """Give the columns of the image, without its run."""
-        facts, notes = json.dumps(self.facts), json.dumps(self.notes)
-        counts = self.counts.read() if isinstance(self.counts, Stored) else self.counts
-        return (
-            self.name, self.digest, self.ground_truth_digest, counts, facts, self.failure, notes, self.seconds
-        )  # fmt: skip
+        return tuple(self._replace(facts=json.dumps(self.facts), notes=json.dumps(self.notes)))  # type: ignore[arg-type]
 
 
-class Column(Mapping[str, Value_co]):
-    """An attribute of images by their names; nothing is copied, because there may be very many."""
+class Digests(Mapping[str, str]):
+    """Digests of images by name, in order; of a million images as texts they would take a tenth of a gigabyte."""
 
-    def __init__(self, outcomes: Mapping[str, Outcome], attribute: str) -> None:
-        self._outcomes, self._attribute = outcomes, attribute
+    def __init__(self, digests: Iterable[tuple[str, str]] = ()) -> None:
+        self._names: list[str] = []
+        self._bytes = bytearray()
+        for name, digest in digests:
+            self.add(name, digest)
 
-    def __getitem__(self, name: str) -> Value_co:
-        found = getattr(self._outcomes[name], self._attribute)
-        return found.read() if isinstance(found, Stored) else found  # type: ignore[return-value]  # as stated
+    def add(self, name: str, digest: str) -> None:
+        """Add that of the next image."""
+        self._names.append(name)
+        self._bytes += bytes.fromhex(digest)
+
+    def __getitem__(self, name: str) -> str:
+        place = bisect_left(self._names, name)
+        if self._names[place : place + 1] != [name]:
+            raise KeyError(name)
+        return self._bytes[_DIGEST * place : _DIGEST * (place + 1)].hex()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._outcomes)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._outcomes)
+        return len(self._names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,21 +166,12 @@ class Run:
     @property
     def identity(self) -> tuple[str, str, str]:
         """The columns that identify a run."""
-        return self.method, self.protocol, json.dumps(self.settings)
+        return self.method, self.protocol, json.dumps(without_selection(self.settings, "partial"))
 
     @property
     def fields(self) -> str:
         """The protocol and its settings, as a signature has them."""
         return _written({"protocol": self.protocol, **self.settings})
-
-
-@dataclass(frozen=True)
-class StoredPool:
-    """What was derived from all images of a run: the digest of these, the summary as JSON, reduced counts packed."""
-
-    digest: str
-    summary: str
-    counts: bytes
 
 
 def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any], str], Record]:
@@ -248,18 +242,10 @@ def read_outcome(row: Sequence[Any]) -> Outcome:
     _require_texts(name, digest, truth, failure)
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
+    _require(counts is None or len(bytes.fromhex(digest)) == _DIGEST, "a digest of another length")
     return Outcome(
         _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
     )
-
-
-@_checked
-def read_pool(row: Sequence[Any]) -> StoredPool:
-    """Read a row of pooled."""
-    digest, summary, counts = row
-    _require_texts(digest, summary)
-    _require(isinstance(counts, bytes), "counts of another type")
-    return StoredPool(digest, summary, counts)
 
 
 @_checked

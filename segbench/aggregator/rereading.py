@@ -75,11 +75,8 @@ def full_protocol(result: Result) -> Protocol:
 
 def files_of(result: Result) -> dict[str, SampleFiles]:
     """Find the files of a result's images again; images without these files are left out."""
-    _insist_on_pictures(result)
-    if result.inputs is None:
-        return {}
-    parts = (*result.inputs.merged, replace(result.inputs, merged=()))
     reads = full_protocol(result).reads
+    parts = (*result.inputs.merged, replace(result.inputs, merged=())) if result.inputs else ()
     return {files.name: files for part in parts for files in reads.completed(pair(reads.located(part))).files}
 
 

@@ -466,11 +466,8 @@ class Groups(Mapping[str, Result]):
 
     def __init__(self, result: Result, found: Grouping) -> None:
         self._result, self.grouping = result, found
-        self._names = [*grouped((group, name) for name, group in found.of_images.items()).items()]
-        self._found = {group: self._of(group, names) for group, names in self._sorted()}
-
-    def _sorted(self) -> list[tuple[str, list[str]]]:
-        return sorted(self._names, key=lambda item: natural(item[0]))
+        names = grouped((group, name) for name, group in found.of_images.items())
+        self._found = {group: self._of(group, names[group]) for group in sorted(names, key=natural)}
 
     def _of(self, group: str, names: Sequence[str]) -> Result:
         """Give the result of some images."""

@@ -13,20 +13,33 @@ import os
 import sqlite3
 import stat
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from heapq import merge
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from shlex import quote
-from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from segbench._version import __version__
-from segbench.aggregator.records import Outcome, Run, Stored, StoredPool, read_inputs, read_outcome, read_pool, read_run
+from segbench.aggregator.records import (
+    Digests,
+    Outcome,
+    Run,
+    read_inputs,
+    read_outcome,
+    read_run,
+)
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.loaders.decoded import shown
+
+if TYPE_CHECKING:
+    from segbench.aggregator.result import Result
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 4
@@ -116,8 +129,8 @@ def is_results_file(path: Path) -> bool:
     return head.startswith(_SQLITE) and (ours or log.exists())
 
 
-def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open a database for writing where one may write, else for reading alone."""
+def _uri(path: Path, *, create: bool = False) -> str:
+    """Name a database, for writing where one may write, else for reading alone."""
     if create:
         mode = "mode=rwc"
     elif writable(path) and writable(path.parent):
@@ -126,8 +139,12 @@ def connect(path: Path, *, create: bool) -> sqlite3.Connection:
         # Readers of a write-ahead log keep a file beside it. Where there is no log, nothing changes: none is needed.
         log = path.with_name(f"{path.name}-wal")
         mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
-    uri = f"{path.absolute().as_uri()}?{mode}"
-    return sqlite3.connect(uri, timeout=_PATIENCE, isolation_level=None, uri=True)
+    return f"{path.absolute().as_uri()}?{mode}"
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Open a database."""
+    return sqlite3.connect(_uri(path, create=create), timeout=_PATIENCE, isolation_level=None, uri=True)
 
 
 def writable(place: Path) -> bool:
@@ -238,23 +255,63 @@ _ASTRAY = (
 )
 
 
-LARGE = 2**16
-"""Packed counts of more bytes stay in the results file until they are needed."""
+_LARGE, _HELD = 2**16, 2**24
+"""Packed counts of an image of more bytes stay in the results file, and those of a run after so many bytes."""
+_PAGE = 2**20
 
 
-@dataclass(frozen=True)
-class _StoredCounts(Stored):
-    """Counts of an image of a run, which was complete when they were stored, or was being counted and may be now."""
+class PackedCounts(Mapping[str, bytes]):
+    """Packed counts by the names of images: those that are held, and others that the results file keeps for a run.
 
-    path: Path
-    identity: tuple[str, str, str]
-    complete: bool
+    They are read when they are wanted, with those of the next images; a run that replaced them has other digests.
+    """
+
+    def __init__(self, digests: Digests, held: dict[str, bytes], path: Path | None, run: Run) -> None:
+        self.digests, self.held = digests, held
+        self._path, self._run = path, run
+        self._page: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if counts := self.held.get(name) or self._page.get(name):
+            return counts
+        if self._path is None or name not in self.digests:
+            raise KeyError(name)
+        with ResultsFile(self._path) as file:
+            page = self._page = file.counts_from(self._run, name, self.digests)  # which other threads may replace
+        return page[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.digests)
+
+    def __len__(self) -> int:
+        return len(self.digests)
+
+
+class Begun(NamedTuple):
+    """A run that was begun, by its key, and the keys of runs with images that need not be counted again, if any."""
+
+    file: ResultsFile
+    key: int
+    here: list[int]  # this run, and a complete one of the same
+    elsewhere: list[int]  # of other parts of the set
+
+
+class Shared(NamedTuple):
+    """An image that a run of another file has, too."""
+
     name: str
+    alike: bool
+    counted: bool  # here
+    counted_there: bool
 
-    def read(self) -> bytes:
-        """Read them."""
-        with ResultsFile(self.path) as file:
-            return file.counts_of(self.identity, self.name, complete=self.complete)
+
+class Replaced(NamedTuple):
+    """What a run is about to replace: how many images, how many of which it lacks, and whether it has any of them."""
+
+    signature: str
+    images: int
+    lacking: int
+    same: bool
 
 
 class ResultsFile:
@@ -312,8 +369,8 @@ class ResultsFile:
                     self._database.execute("ROLLBACK")
                 raise
 
-    def begin(self, run: Run, *, fresh: bool = False) -> int:
-        """Start a run, or continue the one of the same method and settings; give its key.
+    def begin(self, run: Run, *, fresh: bool = False) -> Begun:
+        """Start a run, or continue the one of the same method and settings.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
         is not gone on with; with `fresh` nothing is, and predictions in another folder may replace it.
@@ -329,7 +386,26 @@ class ResultsFile:
                 # Also where this run is cut short and continued without `fresh`; it may be replaced then, see below.
                 self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
             images = "" if run.images is None else f"images:{run.images}"
-            return self._write_run(run, complete=False, signature=images, version=__version__)
+            key = self._write_run(run, complete=False, signature=images, version=__version__)
+            others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
+            elsewhere = self._database.execute(others, (*identity, *identity, __version__))
+            return Begun(self, key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
+
+    def _here(self, key: int, run: Run) -> list[int]:
+        """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""
+        complete = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
+        found = self._database.execute(complete, (*run.identity, __version__))
+        return self._with_images([key, *chain.from_iterable(found)])
+
+    def _with_images(self, keys: Iterable[int]) -> list[int]:
+        query = "SELECT 1 FROM images WHERE run = ?"
+        return [key for key in list(keys) if self._database.execute(query, (key,)).fetchone()]
+
+    def counted(self, begun: Begun, run: Run, names: Sequence[str]) -> Iterator[Outcome]:
+        """Give what came of images of a run, counted now or before; another process may have completed it meanwhile."""
+        with self._readable():
+            keys = self._here(begun.key, run)
+        return self.outcomes(keys, names)
 
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
         """Write the row of a run in place of one of the same settings; give its key."""
@@ -354,49 +430,54 @@ class ResultsFile:
         ).fetchone()
         return int(key)
 
-    def known(self, run: Run, key: int) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
-        """Give by name what need not be counted again: of this run and a complete one of the same; of other parts."""
-        identity = run.identity
-        same = f"SELECT id, settings FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
-        others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
+    def known(self, begun: Begun, name: str) -> str | None:
+        """Give the digest of the files of an image that was counted."""
         with self._readable():
-            complete = dict(self._database.execute(same, (*identity, __version__)).fetchall())
-            elsewhere = self._database.execute(others, (*identity, *identity, __version__)).fetchall()
-        stay = {one: replace(run, complete=True) for one, settings in complete.items() if settings == identity[2]}
-        stay[key] = replace(run, complete=False)
-        return self._counted([*complete, key], stay=stay), self._counted([row[0] for row in elsewhere])
+            return self._known(begun, name)[1]
 
-    def _counted(self, keys: Iterable[int], *, stay: Mapping[int, Run] = MappingProxyType({})) -> dict[str, Outcome]:
-        """Give the images of runs that were counted; of runs that `stay` as they are, large counts stay in the file."""
-        found = (outcome for key in keys for outcome in self.outcomes(key, leave=stay.get(key)))
-        return {outcome.name: outcome for outcome in found if outcome.counts}
+    def _known(self, begun: Begun, name: str) -> tuple[int, str | None]:
+        query = "SELECT digest FROM images WHERE (run, name) = (?, ?) AND counts IS NOT NULL"
+        for key in (*begun.here, *begun.elsewhere):
+            for (digest,) in self._database.execute(query, (key, name)):
+                return key, digest
+        return 0, None
 
-    def left(self, run: Run, outcomes: Iterable[Outcome]) -> list[Outcome]:
-        """Leave large counts that were saved for a run in the file."""
-        return [
-            one._replace(counts=_StoredCounts(self.path, run.identity, complete=False, name=one.name))
-            if isinstance(one.counts, bytes) and len(one.counts) > LARGE
-            else one
-            for one in outcomes
-        ]
-
-    def complete(self, run: Run) -> tuple[str, dict[str, str]]:
-        """Give the signature of the complete run of the same and digests of its ground truths; empty if none is."""
+    def replaced(self, begun: Begun, run: Run, result: Result) -> Replaced:
+        """Say what is stored of the same run as complete."""
+        images = lacking = 0
+        same = False
         with self._readable():
             query = f"SELECT id, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
             key, signature = self._database.execute(query, run.identity).fetchone() or (0, "")
-            query = "SELECT name, ground_truth_digest FROM images WHERE run = ? AND counts IS NOT NULL"
-            return str(signature), dict(self._database.execute(query, (key,)).fetchall())
+            query = (
+                "SELECT had.name, had.ground_truth_digest = now.ground_truth_digest FROM images AS had LEFT JOIN images"
+                " AS now ON (now.run, now.name) = (?, had.name) WHERE had.run = ? AND had.counts IS NOT NULL"
+            )
+            for name, alike in self._database.execute(query, (begun.key, key)):
+                images += 1
+                lacking += name not in result.digests and name not in result.failed
+                same |= name in result.digests and alike != 0  # None of an image that is unchanged
+        return Replaced(signature, images, lacking, same)
 
-    def save(self, key: int, run: Run, outcomes: Sequence[Outcome]) -> None:
+    def save(self, begun: Begun, run: Run, outcomes: Sequence[Outcome]) -> None:
         """Keep what came of some images, unless other predictions are kept under the name of the run."""
+        key, inputs = begun.key, run.inputs_json
+        counted = [one for one in outcomes if not one.unchanged]
         with self._transaction():
-            self._refuse_others(run, outcomes)
-            inputs = run.inputs_json
+            self._refuse_others(run, ((one.name, one.digest) for one in counted if one.counts))
             self._database.execute("UPDATE runs SET inputs = ? WHERE id = ? AND inputs != ?", (inputs, key, inputs))
-            self._write(key, outcomes)
+            rows = ((key, *one.row()) for one in counted)
+            self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            unchanged = [one.name for one in outcomes if one.unchanged]
+            failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
+            self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
+            columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
+            copied = f"INSERT OR REPLACE INTO images SELECT ?, {columns} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
+            found = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
+            copies = [(key, run, name) for run, name in found if run in begun.elsewhere]
+            self._database.executemany(copied, copies)
 
-    def _refuse_others(self, run: Run, outcomes: Sequence[Outcome], *, whole: bool = False) -> None:
+    def _refuse_others(self, run: Run, ours: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
         """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
         place = run.inputs.predictions if run.inputs else ""
         query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
@@ -406,8 +487,8 @@ class ResultsFile:
             if there in ("", place) or (whole and not complete):
                 continue
             query = "SELECT digest FROM images WHERE run = ? AND name = ? AND counts IS NOT NULL"
-            ours = ((one.digest, self._database.execute(query, (key, one.name))) for one in outcomes if one.counts)
-            alike = {digest == stored for digest, rows in ours for (stored,) in rows}
+            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in ours)
+            alike = {digest == stored for digest, rows in pairs for (stored,) in rows}
             query = "SELECT 1 FROM images WHERE run = ? AND counts IS NOT NULL"
             if False in alike or (whole and not alike and self._database.execute(query, (key,)).fetchone()):
                 raise self._other_predictions(run, place, there)
@@ -421,79 +502,105 @@ class ResultsFile:
         what = f"holds a run of {run.method!r} with other predictions, {shown(there)}"
         return DataError(str(self.path), what, hint)
 
-    def _write(self, key: int, outcomes: Iterable[Outcome]) -> None:
-        rows = ((key, *outcome.row()) for outcome in outcomes)
-        self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-
-    def finish(self, key: int, run: Run, outcomes: Sequence[Outcome]) -> int:
-        """Close a run and sign it: the complete run then holds these images and no others; give its key."""
-        # Another process may have written to the same run meanwhile: the run that finishes last overwrites the other,
-        # unless their predictions differ and lie in different folders.
-        ours = {outcome.name: outcome for outcome in outcomes}
-        replaced = f"DELETE FROM runs WHERE complete AND {_SAME} AND settings != ?"  # noqa: S608  as above
+    def finish(self, begun: Begun, run: Run, result: Result) -> int:
+        """Close a run and sign it: the complete run then holds the images of the result and no others; give its key."""
+        renamed = f"UPDATE runs SET settings = ? WHERE complete AND {_SAME}"  # noqa: S608  as above
         with self._transaction():
-            self._refuse_others(run, outcomes, whole=True)
-            self._database.execute(replaced, (*run.identity, run.identity[2]))
-            (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (key,)).fetchone()
+            self._refuse_others(run, result.digests.items(), whole=True)
+            self._database.execute(renamed, (run.identity[2], *run.identity))
+            (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (begun.key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
-            self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, key))
-            others = []
-            stored = "SELECT name, digest || failure FROM images WHERE run = ?"
-            for name, content in self._database.execute(stored, (complete,)):
-                one = ours.get(name)
-                if one is None:
+            self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, begun.key))
+            others, ours = [], 0
+            stored = "SELECT name, digest, counts IS NULL FROM images WHERE run = ?"
+            for name, digest, failed in self._database.execute(stored, (complete,)):
+                wanted = result.digests.get(name)
+                if wanted is None and name not in result.failed:
                     others.append((complete, name))
-                elif content == one.digest + one.failure:
-                    del ours[name]
+                else:
+                    ours += name in result.failed if failed else wanted == digest
+            images = len(result.digests) + len(result.failed)
+            if not ours == images == (run.images or images):
+                what = f"another process counted other images for the run of {run.method!r} meanwhile"
+                raise DataError(str(self.path), what, "repeat the run")
             self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
-            self._write(complete, ours.values())
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete
 
-    def keep_pooled(self, key: int, kept: StoredPool) -> None:
-        """Keep what was derived from all images of a complete run."""
+    def keep_pooled(self, key: int, digest: str, summary: str, counts: bytes) -> None:
+        """Keep what was derived from all images of a complete run: a digest, the summary as JSON, reduced counts."""
         with self._transaction():
-            row = key, kept.digest, kept.summary, kept.counts
+            row = key, digest, summary, counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
-    def pooled(self, key: int) -> StoredPool | None:
-        """Give what was derived from all images of a complete run, if it was kept."""
+    def pooled(self, key: int) -> tuple[Any, ...] | None:
+        """Give what was kept, unchecked; None if nothing was."""
         with self._readable():
             row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
-        return None if row is None else read_pool(row, str(self.path))
+        return row and tuple(row)
 
-    def outcomes(self, key: int, *, leave: Run | None = None) -> list[Outcome]:
-        """Give what came of every image of a run, in order of names; large counts of a run to `leave` stay there."""
-        if leave is None:
-            with self._readable():
-                rows = self._database.execute("SELECT * FROM images WHERE run = ? ORDER BY name", (key,))
-                return [read_outcome(row[1:], str(self.path)) for row in rows]
-        large = "typeof(counts) = 'blob' AND length(counts) > ?"
-        columns = (
-            f"name, digest, ground_truth_digest, iif({large}, NULL, counts), label_values, failure, notes, seconds"
+    def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:
+        """Add the images of a run of another file where they are new, or failed here; give those that both had."""
+        columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
+        shared = (
+            "SELECT theirs.name, ours.digest = theirs.digest, ours.counts IS NOT NULL, theirs.counts IS NOT NULL "
+            "FROM other.images AS theirs JOIN images AS ours ON (ours.run, ours.name) = (?, theirs.name) "
+            "WHERE theirs.run = ?"
         )
-        query = f"SELECT {large}, {columns} FROM images WHERE run = ? ORDER BY name"  # noqa: S608  texts of this module
-        found = []
-        place = partial(_StoredCounts, self.path, leave.identity, leave.complete)
+        added = (
+            f"INSERT OR REPLACE INTO images SELECT ?, {columns} FROM other.images AS theirs WHERE run = ? "  # noqa: S608  as above
+            "AND NOT EXISTS (SELECT 1 FROM images WHERE (run, name) = (?, theirs.name) AND counts IS NOT NULL)"
+        )
         with self._readable():
-            for is_large, *row in self._database.execute(query, (LARGE, LARGE, key)):
-                outcome = read_outcome(row, str(self.path))
-                found.append(outcome._replace(counts=place(outcome.name)) if is_large else outcome)
-        return found
+            self._database.execute("ATTACH ? AS other", (_uri(other.path),))
+        yield from map(Shared._make, self._database.execute(shared, (begun.key, key)).fetchall())
+        with self._transaction():
+            self._database.execute(added, (begun.key, key, begun.key))
+        self._database.execute("DETACH other")
 
-    def counts_of(self, identity: tuple[str, str, str], name: str, *, complete: bool) -> bytes:
-        """Read the packed counts of an image of a run; of two of the same the complete one, or that which is not."""
+    def images_of(self, begun: Begun) -> int:
+        """Count the images of a run that was begun."""
+        return int(_one(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
+
+    def outcomes(self, keys: Sequence[int], names: Sequence[str] | None = None) -> Iterator[Outcome]:
+        """Give what came of images of runs, of the first run that has each, in order of names.
+
+        Of sorted `names` all others are left out. Large counts, and those after the first megabytes, stay in the file.
+        """
         query = (
-            "SELECT counts FROM images JOIN runs ON run = id WHERE (method, protocol, settings) = (?, ?, ?) "
-            "AND name = ? ORDER BY complete = ? DESC"
+            f"SELECT name, digest, ground_truth_digest, iif(length(counts) > {_LARGE}, x'', counts), label_values, "  # noqa: S608  as above
+            "failure, notes, seconds FROM images WHERE run = ? ORDER BY name"
         )
+        path, held = str(self.path), 0
         with self._readable():
-            row = self._database.execute(query, (*identity, name, complete)).fetchone()
-        if row is None or not isinstance(row[0], bytes):
+            rows = [(read_outcome(row, path) for row in self._database.execute(query, (key,))) for key in keys]
+            for name, (one, *_) in groupby(merge(*rows, key=attrgetter("name")), attrgetter("name")):
+                place = bisect_left(names, name) if names else 0
+                if names and names[place : place + 1] != [name]:
+                    continue
+                held += len(one.counts or b"")
+                shared = names[place] if names else name
+                yield one._replace(name=shared, counts=one.counts if held <= _HELD else one.counts and b"")
+
+    def counts_from(self, run: Run, name: str, digests: Mapping[str, str]) -> dict[str, bytes]:
+        """Read the packed counts of an image, and of some that follow; of two runs of the same the like one first."""
+        found: dict[str, bytes] = {}
+        runs = f"SELECT id FROM runs WHERE {_SAME} ORDER BY complete = ? DESC"  # noqa: S608  as above
+        query = "SELECT name, digest, counts FROM images WHERE run = ? AND name >= ? ORDER BY name"
+        with self._readable():
+            for (key,) in self._database.execute(runs, (*run.identity, run.complete)).fetchall():
+                size = 0
+                for image, digest, counts in self._database.execute(query, (key, name)):
+                    if isinstance(counts, bytes) and digests.get(image) == digest:
+                        found.setdefault(image, counts)
+                        size += len(counts)
+                    if size > _PAGE:
+                        break
+        if name not in found:
             what = f"has changed since it was read, and holds no counts of {name!r} any more"
             raise DataError(str(self.path), what, "read the results again")
-        return row[0]
+        return found
 
     def runs(self, *, partial: bool = False) -> list[Run]:
         """List complete runs as first completed; with `partial` also those that stopped early, if none is complete."""

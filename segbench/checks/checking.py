@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from os import PathLike
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -138,7 +138,8 @@ def check_methods(
     quick: bool = False,
 ) -> list[Report]:
     """Check several methods, where `quick` with archives shut and no files compared; each header is read once."""
-    read = cast("Read", cache(_header_on_disk if quick else read_header))
+    read_once = cast("Read", cache(read_header))
+    read = partial(_header_on_disk, read_once) if quick else read_once
     as_repairs(repairs, protocol.reads)
     return [
         _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(
@@ -148,14 +149,15 @@ def check_methods(
     ]
 
 
+Item = TypeVar("Item")
 _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
 _WORTH_THREADS, _MOST_THREADS = 8, 8
 
 
-def _header_on_disk(path: Source, role: Role) -> Header:
+def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
     """Leave members of archives unread: reading a header costs as much as reading the member."""
-    return read_header(path, role) if isinstance(path, LocalFile) else _UNREAD
+    return read(path, role) if isinstance(path, LocalFile) else _UNREAD
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ class _Set:
     def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
         """Give the files of another size than their ground truth, also those of which only decoding shows it."""
         found, known = list(self.surveyed.misfits), {misfit.image for misfit in self.surveyed.misfits}
-        predictions = {files.name: shown(files.prediction) for files in self.pairing.files}
+        predictions = {files.name: shown(files.prediction) for files in self.pairing.files} if failures else {}
         for image, error in failures.items():
             if isinstance(error, SizeError) and image not in known:
                 role: Role = "prediction" if error.path == predictions[image] else "ground truth"
@@ -263,8 +265,12 @@ class _Set:
         """Choose a few of the images that look sound, evenly spread, and those that look damaged."""
         files, broken, odd = self.pairing.files, self.surveyed.broken, self.surveyed.odd
         unsound = {misfit.image for misfit in self.surveyed.misfits} | broken.keys() | odd.keys()
-        damaged = [one for one in files if one.name in odd and one.name not in broken]
-        spread = _spread([one for one in files if one.name not in unsound], sample)
+        sound: Sequence[int] = range(len(files))
+        damaged: list[SampleFiles] = []
+        if unsound:
+            sound = [k for k, one in enumerate(files) if one.name not in unsound]
+            damaged = [one for one in files if one.name in odd and one.name not in broken]
+        spread = map(files.__getitem__, _spread(sound, sample))
         return [*spread, *damaged[: None if sample is None else _MOST_ODD]]
 
     def repairable(self, sample: int | None) -> list[SampleFiles]:
@@ -288,7 +294,7 @@ def _coloured(probes: Sequence[Probe]) -> list[Finding]:
     return finding("colour", what, fix, map(Place, files))
 
 
-def _spread(samples: Sequence[SampleFiles], count: int | None) -> list[SampleFiles]:
+def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:
     """Take so many images, None for all, evenly spread."""
     taken = len(samples) if count is None else min(count, len(samples))
     return [samples[place * len(samples) // taken] for place in range(taken)]

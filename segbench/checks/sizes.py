@@ -46,7 +46,7 @@ class Surveyed:
     odd: dict[str, None] = field(default_factory=dict)  # images with a file that looks damaged
     turned: list[Place] = field(default_factory=list)  # files with another orientation than the first
     predictions: dict[Source, Header] = field(default_factory=dict)
-    lengths: dict[Source, int] = field(default_factory=dict)  # in bytes; 0 where not known
+    lengths: dict[Source, int] = field(default_factory=dict)  # in bytes, where known
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
@@ -66,10 +66,11 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 found.broken.setdefault(files.name, error)
                 continue
             headers.append((path, role, header))
-            found.lengths[path] = header.size
+            if header.size:
+                found.lengths[path] = header.size
             if header.odd:
                 found.odd[files.name] = None
-            if role == "prediction":
+            if role == "prediction" and header.dtype:
                 found.predictions[path] = header
         found.misfits += _misfits(files.name, headers, reads, repairs)
         found.turned += _turned(headers)

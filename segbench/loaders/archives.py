@@ -25,22 +25,22 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from typing import IO
+from typing import IO, NamedTuple
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, Source, listed, shown
+from segbench.loaders.decoded import MAX_PIXELS, listed, shown
 from segbench.loaders.source import (
     KNOWN,
-    Entry,
+    Entries,
     Listing,
     inner_name,
     listing_of,
     method_name,
     not_readable,
     split_extension,
+    split_suffix,
 )
 
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
@@ -87,14 +87,16 @@ class Archive:
             return file.read(size)
 
 
-@dataclass(frozen=True, slots=True)
-class TarMember:
-    """A file in a tar archive: where its bytes begin in the (unpacked) archive, and their number."""
+class Member(NamedTuple):
+    """A file in an archive; the last three are of a zip alone, where `offset` is that of its header."""
 
     archive: Archive
     inside: str
-    offset: int
+    offset: int  # in the (unpacked) archive
     size: int
+    packed: int = -1
+    deflated: int = 0
+    checksum: int = 0  # the CRC-32 of its content
 
     def __str__(self) -> str:
         return f"{self.archive.path}/{self.inside}"
@@ -111,22 +113,15 @@ class TarMember:
 
     def read_bytes(self) -> bytes:
         """Give its content."""
+        if self.packed >= 0:
+            return self._unzipped()
         data = self.archive.read_at(self.offset, self.size)
         if len(data) != self.size:
             raise DataError(shown(self), f"truncated: {len(data)} of {self.size} bytes are there", _REPACK)
         return data
 
-
-@dataclass(frozen=True, slots=True)
-class ZipMember(TarMember):
-    """A file in a zip archive: `offset` is that of its header, `checksum` the CRC-32 of its content."""
-
-    packed: int
-    deflated: bool
-    checksum: int
-
-    def read_bytes(self) -> bytes:
-        """Give its content, checked; it is unpacked no further than its stated size."""
+    def _unzipped(self) -> bytes:
+        """Give the content of a member of a zip, checked; it is unpacked no further than its stated size."""
         header = self.archive.read_at(self.offset, _LOCAL_HEADER.size)
         if len(header) != _LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
             raise DataError(shown(self), "is not where the archive's directory says", _REPACK)
@@ -152,7 +147,7 @@ def list_archive(path: str) -> Listing:
 
 def list_shards(place: str, paths: Sequence[str]) -> Listing:
     """List several archives as one folder; what is wrong with any of them is said at once."""
-    entries: list[Entry] = []
+    found: list[Entries] = []
     notes: list[str] = []
     wrong: list[str] = []
     for path in paths:
@@ -161,12 +156,16 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
         except DataError as error:
             wrong.append(str(error))
         else:
-            entries += listing.entries
+            found.append(listing.entries)
             notes += listing.notes
     if wrong:
         raise DataError(place, f"{len(wrong)} of {len(paths)} archives cannot be used:" + listed(wrong))
-    entries.sort(key=itemgetter(0, 1))
-    return Listing(tuple(entries), tuple(notes))
+    entries = Entries(lambda _, shard, k: found[shard].source(k), 2)
+    for shard, each in enumerate(found):
+        for k, (stem, suffix) in enumerate(zip(each.stems, each.suffixes, strict=True)):
+            entries.add(stem, suffix, shard, k)
+    entries.keep(range(len(entries)))
+    return Listing(entries, tuple(notes))
 
 
 @lru_cache(maxsize=256)
@@ -177,8 +176,11 @@ def listed_members(archive: Archive) -> Listing:
     if archive.path.lower().endswith(_GZIPPED):
         archive = replace(archive, unpacked=_unpacked_here(archive))
     zipped = archive.path.lower().endswith(".zip")
+    top = f"{method_name(archive.path)}/"
+    entries = Entries(lambda inside, *place: Member(archive, top + inside, *place), 5 if zipped else 2)
     try:
-        members = list(_zip_members(archive, wrong) if zipped else _tar_members(archive, others, wrong))
+        for inside, place in _zip_members(archive, wrong) if zipped else _tar_members(archive, others, wrong):
+            entries.add(*split_suffix(inside), *place)
     except (DataError, OSError):
         raise
     except Exception as error:
@@ -187,12 +189,14 @@ def listed_members(archive: Archive) -> Listing:
     if wrong:
         what = f"{len(wrong)} of its members cannot be read:{listed(wrong)}"
         raise DataError(shown(archive.path), what, _HINT)
-    top = f"{method_name(archive.path)}/"
-    cut = len(top) if all(inside.startswith(top) for inside, _ in members) else 0
-    return listing_of(shown(archive.path), ((inside[cut:], member) for inside, member in members), others)
+    if all(stem.startswith(top) for stem in entries.stems):
+        entries.stems = [stem[len(top) :] for stem in entries.stems]
+    else:
+        top = ""
+    return listing_of(shown(archive.path), entries, others)
 
 
-def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, Source]]:
+def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, tuple[int, ...]]]:
     with _Headers(archive.unpacked or archive.path) as file, tarfile.TarFile(fileobj=file) as tar:
         for info in tar:
             tar.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it; else all headers stay in memory
@@ -209,7 +213,7 @@ def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> It
             elif known and info.isreg() and info.size > MAX_BYTES:
                 wrong.append(f"{shown(info.name)} unpacks to {info.size} bytes, more than {MAX_BYTES}")
             elif info.isreg():
-                yield inside, TarMember(archive, info.name, info.offset_data, info.size)
+                yield inside, (info.offset_data, info.size)
             else:
                 others["links" if info.issym() or info.islnk() else "pipes and devices"] += 1
         file.seek(tar.offset)
@@ -231,7 +235,7 @@ class _Headers(io.FileIO):
         return super().read(size)
 
 
-def _zip_members(archive: Archive, wrong: list[str]) -> Iterable[tuple[str, Source]]:
+def _zip_members(archive: Archive, wrong: list[str]) -> Iterable[tuple[str, tuple[int, ...]]]:
     with zipfile.ZipFile(archive.path) as zipped:
         for info in zipped.infolist():
             inside = inner_name(info.filename)
@@ -242,8 +246,7 @@ def _zip_members(archive: Archive, wrong: list[str]) -> Iterable[tuple[str, Sour
                 wrong.append(f"{shown(info.filename)} {fault}")
                 continue
             deflated = info.compress_type == zipfile.ZIP_DEFLATED
-            place = info.filename, info.header_offset, info.file_size, info.compress_size
-            yield inside, ZipMember(archive, *place, deflated, info.CRC)
+            yield inside, (info.header_offset, info.file_size, info.compress_size, deflated, info.CRC)
 
 
 def _zip_fault(info: zipfile.ZipInfo) -> str:

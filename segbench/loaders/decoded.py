@@ -81,7 +81,7 @@ def size(shape: tuple[int, ...]) -> str:
 class Source(Protocol):
     """Where the bytes of one file are, fit to be sent to a worker; its text is what people are shown.
 
-    `LocalFile`, `TarMember` and `ZipMember` are the ones that are listed; `pathlib.Path` is one, too.
+    `LocalFile` and `Member` are the ones that are listed; `pathlib.Path` is one, too.
     """
 
     def __hash__(self) -> int:

@@ -1,4 +1,4 @@
-"""Lists: which images a run takes, and CSV files that say which prediction belongs to which ground truth.
+"""Lists: which images a run takes, and CSV files that say which prediction belongs to which ground truth, or of images.
 
 Their columns: docs/inputs.md.
 """
@@ -18,9 +18,9 @@ from typing import NamedTuple
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many
-from segbench.loaders.decoded import Source, listed, shown
+from segbench.loaders.decoded import listed, shown
 from segbench.loaders.listing import read_text
-from segbench.loaders.source import KNOWN, LocalFile, is_stream, split_extension
+from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream, split_extension
 
 Images = Iterable[str] | str | PathLike[str] | None
 
@@ -78,19 +78,10 @@ _HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and op
 _METHOD = "prediction:"
 
 
-class Row(NamedTuple):
-    """The files of one image, as `SampleFiles` has them; no predictions where none are wanted."""
-
-    name: str
-    ground_truths: tuple[Source, ...]
-    predictions: tuple[Source, ...]
-    field: Source | None
-
-
 class FileList(NamedTuple):
     """What a file list says; names are sorted."""
 
-    rows: tuple[Row, ...]  # the chosen images
+    files: tuple[SampleFiles, ...]  # of the chosen images
     notes: tuple[str, ...]
     names: tuple[str, ...]  # all images, also those not chosen
     missing: tuple[str, ...]  # chosen images without a prediction
@@ -154,7 +145,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
         what = " and ".join([f"no column {name!r}" for name in missing] + [f"two columns {name!r}" for name in twice])
         raise DataError(shown_place, f"{what} ({_named(header)})", _HINT)
     folder = _folder(place)
-    rows: dict[str, Row] = {}
+    rows: dict[str, SampleFiles | None] = {}
     problems: list[str] = []
     numbered = [(number, cells, _name(cells, places["name"][0])) for number, cells in lines]
     names = tuple(sorted({name for *_, name in numbered if name}))
@@ -162,14 +153,13 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
     for number, cells, name in numbered:
         if name and name not in chosen:
             continue
-        found = _row(cells, header, places, folder, allow_missing=allow_missing)
-        if isinstance(found, Row) and found.name in rows:
-            found = [f"the name {found.name!r} occurs twice"]
-        if isinstance(found, Row):
-            rows[found.name] = found
-        else:
-            problems += (f"line {number}: {what}" for what in found)
-    lacking = tuple(sorted(name for name, row in rows.items() if column and not row.predictions))
+        files, wrong = _row(cells, header, places, folder, allow_missing=allow_missing)
+        if not wrong and name in rows:
+            wrong = [f"the name {name!r} occurs twice"]
+        problems += (f"line {number}: {what}" for what in wrong)
+        if not wrong:
+            rows[name] = files
+    lacking = tuple(sorted(name for name, row in rows.items() if row is None))
     if problems or (len(rows) == len(lacking) and not unknown):
         nothing = "lists no image with a prediction" if lacking else "lists no image"
         what = f"{many(len(problems), 'problem')}:" + listed(problems) if problems else nothing
@@ -179,7 +169,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
     notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
-    return FileList(tuple(rows[name] for name in sorted(rows.keys() - set(lacking))), notes, names, lacking, unknown)
+    return FileList(tuple(row for _, row in sorted(rows.items()) if row), notes, names, lacking, unknown)
 
 
 def _name(cells: Sequence[str], column: int) -> str:
@@ -189,10 +179,10 @@ def _name(cells: Sequence[str], column: int) -> str:
 
 def _row(
     cells: Sequence[str], header: Sequence[str], places: dict[str, list[int]], folder: str, *, allow_missing: bool
-) -> Row | list[str]:
-    """Give the files of a line, or what is wrong with it."""
+) -> tuple[SampleFiles | None, list[str]]:
+    """Give the files of a line, unless it may lack its prediction, and what is wrong with it."""
     if len(cells) != len(header):
-        return [f"{len(cells)} cells, expected {len(header)}"]
+        return None, [f"{len(cells)} cells, expected {len(header)}"]
     filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
     files = {
         kind: [os.path.join(folder, cell) for cell in filled[kind]]  # noqa: PTH118  a str is enough
@@ -204,15 +194,13 @@ def _row(
         files["prediction"] = []
         wrong = [what for what in wrong if what != "no prediction"]
     wrong += (what for paths in files.values() for path in paths if (what := _fault(path)))
-    if wrong:
-        return wrong
-    sources = {kind: tuple(map(LocalFile, paths)) for kind, paths in files.items()}
-    return Row(
-        _name(cells, places["name"][0]),
-        sources["ground_truth"],
-        sources["prediction"],
-        next(iter(sources["field"]), None),
+    truths, predictions, fields = (
+        tuple(map(LocalFile, files[kind])) for kind in ("ground_truth", "prediction", "field")
     )
+    if wrong or (places["prediction"] and not predictions):
+        return None, wrong
+    first, *scales = predictions or truths[:1]
+    return SampleFiles(_name(cells, places["name"][0]), truths, first, next(iter(fields), None), tuple(scales)), []
 
 
 def _fault(path: str) -> str:
@@ -253,3 +241,26 @@ def _numbered(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
         yield from ((reader.line_num, cells) for cells in reader if cells)
     except csv.Error as error:
         raise DataError(name, f"line {reader.line_num}: {error}", "write the list again") from None
+
+
+_IMAGE = ("name", "image", "file")
+
+
+def read_column(place: str, column: str = "") -> dict[str, str]:
+    """Read the texts of a column by the image's name, which `name`, `image`, `file` or else the first column has.
+
+    Without `column` it is the only other one. An image with two texts is an error.
+    """
+    reader = csv.DictReader(io.StringIO(read_text(place, "a CSV file with a header")))
+    reader.fieldnames = header = [name.strip() for name in reader.fieldnames or ()]
+    key = next((name for name in _IMAGE if name in header), header[0] if header else "")
+    others = [name for name in header if name != key]
+    wanted = column or (others[0] if len(others) == 1 else "one beside the names of images")
+    if wanted not in header:
+        raise DataError(shown(place), f"has no column {wanted!r}", f"its columns are {', '.join(header) or 'none'}")
+    found: dict[str, str] = {}
+    for row in reader:
+        name, text = ((row[each] or "").strip() for each in (key, wanted))
+        if found.setdefault(name.replace("\\", "/"), text) != text:
+            raise DataError(shown(place), f"puts {name!r} into {found[name]!r} and {text!r}", "give each image one row")
+    return found

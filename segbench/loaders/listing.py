@@ -16,8 +16,8 @@ from segbench.core.numbers import many
 from segbench.loaders.archives import list_archive, list_shards, listed_members
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import (
-    ARCHIVES,
     KNOWN,
+    Entries,
     Listing,
     LocalFile,
     empty,
@@ -27,7 +27,7 @@ from segbench.loaders.source import (
     not_readable,
     read_bounded,
     refuse_endless,
-    split_extension,
+    split_suffix,
 )
 
 LARGEST_LIST = 2**28
@@ -112,18 +112,20 @@ def _list(place: str) -> Listing:
 def list_folder(folder: Path) -> Listing:
     """List a folder and its sub-folders; where these hold archives but no image, what the archives hold."""
     others: Counter[str] = Counter()
-    found = list(_walk(str(folder), others))
-    shards = [path for inside, path in found if inside.lower().endswith(ARCHIVES)]
-    if shards and not any(split_extension(inside)[1] in KNOWN for inside, _ in found):
-        listing = list_shards(shown(folder), sorted(os.path.abspath(path) for path in shards))  # noqa: PTH100  as above
-        beside = others.total() + len(found) - len(shards)
+    entries = Entries(lambda inside: LocalFile(os.path.join(folder, inside.replace("/", os.sep))))  # noqa: PTH118  as above
+    for inside in _walk(str(folder), others):
+        entries.add(*split_suffix(inside))
+    shards = [os.path.abspath(str(entry.source)) for entry in entries if is_archive(str(entry.source))]  # noqa: PTH100  as above
+    if shards and not any(suffix.lower() in KNOWN for suffix in set(entries.suffixes)):
+        listing = list_shards(shown(folder), sorted(shards))
+        beside = others.total() + len(entries) - len(shards)
         notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
         return listing._replace(notes=(*notes, *listing.notes))
-    return listing_of(shown(folder), found, others)
+    return listing_of(shown(folder), entries, others)
 
 
-def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, LocalFile]]:
-    """Give every file's path in the folder and the file; a list of folders, not recursion, so depth has no limit."""
+def _walk(root: str, others: Counter[str]) -> Iterator[str]:
+    """Give every file's path in the folder; a list of folders, not recursion, so depth has no limit."""
     seen: set[tuple[int, int]] = set()
     waiting = [("", root)]
     while waiting:
@@ -145,7 +147,7 @@ def _walk(root: str, others: Counter[str]) -> Iterator[tuple[str, LocalFile]]:
             if kind == "folder":
                 waiting.append((f"{prefix}{file.name}/", file.path))
             elif kind == "file":
-                yield prefix + file.name, LocalFile(file.path)
+                yield prefix + file.name
             else:
                 others[kind] += 1
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias
 
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.numbers import many
 from segbench.loaders.arrays import as_map
 from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, Source, shown, size, variable_of
 
@@ -69,14 +70,9 @@ def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tu
     cell = contents.get("groundTruth")
     if not isinstance(cell, list):
         raise _lacks("groundTruth", contents, path)
-    maps = []
-    for number, item in enumerate(cell, start=1):
-        annotator = item[0] if isinstance(item, list) and len(item) == 1 else item
-        array = annotator.get(part) if isinstance(annotator, dict) else None
-        if not isinstance(array, np.ndarray):
-            raise DataError(shown(path), f"annotator {number} has no map {part}", "expected a struct as in BSDS500")
-        maps.append(as_map(array, f"{shown(path)}, annotator {number}", "ground truth").array)
-    return _same_size(maps, path, "annotators")
+    structs = [item[0] if isinstance(item, list) and len(item) == 1 else item for item in cell]
+    found = [struct.get(part) if isinstance(struct, dict) else None for struct in structs]
+    return _maps(found, path, "annotator", f"has no map {part}", "expected a struct as in BSDS500")
 
 
 def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
@@ -84,13 +80,11 @@ def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[
     struct = contents.get("GTcls")
     first = struct[0] if isinstance(struct, list) and struct else None
     cell = first.get("Boundaries") if isinstance(first, dict) else None
-    found = [item for item in cell if isinstance(item, np.ndarray)] if isinstance(cell, list) else []
-    if not isinstance(cell, list) or not found or len(found) != len(cell):
-        raise DataError(
-            shown(path), "GTcls has no cell Boundaries of one map per category", "expected a struct as in SBD"
-        )
-    maps = [as_map(one != 0, f"{shown(path)}, category {k}", "ground truth").array for k, one in enumerate(found, 1)]
-    return _same_size(maps, path, "categories")
+    hint = "expected a struct as in SBD"
+    if not isinstance(cell, list) or not cell:
+        raise DataError(shown(path), "GTcls has no cell Boundaries of one map per category", hint)
+    found = [item != 0 if isinstance(item, np.ndarray) else item for item in cell]
+    return _maps(found, path, "category", "is none: GTcls has no cell Boundaries of maps", hint)
 
 
 def ucm2(contents: dict[str, Value], path: Source | str) -> NDArray[Any]:
@@ -110,12 +104,7 @@ def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], 
     cell = contents.get("segs")
     if not isinstance(cell, list) or not cell:
         raise _lacks("segs", contents, path)
-    maps = []
-    for number, array in enumerate(cell, start=1):
-        if not isinstance(array, np.ndarray):
-            raise DataError(shown(path), f"segs {{{number}}} is not a label map", "expected a cell of label maps")
-        maps.append(as_map(array, f"{shown(path)}, segmentation {number}", "ground truth").array)
-    return _same_size(maps, path, "segmentations")
+    return _maps(cell, path, "segmentation", "is not a label map", "expected a cell of label maps")
 
 
 def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decoded:
@@ -144,11 +133,20 @@ def _header(file: BinaryIO, role: Role) -> Header:
     return Header((shapes[0][0], shapes[0][1]))
 
 
-def _same_size(maps: list[NDArray[Any]], path: Source | str, what: str) -> tuple[NDArray[Any], ...]:
+def _maps(
+    found: Sequence[object], path: Source | str, each: str, otherwise: str, hint: str
+) -> tuple[NDArray[Any], ...]:
+    """Give maps of one size, or say of which `each` is none."""
+    maps = []
+    for number, array in enumerate(found, start=1):
+        if not isinstance(array, np.ndarray):
+            raise DataError(shown(path), f"{each} {number} {otherwise}", hint)
+        maps.append(as_map(array, f"{shown(path)}, {each} {number}", "ground truth").array)
     sizes = sorted({array.shape for array in maps})
     if len(sizes) != 1:
-        found = " and ".join(size(shape) for shape in sizes) or "none"
-        raise DataError(shown(path), f"{len(maps)} {what} of the sizes {found}, expected one size", "save it again")
+        listed = " and ".join(size(shape) for shape in sizes) or "none"
+        what = f"{many(len(maps), each)} of the sizes {listed}, expected one size"
+        raise DataError(shown(path), what, "save it again")
     return tuple(maps)
 
 

@@ -11,15 +11,16 @@ import os
 import re
 import shlex
 import unicodedata
+from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
@@ -32,7 +33,8 @@ from segbench.loaders.file_list import Images, as_images, column_of, has_fields,
 from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.source import Entry, LocalFile, method_name, split_extension
+from segbench.loaders.source import Entries, LocalFile, method_name, split_extension
+from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
 
 Place = str | PathLike[str] | None
 
@@ -238,34 +240,55 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleFiles:
-    """The files of one image."""
+class _Named(NamedTuple):
+    """The files at a place by the names of images."""
 
-    name: str  # which they share, in Unicode's composed form; characters that cannot be printed are escaped
-    ground_truths: tuple[Source, ...]  # one per annotator, in natural order of their tags; none if all is negative
-    prediction: Source
-    field: Source | None = None  # the mask of the pixels that count
-    scales: tuple[Source, ...] = ()  # after `prediction`: label maps of further scales, or maps of further classes
-    tags: tuple[str, ...] = ()  # of `prediction` and `scales`, where the pattern has any
+    entries: Entries
+    numbers: Mapping[str, tuple[int, ...]]  # in `entries`, in natural order of their tags
+    tags: Mapping[int, str]  # of files, if the pattern has any
+    notes: tuple[str, ...] = ()
 
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """All of them."""
-        field = () if self.field is None else (self.field,)
-        return (*self.ground_truths, self.prediction, *self.scales, *field)
 
-    def within(self, folder: Path) -> SampleFiles:
-        """Give the same files with absolute paths, where they are relative to a folder."""
+class _Column:
+    """The files of each of some images at a place."""
 
-        def whole(source: Source) -> Source:
-            return source.within(folder) if isinstance(source, LocalFile) else source
+    def __init__(self, named: _Named, images: Sequence[str]) -> None:
+        self._entries, self._tags = named.entries, named.tags
+        self._numbers, self._ends = array("I"), array("I", [0])
+        for name in images:
+            self._numbers.extend(named.numbers.get(name, ()))
+            self._ends.append(len(self._numbers))
 
-        if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
-            return self
-        field = None if self.field is None else whole(self.field)
-        truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
-        return replace(self, ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
+    def _of(self, image: int) -> Sequence[int]:
+        return self._numbers[self._ends[image] : self._ends[image + 1]]
+
+    def sources(self, image: int) -> list[Source]:
+        return [self._entries.source(k) for k in self._of(image)]
+
+    def tags(self, image: int) -> tuple[str, ...]:
+        return tuple(self._tags[k] for k in self._of(image)) if self._tags else ()
+
+
+class PairedFiles(Sequence[SampleFiles]):
+    """The files of images in columns, since there may be millions; each `SampleFiles` is made when asked for."""
+
+    def __init__(
+        self, names: Sequence[str], truths: _Column, predictions: _Column | None, field: _Column | Source | None
+    ) -> None:
+        self.names, self._truths, self._predictions, self._field = names, truths, predictions, field
+
+    def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
+        if isinstance(k, slice):
+            return [self[place] for place in range(*k.indices(len(self)))]
+        name, k = self.names[k], k if k >= 0 else k + len(self)
+        truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
+        prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
+        tags = of_predictions.tags(k) if of_predictions else ()
+        field = next(iter(self._field.sources(k)), None) if isinstance(self._field, _Column) else self._field
+        return SampleFiles(name, truths, prediction, field, tuple(scales), tags)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 @dataclass(frozen=True)
@@ -273,7 +296,7 @@ class Pairing:
     """What the folders of a run have in common and what not; names are sorted."""
 
     inputs: Inputs
-    files: tuple[SampleFiles, ...] = ()
+    files: Sequence[SampleFiles] = ()
     notes: tuple[str, ...] = ()  # files left out, to be shown to the user
     missing: tuple[str, ...] = ()  # ground truths without a prediction
     extra: tuple[str, ...] = ()  # predictions without a ground truth
@@ -286,9 +309,15 @@ class Pairing:
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
         chosen = len(self.files) + len(self.left_out)
-        field = {"field": "yes"} if any(one.field for one in self.files) else {}
+        first = next((one for one in self.files if not self.inputs.pairs or one.field), None)
+        field = {"field": "yes"} if first and first.field else {}
         subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
         return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the images."""
+        return self.files.names if isinstance(self.files, PairedFiles) else [files.name for files in self.files]
 
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""
@@ -328,7 +357,7 @@ def _of_category(inputs: Inputs) -> Pairing:
         return Pairing(inputs)
     pairing = replace(_paired(replace(inputs, images=chosen)), inputs=inputs)
     names: dict[str, Any] = {key: tuple(start + name for name in getattr(pairing, key)) for key in _NAMES}
-    files = tuple(replace(one, name=start + one.name) for one in pairing.files)
+    files = tuple(one._replace(name=start + one.name) for one in pairing.files)
     return replace(pairing, files=files, notes=tuple(f"{inputs.category}: {note}" for note in pairing.notes), **names)
 
 
@@ -405,9 +434,11 @@ def _paired(inputs: Inputs) -> Pairing:
         name = shown(split_extension(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
         return Pairing(inputs, (SampleFiles(name, (truth,), LocalFile(prediction), one_field),), unknown=unknown)
-    truths, truth_notes = _named(ground_truth, patterns[0])
-    predictions, prediction_notes = (truths, ()) if inputs.prediction is None else _named(prediction, patterns[1])
-    fields, field_notes = _named(field, patterns[2]) if field is not None and not one_field else ({}, ())
+    of_truth = _named(ground_truth, patterns[0])
+    of_prediction = of_truth._replace(notes=()) if inputs.prediction is None else _named(prediction, patterns[1])
+    of_field = None if field is None or one_field else _named(field, patterns[2])
+    truths, predictions = of_truth.numbers, of_prediction.numbers
+    truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
     blank = {
         name
         for name in predictions.keys() - truths.keys()
@@ -421,16 +452,12 @@ def _paired(inputs: Inputs) -> Pairing:
         truths = {name: truths[name] for name in truths.keys() & chosen}
         predictions = {name: predictions[name] for name in predictions.keys() & chosen}
         blank &= chosen
-    files = tuple(
-        SampleFiles(
-            name,
-            tuple(entry.source for _, entry in truths.get(name, ())),
-            predictions[name][0][1].source,
-            fields[name][0][1].source if name in fields else one_field,
-            () if inputs.prediction is None else tuple(entry.source for _, entry in predictions[name][1:]),
-            () if inputs.prediction is None else tuple(tag for tag, _ in predictions[name] if tag),
-        )
-        for name in sorted((truths.keys() & predictions.keys()) | blank)
+    common = sorted(chain((name for name in truths if name in predictions), blank))
+    files = PairedFiles(
+        common,
+        _Column(of_truth, common),
+        None if inputs.prediction is None else _Column(of_prediction, common),
+        _Column(of_field, common) if of_field else one_field,
     )
     if blank:
         images, match = many(len(blank), "image"), verb(len(blank), "match")
@@ -441,10 +468,10 @@ def _paired(inputs: Inputs) -> Pairing:
     return Pairing(
         inputs,
         files,
-        (*truth_notes, *prediction_notes, *field_notes),
+        (*truth_notes, *prediction_notes, *(of_field.notes if of_field else ())),
         tuple(sorted(truths.keys() - predictions.keys())),
         tuple(sorted(predictions.keys() - truths.keys() - blank)),
-        tuple(file.name for file in files if file.field is None) if field is not None else (),
+        tuple(name for name in common if name not in of_field.numbers) if of_field else (),
         unknown,
         total=total,
     )
@@ -452,13 +479,9 @@ def _paired(inputs: Inputs) -> Pairing:
 
 def _from_list(inputs: Inputs, place: str) -> Pairing:
     found = read_list(place, inputs.column, images=inputs.images, allow_missing=inputs.allow_missing)
-    files = []
-    for row in found.rows:
-        prediction, *scales = row.predictions or row.ground_truths[:1]
-        files.append(SampleFiles(row.name, row.ground_truths, prediction, row.field, tuple(scales)))
     total = len(found.names) if inputs.images else 0
     unknown = _with_nearest(found.unknown, found.names)
-    return Pairing(inputs, tuple(files), found.notes, found.missing, unknown=unknown, total=total)
+    return Pairing(inputs, found.files, found.notes, found.missing, unknown=unknown, total=total)
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -466,44 +489,41 @@ def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ..
     return tuple(f"{name} (nearest: {close[name]})" if name in close else name for name in unknown)
 
 
-def _named(folder: str, pattern: Pattern) -> tuple[dict[str, list[tuple[str, Entry]]], tuple[str, ...]]:
-    """Give the tags and files of each image, in the natural order of the tags."""
-    listing = list_place(folder)
-    found: dict[str, list[tuple[str, Entry]]] = {}
+def _named(folder: str, pattern: Pattern) -> _Named:
+    entries, notes = list_place(folder)
+    found: dict[str, tuple[int, ...]] = {}
+    tags: dict[int, str] = {}
     unfit = 0
-    for entry in listing.entries:
-        match = pattern.match(entry.stem, entry.extension)
+    for k, (stem, suffix) in enumerate(zip(entries.stems, entries.suffixes, strict=True)):
+        match = pattern.match(stem, suffix.lower())
         if match is None:
             unfit += 1
         else:
             name = shown(unicodedata.normalize("NFC", match[0]))
-            found.setdefault(name, []).append((match[1], entry))
+            found[name] = (*found.get(name, ()), k)
+            if match[1]:
+                tags[k] = match[1]
     if not found:
-        example = shown(listing.entries[0].stem)
+        example = shown(entries.stems[0])
         raise DataError(
             _shown(folder),
             f"none of {many(unfit, 'file')} matches the pattern {pattern.text!r} (the first is {example!r})",
             "in a pattern * is the image's name; the extension may be left out",
         )
-    _refuse_doubles(folder, found)
-    notes = listing.notes
-    if unfit:
-        notes += (f"{_shown(folder)}: {many(unfit, 'file')} left out because they do not match {pattern.text!r}",)
-    return {name: sorted(tags, key=lambda tag: natural(tag[0])) for name, tags in found.items()}, notes
-
-
-def _refuse_doubles(folder: str, found: dict[str, list[tuple[str, Entry]]]) -> None:
     doubles = []
-    for tags in found.values():
-        if len(tags) > 1:
-            counts = Counter(tag for tag, _ in tags)
-            doubles += [entry.source for tag, entry in tags if counts[tag] > 1]
+    for name in [name for name, numbers in found.items() if len(numbers) > 1]:
+        found[name] = tuple(sorted(found[name], key=lambda k: natural(tags.get(k, ""))))
+        counts = Counter(map(tags.get, found[name]))
+        doubles += [entries.source(k) for k in found[name] if counts[tags.get(k)] > 1]
     if doubles:
         raise DataError(
             _shown(folder),
             f"{len(doubles)} files share their name with another:{listed([*map(shown, doubles)])}",
             "remove all but one, or say which to take with a pattern such as '*.png'",
         )
+    if unfit:
+        notes += (f"{_shown(folder)}: {many(unfit, 'file')} left out because they do not match {pattern.text!r}",)
+    return _Named(entries, found, tags, notes)
 
 
 def _unpaired(pairing: Pairing) -> DataError:

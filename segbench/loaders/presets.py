@@ -66,13 +66,7 @@ class Preset:
         return _SOURCES[self.source]
 
     def place(self, what: str, root: Path) -> Path | None:
-        """Find ``ground_truth``, ``field`` or ``images`` below a root; None where the preset has none.
-
-        Raises
-        ------
-        DataError
-            If none of the places exists: it lists them.
-        """
+        """Find ``ground_truth``, ``field`` or ``images`` below a root; None where the preset has none."""
         candidates = self.layout.get(what, ())
         if not candidates:
             return None

@@ -9,14 +9,15 @@ import io
 import os
 import stat
 import sys
+from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from operator import itemgetter
+from itertools import chain
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
@@ -107,6 +108,35 @@ KNOWN = frozenset(EXTENSIONS)
 """The extensions of files that are listed."""
 
 
+class SampleFiles(NamedTuple):
+    """The files of one image."""
+
+    name: str  # which they share, in Unicode's composed form; characters that cannot be printed are escaped
+    ground_truths: tuple[Source, ...]  # one per annotator, in natural order of their tags; none if all is negative
+    prediction: Source
+    field: Source | None = None  # the mask of the pixels that count
+    scales: tuple[Source, ...] = ()  # after `prediction`: label maps of further scales, or maps of further classes
+    tags: tuple[str, ...] = ()  # of `prediction` and `scales`, where the pattern has any
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All of them."""
+        field = () if self.field is None else (self.field,)
+        return (*self.ground_truths, self.prediction, *self.scales, *field)
+
+    def within(self, folder: Path) -> SampleFiles:
+        """Give the same files with absolute paths, where they are relative to a folder."""
+
+        def whole(source: Source) -> Source:
+            return source.within(folder) if isinstance(source, LocalFile) else source
+
+        if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
+            return self
+        field = None if self.field is None else whole(self.field)
+        truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
+        return self._replace(ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
+
+
 class Entry(NamedTuple):
     """One file of a folder or an archive."""
 
@@ -115,37 +145,78 @@ class Entry(NamedTuple):
     source: Source
 
 
+class Entries(Sequence[Entry]):
+    """Files in order of their stems, in columns, since there may be millions; each `Entry` is made when asked for."""
+
+    def __init__(self, source_at: Callable[..., Source], width: int = 0) -> None:
+        self.stems: list[str] = []
+        self.suffixes: list[str] = []  # as they are written
+        self._source_at, self._width = source_at, width
+        self._places = array("q")
+
+    def add(self, stem: str, suffix: str, *place: int) -> None:
+        """Add a file: `source_at` makes it of its path within the folder and the numbers of its place."""
+        self.stems.append(stem)
+        self.suffixes.append(suffix)
+        self._places.extend(place)
+
+    def keep(self, chosen: Iterable[int]) -> None:
+        """Keep some of the files, in order of their stems."""
+        order = sorted(chosen, key=self.stems.__getitem__)
+        self.stems = [self.stems[k] for k in order]
+        self.suffixes = [self.suffixes[k] for k in order]
+        self._places = array("q", chain.from_iterable(map(self._place, order)))
+
+    def _place(self, k: int) -> array[int]:
+        return self._places[k * self._width : (k + 1) * self._width]
+
+    def source(self, k: int) -> Source:
+        """Give a file."""
+        return self._source_at(self.stems[k] + self.suffixes[k], *self._place(k))
+
+    def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
+        if isinstance(k, slice):
+            return [self[place] for place in range(*k.indices(len(self)))]
+        return Entry(self.stems[k], self.suffixes[k].lower(), self.source(k % len(self)))
+
+    def __len__(self) -> int:
+        return len(self.stems)
+
+
 class Listing(NamedTuple):
     """The files of a folder and its sub-folders with a known extension, by stem; notes say what else was left out."""
 
-    entries: tuple[Entry, ...]
+    entries: Entries
     notes: tuple[str, ...]
 
 
-def listing_of(place: str, files: Iterable[tuple[str, Source]], others: Counter[str]) -> Listing:
+def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
     """Keep the files with a known extension, in order, and say what the others are."""
-    entries = []
-    for inside, where in files:
-        stem, extension = split_extension(inside)
-        if extension in KNOWN:
-            entries.append(Entry(stem, extension, where))
-        else:
-            others[shown(extension) or "no extension"] += 1
+    counts = Counter(entries.suffixes)
+    known = {suffix for suffix in counts if suffix.lower() in KNOWN}
+    for suffix in counts.keys() - known:
+        others[shown(suffix.lower()) or "no extension"] += counts[suffix]
+    entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
     left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
     if not entries:
         what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
         raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
-    entries.sort(key=itemgetter(0, 1))
     notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
-    return Listing(tuple(entries), notes)
+    return Listing(entries, notes)
 
 
-def split_extension(name: str) -> tuple[str, str]:
-    """Part a path from its extension, which is given in lower case; a name that is only dot and letters has none."""
+def split_suffix(name: str) -> tuple[str, str]:
+    """Part a path from its extension; a name that is only dot and letters has none."""
     stem, dot, extension = name.rpartition(".")
     if not stem or stem.endswith("/") or "/" in extension:
         return name, ""
-    return stem, sys.intern((dot + extension).lower())  # one text for all files
+    return stem, sys.intern(dot + extension)  # one text for all files
+
+
+def split_extension(name: str) -> tuple[str, str]:
+    """Part a path from its extension, which is given in lower case."""
+    stem, suffix = split_suffix(name)
+    return stem, suffix.lower()
 
 
 def is_clutter(name: str) -> bool:

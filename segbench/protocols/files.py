@@ -107,7 +107,7 @@ def _ordered(files: SampleFiles, places: dict[str, int]) -> SampleFiles:
     by_tag = dict(zip(files.tags, (files.prediction, *files.scales), strict=True))
     tags = sorted((tag for tag in by_tag if tag in places), key=places.__getitem__)
     first, *others = (by_tag[tag] for tag in tags)
-    return replace(files, prediction=first, scales=tuple(others), tags=tuple(tags))
+    return files._replace(prediction=first, scales=tuple(others), tags=tuple(tags))
 
 
 def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) -> None:

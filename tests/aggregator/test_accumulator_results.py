@@ -49,6 +49,16 @@ def test_more_may_be_added_after_it_was_computed(tmp_path):
     assert len(accumulator.compute().counts) == len(first.counts) + 1 == len(load_results(tmp_path / "r")[0].counts)
 
 
+def test_what_the_set_decided_is_decided_once(tmp_path):
+    kept, held = (Accumulator(Pixels(), **more) for more in ({"results": tmp_path / "r"}, {}))
+    for number, image in enumerate(([0, 255], [255, 255], [0, 0])):
+        for accumulator in (kept, held):
+            accumulator.update(image, [0.25, 0.75], name=number)
+        found, expected = (dict(accumulator.compute().counts) for accumulator in (kept, held))
+        assert found == expected
+    assert dict(load_results(tmp_path / "r")[0].counts) == expected
+
+
 def test_another_accumulator_begins_anew(tmp_path):
     masks, maps, names = next(batches())
     Accumulator(Anomalies(), results=tmp_path / "r").update(masks, maps, names=names)
@@ -58,8 +68,10 @@ def test_another_accumulator_begins_anew(tmp_path):
     assert list(load_results(tmp_path / "r")[0].counts) == ["only"]
 
 
-def test_results_read_before_the_file_changed_say_so(tmp_path):
-    result = added(protocol=Anomalies(), results=tmp_path / "r").compute()
+def test_results_read_before_the_file_changed_say_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("segbench.aggregator.store._HELD", 0)
+    added(protocol=Anomalies(), results=tmp_path / "r").compute()
+    (result,) = load_results(tmp_path / "r")
     other = Accumulator(Anomalies(), results=tmp_path / "r")
     masks, maps, _ = next(batches())
     other.update(masks[1], maps[1], name="other")

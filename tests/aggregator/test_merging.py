@@ -119,14 +119,14 @@ import os, sys
 from segbench import merge_results
 from segbench.aggregator import merging
 
-write, written = merging._write, []
+write, written = merging._finish, []
 
 def killed(*run):
     if written:
         os._exit(9)
     written.append(write(*run))
 
-merging._write = killed
+merging._finish = killed
 merge_results(sys.argv[1:3], sys.argv[3])
 """
 
@@ -148,7 +148,7 @@ def test_a_merge_that_fails_leaves_no_file(papers, tmp_path, monkeypatch):
         raise DataError("m.segbench", "cannot grow, because the disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr("segbench.aggregator.merging._write", full)
+        patched.setattr("segbench.aggregator.merging._finish", full)
         with pytest.raises(DataError, match="disk is full"):
             merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")
     assert [path.name for path in tmp_path.glob("*segbench*")] == ["r.segbench"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results
+from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results, merge_results
+from segbench.aggregator import store
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -28,6 +29,22 @@ class TestResultsFile:
             assert dict(after.summary) == dict(before.summary)
             assert dict(after.settings) == dict(before.settings)
             assert all(after.counts[name] == before.counts[name] for name in before.counts)
+
+    @pytest.mark.parametrize("page", [1, 2**20])
+    def test_counts_that_stay_in_the_file_are_read_when_wanted(self, papers, tmp_path, monkeypatch, page):
+        monkeypatch.setattr(store, "_HELD", 0)
+        monkeypatch.setattr(store, "_PAGE", page)
+        held, file = evaluate(*papers), tmp_path / "r.segbench"
+        for result in (evaluate(*papers, results=file), *load_results(file), evaluate(*papers, results=file)):
+            assert dict(result.counts) == dict(held.counts)
+            assert dict(result.summary) == dict(held.summary)
+            assert result.signature == held.signature
+        (merged,) = merge_results([file], tmp_path / "m.segbench")
+        (unread,) = load_results(file)
+        file.unlink()
+        assert dict(merged.counts) == dict(held.counts)
+        with pytest.raises(DataError, match="not found"):
+            _ = unread.counts["second"]
 
     def test_unchanged_images_are_not_counted_again_and_changed_ones_are(self, papers, tmp_path, decoded):
         file = tmp_path / "r.segbench"

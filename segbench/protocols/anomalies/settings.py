@@ -44,7 +44,7 @@ def read_scores(table: Any) -> Scores:
     """Read the scores of images from the only other column of a CSV file, or take them from a mapping."""
     where = named("image_scores")
     if not isinstance(table, Mapping):
-        from segbench.loaders.columns import read_column
+        from segbench.loaders.file_list import read_column
 
         where = as_path(table, where)
         table = read_column(where)

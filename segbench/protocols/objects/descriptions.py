@@ -86,7 +86,8 @@ class ObjectMaps(InstanceMaps):
         if found := _described(contents[path], path):
             return found
         if files.scales and "inst" in path.name.lower():
-            files = replace(files, prediction=files.scales[0], scales=(path, *files.scales[1:]), tags=files.tags[::-1])
+            scales = (path, *files.scales[1:])
+            files = files._replace(prediction=files.scales[0], scales=scales, tags=files.tags[::-1])
         return super().predictions(files, contents)
 
     def located(self, inputs: Inputs) -> Inputs:
@@ -110,7 +111,7 @@ class ObjectMaps(InstanceMaps):
         if problems:
             return replace(pairing, problem=pairing.problem or _together(problems))
         files = (
-            replace(one, ground_truths=(found[one.ground_truths[0]],), prediction=found[one.prediction])
+            one._replace(ground_truths=(found[one.ground_truths[0]],), prediction=found[one.prediction])
             for one in pairing.files
         )
         return replace(pairing, files=tuple(files))
