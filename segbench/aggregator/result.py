@@ -26,14 +26,14 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
-from segbench.core.metric import columns, headline
+from segbench.core.metric import columns, footnotes, headline
 from segbench.core.numbers import many, number, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
-from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
+from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.registry import protocol_of
@@ -129,14 +129,16 @@ class Result:
         images = many(len(self.counts), "image")
         images = "published without images" if self.published else "pixels without names" if self.unnamed else images
         images = f"partial: {partial_images(self.partial)}" if self.partial else images
-        return f"{self.protocol}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
+        part = f", class {self.settings['class']}" if "class" in self.settings else ""
+        return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
         metrics = columns(self.rules.metrics())
         values = [number(self.summary[metric.key]) for metric in metrics]
-        table = TextTable([metric.name for metric in metrics], [values], names=0)
-        return table_html(table, f"{self.method} ({self._counted})") + remarks_html(*self.summary.notes, self.signature)
+        notes = (*footnotes(metrics), *self.summary.notes, self.signature)
+        table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
+        return table_html(table, f"{self.method} ({self._counted})")
 
     @cached_property
     def rules(self) -> Protocol:
@@ -278,8 +280,7 @@ class Result:
         -------
         pandas.DataFrame
             A column per metric, by key; nan where undefined. The index is named ``method``, and ``pandas.concat`` joins
-            the rows of several methods. Of images and classes, whose metrics are mappings, ``pandas.DataFrame`` makes
-            a table itself: ``pandas.DataFrame({name: dict(one) for name, one in result.per_image.items()}).T``.
+            the rows of several methods. `Result.per_image` has a ``to_dataframe`` of its own.
 
         Raises
         ------
@@ -456,9 +457,9 @@ class Result:
         return self.classes[name]
 
     @property
-    def per_image(self) -> Mapping[str, Summary]:
-        """The metrics of each image alone, computed on access."""
-        return _ImageSummaries(self)
+    def per_image(self) -> ImageSummaries:
+        """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
+        return ImageSummaries(self)
 
 
 class Groups(Mapping[str, Result]):
@@ -576,18 +577,27 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
     return names
 
 
-class _ImageSummaries(Mapping[str, Summary]):
+class ImageSummaries(Mapping[str, Summary]):
+    """The metrics of each image alone, by its name."""
+
     def __init__(self, result: Result) -> None:
         self._result = result
 
     def __getitem__(self, name: str) -> Summary:
+        """Measure the image of that name."""
         return self._result.table_of({name: self._result.counts[name]}).image_summary()
 
     def __iter__(self) -> Iterator[str]:
+        """Go through the names, sorted as text."""
         return iter(self._result.counts)
 
     def __len__(self) -> int:
+        """Count the images."""
         return len(self._result.counts)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per image, a column per metric; takes pandas, which segbench does not install by itself."""
+        return data_frame(list(self.values()), "image", list(self))
 
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), 'image')} by name>"

@@ -162,12 +162,12 @@ def data_frame(
 
 
 def table_html(table: TextTable, caption: str = "") -> str:
-    """Write a table, without its notes."""
+    """Write a table with its notes."""
     from tabulate import tabulate
 
     sides = [{"<": "left", ">": "right"}[side] for side in table.sides]
     text = tabulate(table.rows, table.header, tablefmt="html", colalign=sides, disable_numparse=True)
-    return f"{remarks_html(caption) if caption else ''}{text}"
+    return f"{remarks_html(caption) if caption else ''}{text}{remarks_html(*table.notes)}"
 
 
 def remarks_html(*remarks: str) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first
-from segbench.core.text_table import WIDTH, TextTable
+from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import Found, Interval
 from segbench.statistics.pairs import Pairs
 
@@ -35,7 +35,7 @@ class Standing:
     better_than: tuple[str, ...]  # the letters of those that it is significantly better than, after Holm's correction
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer:
     """Methods by one metric, the best first."""
 
@@ -216,6 +216,12 @@ class Answer:
     def __str__(self) -> str:
         """Print the verdict and the tables."""
         return "\n\n".join(["\n".join(self.sentences()), *map(str, self.tables())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Give both as notebooks show them."""
+        return remarks_html(*self.sentences()) + "".join(map(table_html, self.tables()))
 
 
 def _rank(metric: Metric, estimate: float) -> float:

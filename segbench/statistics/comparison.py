@@ -19,7 +19,7 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.table import Table
-from segbench.core.text_table import data_frame, remarks_html, table_html
+from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
@@ -267,9 +267,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Give the answer as notebooks show it."""
-        found = self.answer()
-        tables = "".join(map(table_html, found.tables()))
-        return remarks_html(*found.sentences()) + tables + remarks_html(*self.notes)
+        return self.answer()._repr_html_() + remarks_html(*self.notes)
 
 
 def _p_values(comparisons: Sequence[Comparison], key: str) -> list[FloatArray]:

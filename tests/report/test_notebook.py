@@ -1,6 +1,7 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pytest
 from pictures import boundary_results, pixel_results, region_results
 
 from segbench import (
@@ -100,3 +101,18 @@ def test_intervals_and_comparisons_print_as_text():
     printed = str(compare_results(results, replicates=50))
     assert printed.startswith("method 0 leads method 1 by ")
     assert "better than: p of the paired jackknife t-test at most .05" in printed
+
+
+def test_an_answer_is_shown_with_what_its_letters_mean():
+    found = compare_results(pixel_results()[:3], replicates=50).answer()
+    for html in (found._repr_html_(), compare_results(pixel_results()[:3], replicates=50)._repr_html_()):
+        assert "after Holm&#x27;s correction" in html
+    assert repr(found) == str(found)
+
+
+def test_images_are_a_table_of_pandas():
+    pytest.importorskip("pandas")
+    (result,) = pixel_results(1)
+    table = result.per_image.to_dataframe()
+    assert list(table.index) == list(result.counts)
+    assert table["f"].tolist() == [one["f"] for one in result.per_image.values()]
