@@ -1,6 +1,14 @@
 """segbench benchmarks edge detectors and segmentation models: images to counts, counts to curves and metrics.
 
-Everything public is a name of this module and is loaded when first used.
+Everything public is a name of this module and is loaded when first used. Begin with:
+
+- ``evaluate(gt, pred, protocol)``: the `Result` of two folders; ``result.summary`` has its metrics.
+- ``Pixels``, ``Labels``, ``Boundaries``, ``Regions``, ``Saliency``, ``Contours``, ``Centerlines``, ``Objects``,
+  ``Anomalies``: the protocols, with their settings.
+- ``Accumulator(protocol)``: the same batch by batch, in a training loop.
+- ``compare_results([ours, theirs])``: which is better, and how sure that is.
+- ``count_pixels(labels, scores)`` and its like: counts of arrays, for curves and metrics such as ``auc_pr``.
+- ``load_results(file)``: what a run saved; ``export_report(results, file)``: the page.
 """
 
 from segbench._version import __version__ as __version__
