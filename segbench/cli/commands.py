@@ -220,18 +220,28 @@ _CHECK = Group(
 )
 
 
-def _install_completion(context: click.Context) -> str:
-    """Save the script that completes commands and options where the shell reads it."""
+def _shell() -> str:
+    """Name the current shell."""
+    return Path(os.environ.get("SHELL", "")).stem
+
+
+def _completion(context: click.Context) -> str:
+    """Write the script that completes commands and options in the current shell."""
     from click.shell_completion import get_completion_class
 
-    shell = Path(os.environ.get("SHELL", "")).stem
-    found = get_completion_class(shell)
+    found = get_completion_class(_shell())
     if found is None:
-        raise ArgumentError(f"no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish")
+        raise ArgumentError(f"no completion is known for the shell {_shell()!r}; set SHELL to bash, zsh or fish")
+    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
+
+
+def _install_completion(context: click.Context) -> str:
+    """Save that script where the shell reads it."""
+    shell, script = _shell(), _completion(context)
     fish = Path.home() / ".config/fish/completions/segbench.fish"
     file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source())
+    file.write_text(script)
     if shell != "fish":
         start = Path.home() / f".{shell}rc"
         lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
@@ -248,6 +258,7 @@ app = Group(
     params=[
         flag("--version", "Print the version.", lambda _: f"segbench {__version__}"),
         flag("--install-completion", "Install completion for the current shell.", _install_completion),
+        flag("--show-completion", "Print the script that completes commands in the shell.", _completion),
     ],
     help="Benchmark edge detectors and segmentation models: two folders in, pooled curves and metrics out.",
     examples=[

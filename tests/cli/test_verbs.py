@@ -174,7 +174,7 @@ class TestCompletion:
         for _ in range(2):
             assert segbench("--install-completion").code == 0
         file = tmp_path / ".local/share/segbench/complete.zsh"
-        assert "_SEGBENCH_COMPLETE=zsh_complete" in file.read_text()
+        assert "_SEGBENCH_COMPLETE=zsh_complete" in file.read_text() == segbench("--show-completion").out[:-1]
         assert (tmp_path / ".zshrc").read_text().count(str(file)) == 1
 
     def test_of_an_unknown_shell_is_refused(self, segbench, monkeypatch):
