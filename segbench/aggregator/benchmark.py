@@ -24,6 +24,7 @@ from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import of_all, verb
+from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
@@ -219,7 +220,8 @@ def evaluate_pairing(
     done = reused = 0
     with ExitStack() as stack:
         path = None if results is None else Path(as_path(results, "results"))
-        begun = stack.enter_context(ResultsFile(path, create=True)).begin(run, fresh=fresh) if path else None
+        file, of_table = partial(ResultsFile, create=True), fields_with(protocol, "of_table")
+        begun = stack.enter_context(file(path)).begin(run, fresh=fresh, of_table=of_table) if path else None
         known = partial(begun.file.known, begun) if begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if begun:

@@ -11,7 +11,7 @@ from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.core.names import first_names
-from segbench.core.options import of_predictions
+from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -134,7 +134,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
-    may_differ = Repairs.may_differ | of_predictions(results[0].kind)
+    may_differ = Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
     if refused := _differences(results, without=may_differ):
         raise ArgumentError(f"methods are compared under the same settings, but {refused}")
     counts = {result.method: result.counts for result in results}
@@ -151,7 +151,7 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
 
 def differing_repairs(results: Sequence[Result]) -> list[str]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
-    differing = _differences(results, only=Repairs.may_differ | of_predictions(results[0].kind))
+    differing = _differences(results, only=Repairs.may_differ | fields_with(results[0].kind, "of_predictions"))
     return [f"compared, since different settings change only the predictions: {differing}"] if differing else []
 
 

@@ -235,9 +235,13 @@ def _one(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  
     return value
 
 
-# A run is the same whichever images lack a prediction; an image counts alike whichever part of the set is chosen.
-_SAME = "(method, protocol, json_remove(settings, '$.missing')) = (?, ?, json_remove(?, '$.missing'))"
-_ALIKE = _SAME.replace("'$.missing'", "'$.missing', '$.subset'")
+def _but_for(*names: str) -> str:
+    """Match the runs of a method that differ at most in some settings."""
+    paths = ", ".join(f"'$.{name}'" for name in names)
+    return f"(method, protocol, json_remove(settings, {paths})) = (?, ?, json_remove(?, {paths}))"
+
+
+_SAME = _but_for("missing")  # whichever images lack a prediction
 _STOPPED = (
     "id IN (SELECT run FROM images) AND (method, protocol, json_remove(settings, '$.missing')) NOT IN "
     "(SELECT method, protocol, json_remove(settings, '$.missing') FROM runs WHERE complete)"
@@ -369,13 +373,13 @@ class ResultsFile:
                     self._database.execute("ROLLBACK")
                 raise
 
-    def begin(self, run: Run, *, fresh: bool = False) -> Begun:
-        """Start a run, or continue the one of the same method and settings.
+    def begin(self, run: Run, *, fresh: bool = False, of_table: Iterable[str] = ()) -> Begun:
+        """Start a run, or continue the one of the same method and settings; settings `of_table` change no counts.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
         is not gone on with; with `fresh` nothing is, and predictions in another folder may replace it.
         """
-        identity = run.identity
+        identity, alike = run.identity, _but_for("missing", "subset", *of_table)
         with self._transaction():
             begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
             for key, version in self._database.execute(begun, identity).fetchall():
@@ -384,10 +388,10 @@ class ResultsFile:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
                 # Also where this run is cut short and continued without `fresh`; it may be replaced then, see below.
-                self._database.execute(f"UPDATE runs SET version = '' WHERE {_ALIKE}", identity)  # noqa: S608  as above
+                self._database.execute(f"UPDATE runs SET version = '' WHERE {alike}", identity)  # noqa: S608  as above
             images = "" if run.images is None else f"images:{run.images}"
             key = self._write_run(run, complete=False, signature=images, version=__version__)
-            others = f"SELECT id FROM runs WHERE {_ALIKE} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
+            others = f"SELECT id FROM runs WHERE {alike} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
             elsewhere = self._database.execute(others, (*identity, *identity, __version__))
             return Begun(self, key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
 

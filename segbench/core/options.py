@@ -19,7 +19,7 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
     `read` makes its value of text, and those of the fields `also`. Runs that differ in fields `of_predictions` may be
-    compared: these change only what is predicted.
+    compared: these change only what is predicted. Fields `of_table` change no counts, which such runs share.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -31,9 +31,9 @@ def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a
     return field(default=default, metadata={**each.metadata, **changes})
 
 
-def of_predictions(protocol: Any) -> frozenset[str]:  # noqa: ANN401  a dataclass
-    """Name the fields in which runs that are compared may differ, since they change only what is predicted."""
-    return frozenset(each.name for each in fields(protocol) if each.metadata.get("of_predictions"))
+def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
+    """Name the fields with a mark, such as `of_predictions`, see `option`."""
+    return frozenset(each.name for each in fields(protocol) if each.metadata.get(mark))
 
 
 def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass

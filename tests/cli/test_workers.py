@@ -125,3 +125,11 @@ def test_a_merge_without_one_of_the_parts_says_how_many_images_are_in_none(segbe
     assert "in no part" not in segbench("show", parts[0]).out
     assert "in no part" not in segbench("merge", tmp_path / "two.segbench", parts[2], "-o", tmp_path / "all").err
     assert "in no part" not in segbench("show", tmp_path / "all").out
+
+
+def test_columns_of_other_thresholds_count_nothing_again(segbench, papers, tmp_path):
+    command = ["pixels", *papers, "-o", tmp_path / "r.segbench"]
+    segbench(*command)
+    answer = segbench(*command, "--at", "0.5", "--format", "json")
+    assert "2 images: all already counted" in answer.err
+    assert answer.out == segbench("pixels", *papers, "--at", "0.5", "--format", "json").out

@@ -135,6 +135,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         (),
         metavar="SCORES",
         read=read_numbers,
+        of_table=True,
     )
     calibration: bool = option(
         "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True
