@@ -217,7 +217,7 @@ class _Set:
             *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
             *exchange_findings(seen, truths),
             *truths,
-            *region_findings(regions, expected.of_soft_maps),
+            *region_findings(regions, expected.of_soft_maps, masks=expected.masks),
             *labels,
             *([] if labels else _coloured(seen)),
             *of_classes,
@@ -225,7 +225,9 @@ class _Set:
         if expected.scores and not labels:
             findings += type_findings(surveyed.predictions) if self.repairs.scale is None else []
             field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
-            findings += score_findings(scores, expected.scores, expected.lines, field=field)
+            held = [truth.values for probe in seen for truth in probe.truths]
+            masks_of_0 = all(len(values) <= 2 and values[:1] == (0,) for values in held if len(values) > 1)
+            findings += score_findings(scores, expected.scores, expected.lines, field=field, masks_of_0=masks_of_0)
         return findings
 
     def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:

@@ -217,13 +217,16 @@ def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Find
     outside = [probe for probe in counted if probe.outside]
     if not outside:
         return []
-    labels = listed(sorted({label for probe in outside for label in probe.outside}))
-    what = f"{inspected(outside, len(counted), 'have')} labels that are not classes ({labels}), "
+    labels = sorted({label for probe in outside for label in probe.outside})
+    what = f"{inspected(outside, len(counted), 'have')} labels that are not classes ({listed(labels)}), "
     if remap := counted_by.missing_pred_map({probe.image: probe.counts for probe in counted}):
         what += "and label 0 is never predicted: labels seem to count from 1"
         fix = format_setting("pred_map", remap)
     else:
         what += "and such pixels count as wrong"
+        # As a class, what marks pixels without a label would be one that the ground truth rarely or never has.
+        fix = "predict a class in every pixel: these labels mark pixels without one"
+    if not remap and not all(label < 0 or label in VOIDS for label in labels):
         fix = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
     places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
     return finding("outside-classes", what, fix, places)
@@ -259,11 +262,14 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
     return finding("label-map", what, fix, places, images=images)
 
 
-def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:
-    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
+def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str, *, masks: bool) -> list[Finding]:
+    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says.
+
+    Where `masks` are expected, they cannot be counted.
+    """
     soft = [probe for probe in probes if probe.soft]
     what = f"{inspected(soft, len(probes), 'look')} like soft maps: "
     what += "they hold more than two values" if of_soft_maps else "every grey level is read as a region"
     protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
     fix = of_soft_maps or f"give label maps, ucm2 or segs; soft maps are for {protocols}"
-    return found_in(soft, "soft-map", what, fix, lambda probe: f"{probe.labels} labels")
+    return found_in(soft, "soft-map", what, fix, lambda probe: f"{probe.labels} labels", stops=masks)

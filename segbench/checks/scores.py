@@ -14,6 +14,8 @@ from segbench.core.levels import ROUNDING, how_to_scale
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
+CLEARLY, GOOD = 0.8, 0.8
+"""An area that shows which way the scores of an image run, and that of most images of a method which shows it."""
 FEW_LEVELS = 3
 """So many scores make a curve of so few points that its area is mostly interpolation."""
 SMALL = 1024
@@ -31,11 +33,19 @@ LOGIT = -1.0
 
 
 def score_findings(
-    scores: Sequence[ScoreProbe], expected: ExpectedScores, lines: ExpectedLines | None = None, *, field: bool = True
+    scores: Sequence[ScoreProbe],
+    expected: ExpectedScores,
+    lines: ExpectedLines | None = None,
+    *,
+    field: bool = True,
+    masks_of_0: bool = False,
 ) -> list[Finding]:
-    """Judge the predictions of the images inspected; `field` says whether pixels can be left out."""
+    """Judge the predictions of the images inspected; `field` says whether pixels can be left out.
+
+    With `masks_of_0`, the ground truth has two values of which one is 0, so that it may be what is inverted.
+    """
     varied = [score for score in scores if not score.constant]
-    inverted = _inverted(varied, expected, on_bright=lines is not None)
+    inverted = _inverted(varied, expected, on_bright=lines is not None, masks_of_0=masks_of_0 and not lines)
     masks = lines is None and len(_values(varied)) == 2
     unscaled = [] if masks or expected.stretched else _unscaled(varied)
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
@@ -45,17 +55,40 @@ def score_findings(
     return [*found, *(_thick(varied) if lines and not lines.suppressed and not inverted else [])]
 
 
-def _inverted(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_bright: bool) -> list[Finding]:
+def _inverted(
+    scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_bright: bool, masks_of_0: bool
+) -> list[Finding]:
     ranked = [score for score in scores if not isnan(score.auc)]
     middle = median([score.auc for score in ranked] or [1.0])
     bright = on_bright and 2 * sum(score.bright for score in ranked) > len(ranked)
-    if middle >= (0.5 if bright else INVERTED_BELOW):
+    whole = middle < (0.5 if bright else INVERTED_BELOW)
+    detail = "AUC-ROC {:.2f}".format
+    if partly := _partly_inverted(ranked, whole=whole):
+        what = f"{inspected(partly, len(ranked), 'score')} negatives higher than positives, and others do not"
+        fix = "save these files again, the same way round as the others: one option cannot turn some of them"
+        return found_in(partly, "partly-inverted", what, fix, lambda score: detail(score.auc))
+    if not whole:
         return []
     ground = ", on a bright background" * bright
     what = f"scores are higher on negatives than on positives (median AUC-ROC {middle:.2f}){ground}"
     fix = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
+    if masks_of_0 and not expected.invert:
+        # Both give the same areas under the ROC curve, but F would be that of the background.
+        ways = [f"{fix} if the predictions are inverted", f"{format_setting('positive', 0)} if the masks are inverted"]
+        most = median([score.share for score in ranked]) > 0.5
+        fix = ", or ".join(reversed(ways) if most else ways)
     worse = (score for score in ranked if score.auc < 0.5)
-    return found_in(worse, "inverted", what, fix, lambda score: f"AUC-ROC {score.auc:.2f}")
+    return found_in(worse, "inverted", what, fix, lambda score: detail(score.auc))
+
+
+def _partly_inverted(ranked: Sequence[ScoreProbe], *, whole: bool) -> list[ScoreProbe]:
+    """Give the images that are clearly inverted where others are clearly not."""
+    if median([max(score.auc, 1 - score.auc) for score in ranked] or [0.0]) < GOOD:
+        return []
+    turned = [score for score in ranked if score.auc < 1 - CLEARLY]
+    if whole:
+        return turned if any(score.auc > CLEARLY for score in ranked) else []
+    return turned
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:

@@ -28,7 +28,9 @@ def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> l
     """Judge the ground truth of the images inspected; `total` is the number of all images."""
     lines = expected.lines
     values = _values(probes, expected, lines)
-    of_set = [] if values else _one_set(probes, total, by_set=expected.rule is None and not lines)
+    of_set = (
+        [] if values else _one_set(probes, total, by_set=expected.rule is None and not lines and not expected.masks)
+    )
     drawn = _lines(probes, thinned=lines.thinned) if lines else []
     return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes), *drawn]
 

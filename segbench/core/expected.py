@@ -36,4 +36,5 @@ class Expected:
     one_annotator: bool = False  # whether several annotators of an image are refused
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
+    masks: bool = False  # whether predictions and ground truth are masks, each of which shows what is positive itself
     of_soft_maps: str = ""  # how to count soft maps where label maps or masks are expected; empty if they are regions

@@ -20,23 +20,38 @@ def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def matching_patterns(missing: Sequence[str], extra: Sequence[str]) -> tuple[str, str] | None:
-    """Find the two patterns under which names without partner pair."""
-    if not missing or not extra:
-        return None
-    best, pairs = None, 0
-    for gt in _affixes(missing, extra):
+Affix = tuple[str, str]
+
+
+def matching_patterns(missing: Sequence[str], extra: Sequence[str]) -> list[tuple[str, str]]:
+    """Find the two patterns under which names without partner pair; several where predictions have several names."""
+    best, pairs = (("", ""), ("", "")), 0
+    for gt in _affixes(missing, extra) if missing and extra else ():
         names = _strip(missing, gt)
         for pred in _affixes(extra, missing):
             if gt == pred == ("", ""):
                 continue
             common = len(names & _strip(extra, pred))
             if common > pairs:
-                best, pairs = (f"{gt[0]}*{gt[1]}", f"{pred[0]}*{pred[1]}"), common
-    return best if 2 * pairs >= len(missing) else None
+                best, pairs = (gt, pred), common
+    if not pairs or 2 * pairs < len(missing):
+        return []
+    names = _strip(missing, best[0])
+    alike = [pred for pred in _around(min(names), extra) if len(names & _strip(extra, pred)) == pairs]
+    return [(_pattern(best[0]), _pattern(pred)) for pred in dict.fromkeys([best[1], *alike])]
 
 
-def _affixes(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
+def _pattern(affix: Affix) -> str:
+    return f"{affix[0]}*{affix[1]}"
+
+
+def _around(name: str, others: Sequence[str]) -> list[Affix]:
+    """Give what stands before and after a name in others."""
+    parts = [other.partition(name) for other in others]
+    return list(dict.fromkeys((before, after) for before, within, after in parts if within))[:8]
+
+
+def _affixes(names: Sequence[str], others: Sequence[str]) -> list[Affix]:
     """Give likely (prefix, suffix) pairs of names: none, what all share, what the first has more than some other."""
     prefix = _cut(_shared_start(names), at_start=True)
     suffix = _cut(_shared_start([name[::-1] for name in names])[::-1], at_start=False)
@@ -62,7 +77,7 @@ def _cut(affix: str, *, at_start: bool) -> str:
     return affix[: borders[-1] + 1] if at_start else affix[borders[0] :]
 
 
-def _strip(names: Collection[str], affix: tuple[str, str]) -> set[str]:
+def _strip(names: Collection[str], affix: Affix) -> set[str]:
     prefix, suffix = affix
     least = len(prefix) + len(suffix)
     return {

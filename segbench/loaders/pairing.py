@@ -563,11 +563,14 @@ def pairing_hint(pairing: Pairing) -> str:
         return f"they look like several annotators of an image: {format_setting('gt_pattern', pattern)}"
     without_partner = len(pairing.missing) + len(pairing.extra)
     nearly_all = len(pairing.files) >= _NEARLY_ALL * without_partner
-    matching = None if nearly_all else matching_patterns(pairing.missing, pairing.extra)
-    if matching:
-        patterns = {name: p for name, p in zip(("gt", "pred"), matching, strict=True) if p != "*"}
-        wanted = (format_setting(f"{name}_pattern", shown(p)) for name, p in patterns.items())
-        return f"try {setting(' ', ', ').join(wanted)}"
+    if matching := [] if nearly_all else matching_patterns(pairing.missing, pairing.extra):
+        ways = []
+        for patterns in matching:
+            named = {name: p for name, p in zip(("gt", "pred"), patterns, strict=True) if p != "*"}
+            ways.append(
+                setting(" ", ", ").join(format_setting(f"{name}_pattern", shown(p)) for name, p in named.items())
+            )
+        return f"try {ways[0]}" if len(ways) == 1 else f"choose the predictions that are meant: {', or '.join(ways)}"
     if not pairing.missing and not pairing.extra:
         return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
     leave_out = [leave_out_missing()] if pairing.missing and pairing.files else []

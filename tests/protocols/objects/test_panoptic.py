@@ -244,7 +244,7 @@ def test_classes_are_drawn_by_their_quality(folders):
 
 def test_check_of_soft_maps_names_ids_of_segments_in_colours(folders):
     found = next(finding for finding in check(*folders).findings if finding.key == "label-map")
-    assert "or, where colours are ids of segments, with Objects(kind='panoptic')" in found.fix
+    assert "or those of ids of segments with Objects(kind='panoptic')" in found.fix
 
 
 def test_crowds_of_a_json(folders, tmp_path):
