@@ -134,6 +134,8 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
     fix = how_to_fix(first.shape, first.expected, soft=soft) if first else HINT
+    if kind == "size-differs" and {misfit.shape for misfit in group} == {misfit.expected for misfit in group}:
+        fix = "both sides have these sizes, so names seem to pair different images: see how they are numbered"
     images = dict.fromkeys(misfit.image for misfit in group)
     plural, looks = _SIZES[kind]
     what = f"{files} {verb(len(group), plural)} {looks} ({len(images)} of {many(total, 'image')})"

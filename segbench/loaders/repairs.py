@@ -290,6 +290,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
     resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
     resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
     crop = f"{format_setting('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
+    crop += ", so remove a margin on all sides from the files instead"
     if not nearly(shape, expected):
         options = resize
     elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
