@@ -147,7 +147,7 @@ def evaluate(
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
         beside = set(defaults) - {"ground_truth", "protocol", "method", "progress"}
-        if given := [name for name, value in arguments.items() if name in beside and value != defaults[name].default]:
+        if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
