@@ -72,8 +72,10 @@ class LabelRule:
         """Give the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
-    def labels(self, file: str, ground_truth: Array) -> BoolArray:
-        """Mark which pixels of a file are positive; a rule with demands on the values names the file in its error."""
+    def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
+        """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
+        if self.comparison == "=" and all(map(float.is_integer, self.values)):
+            refuse_scores(file, ground_truth, valid, format_setting("positive", str(self)))
         return self.positive(ground_truth)
 
     def positive(self, ground_truth: Array) -> BoolArray:
@@ -230,11 +232,30 @@ def suggested_positive(values: Sequence[float]) -> str:
 
 
 def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
-    """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
+    """Begin an advice with the order of the two where the first holds scores, or grey levels beside masks."""
     import numpy as np
 
-    swapped = np.unique(ground_truth).size >= MANY_LEVELS and all(np.unique(one).size == 2 for one in predictions)
-    return f"if this is a prediction, mind the order: {ORDER}; or " * (swapped and bool(predictions))
+    from segbench.core.arrays import is_whole
+
+    masks = bool(predictions) and all(np.unique(one).size == 2 for one in predictions)
+    swapped = not is_whole(ground_truth) or (masks and np.unique(ground_truth).size >= MANY_LEVELS)
+    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+
+
+def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str) -> None:
+    """Refuse numbers that are not whole, where they count, in ground truth of which a rule for labels is written."""
+    import numpy as np
+
+    from segbench.core.arrays import is_whole
+    from segbench.core.levels import refuse_nan
+
+    among = ground_truth if valid is None else ground_truth[np.broadcast_to(valid, ground_truth.shape)]
+    if is_whole(among):
+        return
+    refuse_nan(file, among)
+    values = np.unique(among)
+    what = f"holds {describe(values)}, expected whole numbers beside {rule}"
+    raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist()))
 
 
 def _name_positive(rule: str) -> str:

@@ -14,7 +14,14 @@ from segbench.core.levels import refuse_not_finite, scores_of
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
-from segbench.protocols.label_rules import LabelRule, Positive, describe, suggested_positive, where_not_void
+from segbench.protocols.label_rules import (
+    LabelRule,
+    Positive,
+    describe,
+    perhaps_swapped,
+    suggested_positive,
+    where_not_void,
+)
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = BoolArray
@@ -73,7 +80,7 @@ def true_mask(
     if none is not None:
         truth = np.where(none, truth.dtype.type(0), truth)
     if positive is not None:
-        return zero_or_one(LabelRule.parse(positive).positive(truth))
+        return zero_or_one(LabelRule.parse(positive).labels(sample.truth_file, truth))
     return two_valued(sample.truth_file, truth, of_labels=of_labels)
 
 
@@ -88,7 +95,8 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
         raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    fix = f"cut a soft map at a score, {format_setting('at', 0.5)}" if predicted else suggested_positive(held.tolist())
+    name_positive = perhaps_swapped(held) + suggested_positive(held.tolist())
+    fix = f"cut a soft map at a score, {format_setting('at', 0.5)}" if predicted else name_positive
     raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
 
 

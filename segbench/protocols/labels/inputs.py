@@ -170,7 +170,7 @@ def masks_in(
             hint = f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
             raise DataError(error.path, error.what, hint) from None
     else:
-        is_positive = rule.positive(truth.labels)
+        is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
         facts = rule.shown_by(*among)
     labels = predicted.labels

@@ -323,7 +323,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
                 raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
         else:
             rule = rules.LabelRule.parse(self.positive)
-            labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
+            labels, values = [rule.labels(*one) for one in zip(names, sample.ground_truths, valids, strict=True)], ()
         return list(zip(labels, valids, strict=True)), values
 
 
@@ -419,7 +419,7 @@ def _positives(labels: Array, valid: BoolArray | None, positive: rules.Positive 
         rule = rules.LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)
         refuse_nan("labels", labels)
-        return rule.positive(labels)
+        return rule.labels("labels", labels, valid)
     if labels.dtype == np.bool_:
         return labels
     if labels.dtype == np.uint8 and labels.max(initial=0) <= 1:
