@@ -10,7 +10,7 @@ from segbench.checks.findings import Finding, Place, as_error, as_warning
 from segbench.checks.probes import Probe, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import ROUNDING, how_to_scale
+from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_scale
 from segbench.core.numbers import many, verb
 
 INVERTED_BELOW = 0.4
@@ -27,8 +27,6 @@ LIKE_LEVELS = 128
 """Whole numbers above this and up to 255 are taken for 8-bit levels kept as floats, and not for ranks or counts."""
 NEARLY_ALL = 250
 """Floats that end between this and 255 are taken for such levels, too, whole or not: resized or averaged, say."""
-LOGIT = -1.0
-"""Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
 WRITTEN_WHOLE = "check that these files are complete"
 
 
@@ -41,10 +39,10 @@ def score_findings(
     varied = [score for score in scores if not score.constant]
     inverted = _inverted(varied, expected, on_bright=lines is not None)
     masks = lines is None and len(_values(varied)) == 2
-    unscaled = [] if masks or expected.stretched else _unscaled(varied)
+    unscaled = [] if (masks and not expected.cut) or expected.stretched else _unscaled(varied)
     found = [*_not_finite(scored, field=field), *inverted, *unscaled, *_range(scored, expected), *_constant(scored)]
     if varied and not unscaled:
-        few = _few_levels(varied, masks=masks)
+        few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
     return [*found, *(_thick(varied) if lines and not lines.suppressed and not inverted else [])]
 
@@ -90,9 +88,11 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: ExpectedScores)
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < s.highest <= 1 for _, s in floats) and highest > 100
     logits = lowest < LOGIT - ROUNDING and not expected.any_range
-    if not (expected.unit_range or logits or ((levels or apart) and not expected.stretched)):
+    above = are_of_shares(expected.at) and highest > 1 + ROUNDING
+    stops = expected.unit_range or (logits and expected.cut and are_of_shares(expected.at))
+    if not (stops or logits or above or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
-    if apart and not (expected.unit_range or logits):
+    if apart and not (stops or logits):
         what = f"some predictions range from 0 to 1, and others up to {highest:g}"
         fix = "save all predictions on one scale"
     else:
@@ -101,7 +101,7 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: ExpectedScores)
         if lowest < 0 and not logits:
             fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
     places = [Place(s.file, f"{s.lowest:g} to {s.highest:g}") for _, s in outside]
-    if expected.unit_range:
+    if stops:
         return [as_error("range", "prediction", what, fix, places, images=[probe.image for probe, _ in outside])]
     return [as_warning("range", "prediction", what, fix, places)]
 
@@ -109,6 +109,8 @@ def _range(scored: Sequence[tuple[Probe, ScoreProbe]], expected: ExpectedScores)
 def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
     if expected.unit_range:
         return "but they must lie between 0 and 1"
+    if are_of_shares(expected.at) and (expected.cut or not logits):
+        return f"{'like logits, ' * logits}but {format_setting('at', expected.at)} is for scores from 0 to 1"
     if not logits:
         return "but scores usually lie between 0 and 1"
     if expected.stretched:

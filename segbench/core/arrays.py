@@ -102,6 +102,13 @@ def is_whole(array: NDArray[Any]) -> bool:
     return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
 
 
+def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the distinct values of an array, rising."""
+    if values.dtype in (np.uint8, np.uint16):
+        return np.flatnonzero(np.bincount(values.reshape(-1), minlength=1)).astype(np.float64)
+    return np.unique(values).astype(np.float64)
+
+
 def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a list of counts: whole numbers of up to 64 bits, not negative; int32, which halves long curves, stays."""
     array = as_array(values, name)

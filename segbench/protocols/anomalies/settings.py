@@ -31,7 +31,14 @@ from segbench.protocols.anomalies.defects import (
     defects_of,
     read_defects,
 )
-from segbench.protocols.label_rules import Positive, rule_option, rule_text, void_values, where_not_void
+from segbench.protocols.label_rules import (
+    Positive,
+    notes_on_values,
+    rule_option,
+    rule_text,
+    void_values,
+    where_not_void,
+)
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -218,7 +225,8 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
             left_out = None if valid is None else ~valid
             defects = partial(defects_of, sample, left_out=left_out, known=self.defects)
         settings = {"quantize": self.quantize, "image_score": score, "defects": defects}
-        return Counted(count_map(file, anomalous, prediction, valid, **settings))
+        notes = notes_on_values(self.positive, sample.ground_truths[:1], [(anomalous, valid)], self.void)
+        return Counted(count_map(file, anomalous, prediction, valid, **settings), notes=notes)
 
     def states(self, sample: Sample, threshold: float, counts: AnomalyCounts | None = None) -> NDArray[np.uint8]:
         """Tell false alarms, found pixels, and those missed in found components from components missed as a whole."""

@@ -225,13 +225,14 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         if self._rounds(sample):
             refuse_unfit_to_round(file, as_shares(sample.predictions[0]), [valid for _, valid in drawn])
         counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
-        return Counted(counts, values, (INVERTED,) * self.invert)
+        notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
+        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes))
 
     @property
     def expected(self) -> Expected:
         rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
         alone = self.annotators is None
-        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None)
+        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at)
         return Expected(rule=rule, void=self.void, one_annotator=alone, scores=scores)
 
     @property

@@ -133,7 +133,8 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         labels = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
         counts = count_map(file, labels, prediction, stretch=self.stretch)
-        return Counted(counts, notes=MaskRule.parse(self.positive).note(sample.ground_truths[0], labels))
+        rule, truth = MaskRule.parse(self.positive), sample.ground_truths[0]
+        return Counted(counts, notes=(*rule.note(truth, labels), *rule.notes(truth, labels, None, None)))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
