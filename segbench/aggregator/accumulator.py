@@ -27,7 +27,7 @@ from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, se
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample
+from segbench.core.sample import Sample, without_detail
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.decoded import shown
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -192,7 +192,7 @@ class Accumulator:
             raise ArgumentError(f"valid: {reads.without_field}")
         else:
             batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
-        notes = batch.notes if reads.levels else ()
+        notes = dict.fromkeys(batch.notes if reads.levels else ())
         named: list[tuple[str, Packed]] = []
         unnamed: list[Counted] = []
         if name is not None:
@@ -204,8 +204,10 @@ class Accumulator:
                 raise ArgumentError("only the pixels protocol counts images without names")
             images = iter(())
             unnamed = [self._count(batch)]
+            notes |= dict.fromkeys(map(without_detail, unnamed[0].notes))
         for image, part in images:
             counted = self._count(part, f" of {image!r}")
+            notes |= dict.fromkeys(map(without_detail, counted.notes))
             named.append((image, {counted.facts: encode(counted.counts)}))
         self._add(named, unnamed, notes)
 

@@ -218,7 +218,7 @@ def _truth(
     values = few_distinct(array[valid] if expected.void or field is not None else array.reshape(-1))
     if expected.rule is not None:
         try:
-            labels = expected.rule.labels(file, array)
+            labels = expected.rule.labels(file, array, valid)
         except DataError as error:
             raise UncountedError(error.path, error.what, error.hint) from None
     elif lines and lines.label_maps:

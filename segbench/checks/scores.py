@@ -10,7 +10,7 @@ from segbench.checks.findings import Finding, found_in, inspected
 from segbench.checks.probes import ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import ROUNDING, how_to_scale
+from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_scale
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -28,8 +28,6 @@ LIKE_LEVELS = 128
 """Whole numbers above this, up to 255, are 8-bit levels as floats, and not ranks or counts."""
 NEARLY_ALL = 250
 """Other floats that end between this and 255 are such levels, resized or averaged."""
-LOGIT = -1.0
-"""Scores above this may be of tanh, cosines or cubic resizing; logits go further."""
 
 
 def score_findings(
@@ -47,10 +45,10 @@ def score_findings(
     varied = [score for score in scores if not score.constant]
     inverted = _inverted(varied, expected, on_bright=lines is not None, masks_of_0=masks_of_0 and not lines)
     masks = lines is None and len(_values(varied)) == 2
-    unscaled = [] if masks or expected.stretched else _unscaled(varied)
+    unscaled = [] if (masks and not expected.cut) or expected.stretched else _unscaled(varied)
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     if varied and not unscaled:
-        few = _few_levels(varied, masks=masks)
+        few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
     return [*found, *(_thick(varied) if lines and not lines.suppressed and not inverted else [])]
 
@@ -113,9 +111,11 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = any(0 < score.highest <= 1 for score in floats) and highest > 100
     logits = lowest < LOGIT - ROUNDING and not expected.any_range
-    if not (expected.unit_range or logits or ((levels or apart) and not expected.stretched)):
+    above = are_of_shares(expected.at) and highest > 1 + ROUNDING
+    stops = expected.unit_range or (logits and expected.cut and are_of_shares(expected.at))
+    if not (stops or logits or above or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
-    if apart and not (expected.unit_range or logits):
+    if apart and not (stops or logits):
         what = f"some predictions range from 0 to 1, and others up to {highest:g}"
         fix = "save all predictions on one scale"
     else:
@@ -123,13 +123,14 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
         fix = how_to_scale(lowest, highest)
         if lowest < 0 and not logits:
             fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
-    stops = expected.unit_range
     return found_in(outside, "range", what, fix, lambda score: f"{score.lowest:g} to {score.highest:g}", stops=stops)
 
 
 def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
     if expected.unit_range:
         return "but they must lie between 0 and 1"
+    if are_of_shares(expected.at) and (expected.cut or not logits):
+        return f"{'like logits, ' * logits}but {format_setting('at', expected.at)} is for scores from 0 to 1"
     if not logits:
         return "but scores usually lie between 0 and 1"
     if expected.stretched:

@@ -93,6 +93,22 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def is_whole(array: NDArray[Any]) -> bool:
+    """Return whether all values are whole numbers; most soft maps of floats are recognised by a few pixels."""
+    if array.dtype.kind != "f":
+        return True
+    flat = array.reshape(-1)
+    some = flat[:: max(1, flat.size // 1024)]
+    return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
+
+
+def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Give the distinct values of an array, rising."""
+    if values.dtype in (np.uint8, np.uint16):
+        return np.flatnonzero(np.bincount(values.reshape(-1), minlength=1)).astype(np.float64)
+    return np.unique(values).astype(np.float64)
+
+
 def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a list of counts: whole numbers of up to 64 bits, not negative; int32, which halves long curves, stays."""
     array = as_array(values, name)

@@ -14,6 +14,8 @@ class ExpectedScores:
     unit_range: bool = False  # whether scores outside [0, 1] are refused
     any_range: bool = False  # whether scores far below 0 are as good as any, and not logits that were forgotten
     stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
+    at: tuple[float, ...] = ()  # thresholds chosen beforehand
+    cut: bool = False  # whether maps become masks at these, so that nothing else of a score matters
     pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
 
 

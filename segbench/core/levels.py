@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from segbench.core.interface import format_setting, setting
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
+
+
+LOGIT = -1.0
+"""Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
 
 
 def are_wide(dtype: np.dtype[Any]) -> bool:
@@ -65,6 +70,11 @@ def refuse_beyond_unit(name: str, scores: Any, why: str, otherwise: str = "") ->
         scale = how_to_scale(lowest, highest)
         use = setting(f"use {scale}", f"{arrays}, or of files use {scale}")
         raise DataError(name, f"scores from {lowest:g} to {highest:g}, {why}", use + otherwise)
+
+
+def are_of_shares(thresholds: Sequence[float]) -> bool:
+    """Return whether thresholds are of scores from 0 to 1; 0 may be of logits."""
+    return bool(thresholds) and all(0 < threshold <= 1 for threshold in thresholds)
 
 
 def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:

@@ -19,13 +19,14 @@ from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
-from segbench.core.numbers import many, written
+from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
+    from segbench.protocols.annotators import Labelled
 
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
@@ -72,8 +73,10 @@ class LabelRule:
         """Give the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
-    def labels(self, file: str, ground_truth: Array) -> BoolArray:
-        """Mark which pixels of a file are positive; a rule with demands on the values names the file in its error."""
+    def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
+        """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
+        if self.comparison == "=" and all(map(float.is_integer, self.values)):
+            refuse_scores(file, ground_truth, valid, format_setting("positive", str(self)))
         return self.positive(ground_truth)
 
     def positive(self, ground_truth: Array) -> BoolArray:
@@ -83,6 +86,32 @@ class LabelRule:
         import numpy as np
 
         return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
+
+    def notes(
+        self, ground_truth: Array, positive: BoolArray, valid: BoolArray | None, void: Sequence[float] | None
+    ) -> tuple[str, ...]:
+        """Say which values beside the named ones count as negative, although they look like void, or like positives."""
+        if self.comparison != "=" or ground_truth.dtype.kind not in "iuf" or not ground_truth.size:
+            return ()
+        from segbench.core.arrays import distinct
+
+        others = ground_truth * (~positive if valid is None else valid & ~positive)
+        if others.min() >= 0 and others.max() < float(half_of(255)):
+            return ()
+        negative = [value for value in distinct(others).tolist() if value not in self.values]
+        values = sorted({*negative, *self.values})
+        like_void = [value for value in negative if value < 0 or (value == values[-1] and _ends_in_void(values))]
+        rule = format_setting("positive", str(self))
+        if like_void and len(negative) > 1:
+            what = f"{_listed(like_void)} {verb(len(like_void), 'count')} as negative beside {rule}"
+            left_out = format_setting("void", sorted({*(void or ()), *like_void}))
+            return (f"ground truth: {what}" + f"; void values are left out by {left_out}" * (void is not None),)
+        half = half_of(values[-1])
+        if values[-1] in VOIDS and are_grey_levels(values) and float(half) <= negative[-1] < values[-1]:
+            what = f"grey levels from {half} count as negative beside {rule}"
+            fix = format_setting("positive", f">={half}")
+            return (f"ground truth: {what}; {fix} takes them as positive [{_listed(negative[::-1])}]",)
+        return ()
 
     def shown_by(self, ground_truth: Array, positive: BoolArray) -> tuple[float, ...]:
         """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
@@ -113,6 +142,17 @@ def rule_text(rule: Positive, name: str = "positive") -> str:
     """Write a rule as the command line takes it, without blanks; anything else is refused."""
     LabelRule.parse(rule, name)
     return rule.replace(" ", "") if isinstance(rule, str) else _numbers(rule, name)
+
+
+def notes_on_values(
+    positive: Positive | None, ground_truths: Sequence[Array], drawn: Sequence[Labelled], void: Sequence[float] | None
+) -> tuple[str, ...]:
+    """Say what is odd beside the values that a rule names, if any, see `LabelRule.notes`; None for no `void` at all."""
+    if positive is None:
+        return ()
+    rule = LabelRule.parse(positive)
+    found = (rule.notes(truth, *labelled, void) for truth, labelled in zip(ground_truths, drawn, strict=True))
+    return tuple(dict.fromkeys(note for notes in found for note in notes))
 
 
 def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
@@ -215,11 +255,16 @@ def are_grey_levels(values: Sequence[float]) -> bool:
     return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
 
 
+def _ends_in_void(values: Sequence[float]) -> bool:
+    """Return whether the highest of several rising values looks like void beside labels."""
+    return len(values) > 2 and values[-1] in VOIDS and values[-2] < LABELS_BELOW
+
+
 def suggested_positive(values: Sequence[float]) -> str:
     """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
     *others, highest = values
     half = _name_positive(f">={half_of(highest)}")
-    if highest in VOIDS and len(others) > 1 and others[-1] < LABELS_BELOW:
+    if _ends_in_void(values):
         rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
         return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
     if len(values) == 3 and values[0] == 0 and highest in VOIDS:
@@ -230,11 +275,30 @@ def suggested_positive(values: Sequence[float]) -> str:
 
 
 def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
-    """Begin an advice with the order of the two where the first has grey levels, and the second two values."""
+    """Begin an advice with the order of the two where the first holds scores, or grey levels beside masks."""
     import numpy as np
 
-    swapped = np.unique(ground_truth).size >= MANY_LEVELS and all(np.unique(one).size == 2 for one in predictions)
-    return f"if this is a prediction, mind the order: {ORDER}; or " * (swapped and bool(predictions))
+    from segbench.core.arrays import is_whole
+
+    masks = bool(predictions) and all(np.unique(one).size == 2 for one in predictions)
+    swapped = not is_whole(ground_truth) or (masks and np.unique(ground_truth).size >= MANY_LEVELS)
+    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+
+
+def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str) -> None:
+    """Refuse numbers that are not whole, where they count, in ground truth of which a rule for labels is written."""
+    import numpy as np
+
+    from segbench.core.arrays import is_whole
+    from segbench.core.levels import refuse_nan
+
+    among = ground_truth if valid is None else ground_truth[np.broadcast_to(valid, ground_truth.shape)]
+    if is_whole(among):
+        return
+    refuse_nan(file, among)
+    values = np.unique(among)
+    what = f"holds {describe(values)}, expected whole numbers beside {rule}"
+    raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist()))
 
 
 def _name_positive(rule: str) -> str:
@@ -280,7 +344,7 @@ def describe(values: Array) -> str:
     return f"{values.size} distinct values ({_listed(values)})"
 
 
-def _listed(values: Array) -> str:
+def _listed(values: Array | Sequence[float]) -> str:
     """List values, the first eight of many."""
-    shown = ", ".join(f"{value:g}" for value in values[:8].tolist())
-    return f"{shown}, ..." if values.size > 8 else shown
+    shown = ", ".join(f"{value:g}" for value in values[:8])
+    return f"{shown}, ..." if len(values) > 8 else shown

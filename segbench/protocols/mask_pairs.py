@@ -8,13 +8,24 @@ from typing import Any
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_mask, where_counted
+from segbench.core.capabilities import settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
-from segbench.core.levels import refuse_not_finite, scores_of
+from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, refuse_not_finite, scores_of
+from segbench.core.numbers import number
+from segbench.core.protocol import Facts
 from segbench.core.sample import Sample
 from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
-from segbench.protocols.label_rules import LabelRule, Positive, describe, suggested_positive, where_not_void
+from segbench.protocols.label_rules import (
+    LabelRule,
+    Positive,
+    describe,
+    perhaps_swapped,
+    suggested_positive,
+    where_not_void,
+)
+from segbench.protocols.mask_settings import cuts_of, format_cuts
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = BoolArray
@@ -73,7 +84,7 @@ def true_mask(
     if none is not None:
         truth = np.where(none, truth.dtype.type(0), truth)
     if positive is not None:
-        return zero_or_one(LabelRule.parse(positive).positive(truth))
+        return zero_or_one(LabelRule.parse(positive).labels(sample.truth_file, truth))
     return two_valued(sample.truth_file, truth, of_labels=of_labels)
 
 
@@ -88,8 +99,42 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
         raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    fix = f"cut a soft map at a score, {format_setting('at', 0.5)}" if predicted else suggested_positive(held.tolist())
+    name_positive = perhaps_swapped(held) + suggested_positive(held.tolist())
+    fix = f"cut a soft map at a score, {format_setting('at', 0.5)}" if predicted else name_positive
     raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
+
+
+def highest_of(sample: Sample, settings: Any) -> Facts:
+    """Give what `CutMasks.settle` needs to know: the highest score of a mask of 0 and 1 in integers, 1 of others."""
+    stored = sample.predictions[0]
+    if not cuts_of(settings) or not stored.any():
+        return ()
+    return (1 / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" and stored.max() == 1 else 1.0,)
+
+
+def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tuple[str, ...]:
+    """Say what is odd in an image counted as masks: values beside those named, or scores beside thresholds.
+
+    `above` says that scores equal to the threshold are not predicted.
+    """
+    cuts = cuts_of(settings)
+    truth, stored = sample.ground_truths[0], sample.predictions[0]
+    valid = where_not_void(truth, settings.void or (), sample.field)
+    rule = None if settings.positive is None else LabelRule.parse(settings.positive)
+    notes = rule.notes(truth, rule.positive(truth), valid, settings.void or ()) if rule else ()
+    counted = stored.reshape(-1) if valid is None else stored.reshape(truth.shape)[valid]
+    if not counted.size or not cuts:
+        return notes
+    lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
+    said, span = format_cuts(settings), f"[{number(lowest)} to {number(highest)}]"
+    if are_of_shares(cuts) and (lowest < LOGIT - ROUNDING or highest > 1 + ROUNDING):
+        fix = format_setting("scale", "sigmoid", of="Repairs")
+        return (*notes, f"scores outside 0 to 1 beside {said}; logits need a sigmoid, of files {fix} {span}")
+    if highest < min(cuts) or (above and highest == min(cuts)):
+        return (*notes, f"no score reaches {said}, so nothing is predicted {span}")
+    if lowest > max(cuts) or (lowest == max(cuts) and not above):
+        return (*notes, f"all scores reach {said}, so every pixel is predicted {span}")
+    return notes
 
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:
@@ -125,4 +170,6 @@ def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **a
     """Count two arrays as a protocol does that takes arrays, see `image_of`."""
     if why_not := getattr(protocol, "why_not_arrays", ""):
         raise ArgumentError(why_not)
-    return protocol.count(image_of(ground_truth, prediction, valid, **advice)).counts
+    counted = protocol.count(image_of(ground_truth, prediction, valid, **advice))
+    settled(protocol, {"prediction": counted.facts})
+    return counted.counts

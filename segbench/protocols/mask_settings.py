@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from segbench.core.arguments import as_real, set_fields
+from segbench.core.capabilities import Settled, SettledBySet
+from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
+from segbench.core.numbers import number
 from segbench.core.options import read_void
+from segbench.core.protocol import Facts
 from segbench.protocols.label_rules import LabelRule, optional_rule
 
 
@@ -42,6 +47,25 @@ POSITIVE: Mapping[str, Any] = {
 VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void}
 
 
+class CutMasks(SettledBySet):
+    """Makes masks of soft maps by thresholds."""
+
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> Settled:
+        """Refuse a set of integer masks of 0 and 1, of which thresholds find nothing, by their highest scores.
+
+        A few such images among others are levels that are all but 0.
+        """
+        highest, cuts = {value for values in facts.values() for value in values}, cuts_of(self)
+        if complete and highest and cuts and max(highest) < min(cuts):
+            what = f"hold nothing above 1, in integers of which 1 is a score of {number(max(highest))}"
+            scale = format_setting("scale", 1, of="Repairs")
+            hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}; or for files give {scale}"
+            raise DataError("predictions", what, hint)
+        return {}
+
+
 def settle_mask(settings: Any, *words: str) -> None:
     """Check `at`, which may be one of some words, and `positive`."""
     if settings.at is not None and settings.at not in words:
@@ -50,8 +74,22 @@ def settle_mask(settings: Any, *words: str) -> None:
     set_fields(settings, positive=optional_rule(settings.positive))
 
 
+def cuts_of(settings: Any) -> tuple[float, ...]:
+    """Give the thresholds chosen beforehand: `at`, or a list of them."""
+    given = getattr(settings, "thresholds", None) if settings.at is None else (settings.at,)
+    return given if isinstance(given, tuple) and "best" not in given else ()
+
+
+def format_cuts(settings: Any) -> str:
+    """Write these thresholds as they are given."""
+    name = "thresholds" if settings.at is None else "at"
+    return format_setting(name, getattr(settings, name))
+
+
 def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:
     """Give what files may hold under these settings."""
+    if scores and (cuts := cuts_of(settings)):
+        scores = replace(scores, at=cuts, cut=True)
     rule = None if settings.positive is None else LabelRule.parse(settings.positive)
     void = tuple(map(float, settings.void or ()))
     cut = f"cut them at a score: {format_setting('at', 0.5)}"

@@ -24,7 +24,7 @@ from shlex import quote
 
 import numpy as np
 
-from segbench.core.arrays import Array, FloatArray
+from segbench.core.arrays import Array, FloatArray, distinct, is_whole
 from segbench.core.interface import format_setting, setting
 from segbench.core.sample import Sample
 from segbench.loaders.arrays import COLOUR
@@ -112,22 +112,6 @@ def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
 def in_colour(labels: Array) -> bool:
     """Say whether a map holds packed colours, as the loaders give them."""
     return labels.dtype == np.uint32 and labels.ndim == 2 and bool(labels.size) and bool(labels.flat[0] >= COLOUR)
-
-
-def is_whole(array: Array) -> bool:
-    """Return whether all values are whole numbers; most soft maps of floats are recognised by a few pixels."""
-    if array.dtype.kind != "f":
-        return True
-    flat = array.reshape(-1)
-    some = flat[:: max(1, flat.size // 1024)]
-    return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
-
-
-def distinct(values: Array) -> FloatArray:
-    """Give the distinct values of an array, rising."""
-    if values.dtype in (np.uint8, np.uint16):
-        return np.flatnonzero(np.bincount(values.reshape(-1), minlength=1)).astype(np.float64)
-    return np.unique(values).astype(np.float64)
 
 
 def _agreement(truth: Array, predicted: Array) -> tuple[float, float, float]:

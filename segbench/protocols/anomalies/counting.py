@@ -14,8 +14,8 @@ from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_m
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.defects import Found
-from segbench.protocols.label_rules import LabelRule, Positive
+from segbench.protocols.anomalies.defects import NONZERO, DefectRule, Found
+from segbench.protocols.label_rules import Positive
 from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
 ImageScore = Literal["max", "top1"]
@@ -28,7 +28,7 @@ def count_anomalies(
     scores: ArrayLike,
     valid: ArrayLike | None = None,
     *,
-    positive: Positive = ">0",
+    positive: Positive = NONZERO,
     quantize: Quantize | None = None,
     image_score: ImageScore | float = "max",
 ) -> AnomalyCounts:
@@ -73,7 +73,7 @@ def count_anomalies(
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
     refuse_nan("labels", truth if counted is None else truth[counted])
-    anomalous = LabelRule.parse(positive).positive(truth)
+    anomalous = DefectRule.parse(positive).labels("labels", truth, counted)
     bits = as_quantize(quantize, "quantize")
     score = image_score if isinstance(image_score, str) else float(image_score)
     if score not in ("max", "top1") and not (isinstance(score, float) and math.isfinite(score)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.sample import Sample
+from segbench.protocols.label_rules import LabelRule, refuse_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,8 +24,21 @@ if TYPE_CHECKING:
 
     from segbench.core.arrays import Array, BoolArray
 
+NONZERO = ">0"
+"""All values but 0, as VisA's masks need it."""
 FILE = "defects_config.json"
 _EXPECTED = f"expected {FILE} of MVTec LOCO, or the folder that holds one in each category"
+
+
+@dataclass(frozen=True)
+class DefectRule(LabelRule):
+    """A rule for masks of defects; the rule for those of any values does not take scores either."""
+
+    def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
+        """Mark which pixels are anomalous."""
+        if str(self) == NONZERO:
+            refuse_scores(file, ground_truth, valid, format_setting("positive", NONZERO))
+        return super().labels(file, ground_truth, valid)
 
 
 class Saturation(NamedTuple):

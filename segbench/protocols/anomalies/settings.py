@@ -23,8 +23,22 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
-from segbench.protocols.anomalies.defects import ANY_DEFECTS, as_defects, defects_of, read_defects
-from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text, void_values, where_not_void
+from segbench.protocols.anomalies.defects import (
+    ANY_DEFECTS,
+    NONZERO,
+    DefectRule,
+    as_defects,
+    defects_of,
+    read_defects,
+)
+from segbench.protocols.label_rules import (
+    Positive,
+    notes_on_values,
+    rule_option,
+    rule_text,
+    void_values,
+    where_not_void,
+)
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -108,7 +122,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         "GT PRED --image-scores scores.csv",
     )
 
-    positive: Positive = rule_option("Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", ">0")
+    positive: Positive = rule_option("Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", NONZERO)
     void: tuple[float, ...] = option_like(Pixels, "void")
     quantize: Quantize | None = option_like(Pixels, "quantize")
     image_score: Literal["max", "top1"] = option(
@@ -158,7 +172,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         """Make the protocol from the fields of a signature, as far as pictures depend on them."""
         quantize = cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None
         defects = ANY_DEFECTS if "defects" in fields else ()
-        return cls(quantize=quantize, positive=fields.get("positive", ">0"), defects=defects)
+        return cls(quantize=quantize, positive=fields.get("positive", NONZERO), defects=defects)
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS
@@ -188,7 +202,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     @property
     def expected(self) -> Expected:
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
-        rule = LabelRule.parse(self.positive)
+        rule = DefectRule.parse(self.positive)
         return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
@@ -209,7 +223,8 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
             left_out = None if valid is None else ~valid
             defects = partial(defects_of, sample, left_out=left_out, known=self.defects)
         settings = {"quantize": self.quantize, "image_score": score, "defects": defects}
-        return Counted(count_map(file, anomalous, prediction, valid, **settings))
+        notes = notes_on_values(self.positive, sample.ground_truths[:1], [(anomalous, valid)], self.void)
+        return Counted(count_map(file, anomalous, prediction, valid, **settings), notes=notes)
 
     def states(self, sample: Sample, threshold: float, counts: AnomalyCounts | None = None) -> NDArray[np.uint8]:
         """Tell false alarms, found pixels, and those missed in found components from components missed as a whole."""
@@ -249,4 +264,4 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         valid = where_not_void(truth, self.void, valid)
         if self.defects:
             return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
-        return LabelRule.parse(self.positive).positive(truth), valid
+        return DefectRule.parse(self.positive).labels(sample.truth_file, truth, valid), valid

@@ -19,7 +19,7 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.label_rules import LabelRule, Positive, describe, optional_rule, rule_option
+from segbench.protocols.label_rules import LabelRule, Positive, describe, optional_rule, perhaps_swapped, rule_option
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -348,11 +348,12 @@ class Boundaries(
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
-            return LabelRule.parse(self.positive).positive(ground_truth)
+            return LabelRule.parse(self.positive).labels(name, ground_truth)
         boundary: BoolArray = ground_truth != 0
         if not np.all(ground_truth[boundary] == ground_truth.max()):
             what = f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map"
-            hint = f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
+            hint = perhaps_swapped(ground_truth)
+            hint += f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
             raise DataError(name, what, f"{hint}or {format_setting('label_maps', True)} if these are labels")
         return boundary
 

@@ -20,7 +20,7 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, expected_of_mask, settle_mask
+from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SOFT_MAPS = replace(_MASKS, pixelwise=False)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centerlines(Protocol, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Pictured):
+class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Pictured):
     """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
 
     Parameters
@@ -159,8 +159,10 @@ class Centerlines(Protocol, can.Verb, can.Checked, can.FromCounts, can.Prepared,
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.centerlines.counting import count_masks
+        from segbench.protocols.mask_pairs import highest_of, notes_on_masks
 
-        return Counted(count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity))
+        counts = count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity)
+        return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""

@@ -24,7 +24,7 @@ from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
-from segbench.protocols.mask_settings import AT, POSITIVE, VOID, expected_of_mask, settle_mask
+from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(
-    Protocol, can.Verb, can.Checked, can.FromCounts, can.SettledBySet, can.Prepared, can.Parts, can.Pictured
-):
+class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -322,10 +320,12 @@ class Contours(
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> can.Settled:
-        """Refuse predicted objects that the first frame of a sequence does not number."""
+        """Refuse thresholds of masks of 0 and 1, and objects that the first frame of a sequence does not number."""
         from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of
 
+        if self._kind != _OBJECTS:
+            return super().settle(facts, complete=complete)
         objects: dict[str, float] = {}
         for name in sorted((name for name in facts if complete and facts[name]), key=natural):
             predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
@@ -353,6 +353,7 @@ class Contours(
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.contours.counting import count_masks
+        from segbench.protocols.mask_pairs import highest_of, notes_on_masks
 
         places = self._places(sample)
         counts = count_masks(*places, classes=self._kind, surface=str(self.surface))
@@ -360,6 +361,8 @@ class Contours(
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
             facts = (float(held[0] + _OBJECTS_AT_MOST * held[1]),)  # facts are sets
+        if self._kind == _MASKS:
+            return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
         return Counted(counts, facts)
 
     @property

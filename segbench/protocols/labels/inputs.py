@@ -94,11 +94,12 @@ class LabelMaps(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """Both maps as True and False, where pixels count, and ground-truth values to settle the set by (see `Counted`)."""
+    """Both maps, of masks as True and False, and where pixels count; facts and notes as in `Counted`."""
 
     maps: LabelMaps
     valid: BoolArray | None
-    facts: tuple[float, ...]
+    facts: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str) -> LabelMaps:
@@ -159,6 +160,7 @@ def masks_in(
         refuse_nan(each.file, each.labels)
     valid = rules.where_not_void(truth.labels, void, valid)
     rule = None if positive is None else rules.LabelRule.parse(positive)
+    notes: tuple[str, ...] = ()
     if rule is None:
         try:
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
@@ -170,9 +172,10 @@ def masks_in(
             hint = f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
             raise DataError(error.path, error.what, hint) from None
     else:
-        is_positive = rule.positive(truth.labels)
+        is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
         facts = rule.shown_by(*among)
+        notes = rule.notes(truth.labels, is_positive, valid, void)
     labels = predicted.labels
     if labels.dtype == np.bool_:
         found_positive = labels
@@ -182,7 +185,9 @@ def masks_in(
         found_positive = _by_rule(predicted, rule, "positive")
     else:
         found_positive = _two_valued(truth, predicted)
-    return Masks(LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts)
+    return Masks(
+        LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts, notes
+    )
 
 
 def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str) -> BoolArray:

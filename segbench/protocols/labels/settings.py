@@ -250,14 +250,15 @@ class Labels(
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
+        from segbench.protocols.labels.inputs import Masks
 
-        maps, valid, facts = self._masks(sample) if self.masks else (self._maps(sample), sample.field, ())
+        found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
-        matrix, ignored = count_maps(maps, labels=self._labels, void=void, valid=valid)
-        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts)
+        matrix, ignored = count_maps(found.maps, labels=self._labels, void=void, valid=found.valid)
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), found.facts, found.notes)
 
     def predicted_outside(self, sample: Sample) -> list[float]:
-        from segbench.protocols.predicted_labels import distinct
+        from segbench.core.arrays import distinct
 
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
 
@@ -275,7 +276,7 @@ class Labels(
         return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
 
     def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
-        (truth, predicted), valid, _ = self._masks(sample)
+        (truth, predicted), valid, *_ = self._masks(sample)
         all_positive = self.positive is None and counts is not None and not counts.matrix[0].any()
         return states_of_labels(truth.labels | all_positive, predicted.labels, valid)
 

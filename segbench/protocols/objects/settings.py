@@ -22,7 +22,7 @@ from segbench.loaders.reading import MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
-from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, expected_of_mask, settle_mask
+from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
@@ -49,7 +49,16 @@ _ONLY_OF: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Objects(
-    Protocol, can.Verb, can.Checked, can.FromCounts, can.FromFiles, can.TwoPasses, can.Prepared, can.Parts, can.Pictured
+    Protocol,
+    CutMasks,
+    can.Verb,
+    can.Checked,
+    can.FromCounts,
+    can.FromFiles,
+    can.TwoPasses,
+    can.Prepared,
+    can.Parts,
+    can.Pictured,
 ):
     """Settings of the objects protocol.
 
@@ -303,11 +312,15 @@ class Objects(
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=self.at == "best"))
 
     def count(self, sample: Sample) -> Counted:
+        from segbench.protocols import mask_pairs
         from segbench.protocols.objects import counting, inputs
 
         maps = inputs.maps_of(sample, self)
         if self.kind != PANOPTIC:
-            return Counted((counting.count_instances if self.kind == INSTANCES else counting.count_components)(*maps))
+            if self.kind == INSTANCES:
+                return Counted(counting.count_instances(*maps))
+            notes = mask_pairs.notes_on_masks(sample, self, above=True)
+            return Counted(counting.count_components(*maps), mask_pairs.highest_of(sample, self), notes)
         found = counting.Overlaps.of(*maps)
         return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
 

@@ -226,13 +226,14 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         if self._rounds(sample):
             refuse_unfit_to_round(file, as_shares(sample.predictions[0]), [valid for _, valid in drawn])
         counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
-        return Counted(counts, values, (INVERTED,) * self.invert)
+        notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
+        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes))
 
     @property
     def expected(self) -> Expected:
         rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
         alone = self.annotators is None
-        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None)
+        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at)
         return Expected(rule=rule, void=self.void, one_annotator=alone, scores=scores)
 
     @property
@@ -324,7 +325,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
                 raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
         else:
             rule = rules.LabelRule.parse(self.positive)
-            labels, values = [rule.positive(truth) for truth in sample.ground_truths], ()
+            labels, values = [rule.labels(*one) for one in zip(names, sample.ground_truths, valids, strict=True)], ()
         return list(zip(labels, valids, strict=True)), values
 
 
@@ -420,7 +421,7 @@ def _positives(labels: Array, valid: BoolArray | None, positive: rules.Positive 
         rule = rules.LabelRule.parse(positive)
         _refuse_other_than_numbers(labels)
         refuse_nan("labels", labels)
-        return rule.positive(labels)
+        return rule.labels("labels", labels, valid)
     if labels.dtype == np.bool_:
         return labels
     if labels.dtype == np.uint8 and labels.max(initial=0) <= 1:

@@ -18,6 +18,7 @@ from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_fini
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
+from segbench.protocols.label_rules import notes_on_values
 from segbench.protocols.pixels.counting import IGNORED, POSITIVE, classes_of, counts_of_levels, rounding
 
 Tensor = Any
@@ -48,7 +49,9 @@ def count_tensors(
         labels, scores = labels[valid], scores[valid]
     values, index = _label_values(torch, labels)
     among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
-    ((truth, not_void),), label_values = settings.labelled(among)
+    drawn, label_values = settings.labelled(among)
+    ((truth, not_void),) = drawn
+    notes = notes_on_values(settings.positive, (values,), drawn, settings.void)
     classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
     if settings.void:
         counted = classes != IGNORED
@@ -66,11 +69,11 @@ def count_tensors(
             refuse_beyond_unit(f"scores{of}", numbers, rounding())
         numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
         if not settings.quantize:
-            return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values)
+            return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values, notes)
         level_count = 2**settings.quantize
         levels = torch.round(numbers.to(torch.float64) * (level_count - 1)).to(torch.int64)
     negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
-    return Counted(counts_of_levels(negatives, positives, ignored), label_values)
+    return Counted(counts_of_levels(negatives, positives, ignored), label_values, notes)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:

@@ -18,7 +18,7 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.label_rules import LabelRule, Positive, rule_option, rule_text
+from segbench.protocols.label_rules import LabelRule, Positive, perhaps_swapped, rule_option, rule_text
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ HALF = ">128"
 class MaskRule(LabelRule):
     """A rule for levels; masks of one bit are taken as they are."""
 
-    def labels(self, file: str, ground_truth: Array) -> BoolArray:
+    def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels are salient; a mask that the rule cannot have been meant for is an error."""
         import numpy as np
 
         if ground_truth.dtype.kind == "b":
             return ground_truth
-        found, highest = self.positive(ground_truth), float(ground_truth.max(initial=0))
+        found, highest = super().labels(file, ground_truth, valid), float(ground_truth.max(initial=0))
         if str(self) == HALF and ground_truth.dtype.kind in "iu" and highest > 255:
             half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
             if (found != (ground_truth > half)).any():
@@ -54,7 +54,7 @@ class MaskRule(LabelRule):
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
                 what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
-                raise DataError(file, what, _named(f">={highest:g}" if few else ">0.5"))
+                raise DataError(file, what, perhaps_swapped(ground_truth) + _named(f">={highest:g}" if few else ">0.5"))
         return found
 
     def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
@@ -133,7 +133,8 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         labels = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
         counts = count_map(file, labels, prediction, stretch=self.stretch)
-        return Counted(counts, notes=MaskRule.parse(self.positive).note(sample.ground_truths[0], labels))
+        rule, truth = MaskRule.parse(self.positive), sample.ground_truths[0]
+        return Counted(counts, notes=(*rule.note(truth, labels), *rule.notes(truth, labels, None, None)))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
@@ -223,5 +224,6 @@ def count_saliency(
     if positive is not None:
         truth = MaskRule.parse(positive).labels("labels", truth)
     elif not ((truth == 0) | (truth == 1)).all():
-        raise ArgumentError("labels hold values other than 0 and 1; say which are positive: positive='>128'")
+        order = perhaps_swapped(truth)
+        raise ArgumentError(f"labels hold values other than 0 and 1; {order}say which are positive: positive='>128'")
     return count_map("scores", truth == 1, values, stretch=stretch)

@@ -1,0 +1,191 @@
+"""What is odd beside a positive value, and beside a threshold, is said in notes; what cannot be right is refused."""
+
+import numpy as np
+import pytest
+
+import segbench
+from segbench import (
+    Accumulator,
+    Anomalies,
+    Centerlines,
+    Contours,
+    DataError,
+    Labels,
+    Objects,
+    Pixels,
+    Repairs,
+    Saliency,
+    evaluate,
+)
+
+RANDOM = np.random.default_rng(0)
+SCORES = RANDOM.random((1, 20, 20))
+MASKS = {
+    "contours": Contours(at=0.5),
+    "centerlines": Centerlines(at=0.5),
+    "components": Objects(kind="components", at=0.5),
+}
+
+
+KINDS = {"objects": {"kind": "components"}}
+
+
+def labels_of(*values):
+    return np.resize(np.array(values), SCORES.shape)
+
+
+def notes(protocol, labels, scores=SCORES):
+    accumulator = Accumulator(protocol)
+    accumulator.update(labels, scores, names=["a"])
+    return accumulator.compute().notes
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        "protocol",
+        [
+            Pixels(positive=1),
+            Labels(positive=1, predicted_positive=">=0.5"),
+            Contours(positive=1, at=0.5),
+            Centerlines(positive=1, at=0.5),
+            Objects(kind="components", positive=1, at=0.5),
+            Anomalies(positive=1),
+        ],
+    )
+    def test_void_that_is_not_declared(self, protocol):
+        (note,) = notes(protocol, labels_of(0, 1, 255))
+        assert note == (
+            "ground truth: 255 counts as negative beside positive='1'; void values are left out by void=(255,)"
+        )
+
+    def test_other_values_of_void(self):
+        (note,) = notes(Pixels(positive=1, void=(7,)), labels_of(-100, -1, 0, 1, 7))
+        assert "-100, -1 count as negative beside positive='1'; void values are left out by void=(-100, -1, 7)" in note
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+    def test_jpeg(self, dtype):
+        (note,) = notes(Pixels(positive=255), labels_of(3, 12, 250, 254, 255).astype(dtype))
+        assert note == (
+            "ground truth: grey levels from 128 count as negative beside positive='255'; "
+            "positive='>=128' takes them as positive"
+        )
+        assert notes(Saliency(positive=255), labels_of(3, 12, 250, 254, 255)) == (note,)
+
+    @pytest.mark.parametrize(
+        ("rule", "values"),
+        [
+            (3, range(19)),  # a class of a label map
+            (3, range(255)),
+            (149, range(150)),
+            (1, (0, 1)),
+            (255, (0, 255)),
+            (0, (0, 255)),  # black on white
+            (128, (0, 128, 255)),  # three classes in grey
+            (255, (0, 128, 255)),
+            (255, (0, 85, 170, 255)),
+            (">=128", (3, 12, 250, 254)),
+        ],
+    )
+    def test_label_maps_and_masks_have_no_note(self, rule, values):
+        assert notes(Pixels(positive=rule), labels_of(*values)) == ()
+
+    def test_void_that_is_declared(self):
+        assert notes(Pixels(positive=1, void=(255,)), labels_of(0, 1, 255)) == ()
+        assert notes(Labels(positive=1, void=(255,)), labels_of(0, 1, 255), labels_of(0, 1)) == ()
+
+    def test_pixels_that_are_left_out_have_no_say(self):
+        labels = labels_of(0, 1, 255)
+        accumulator = Accumulator(Pixels(positive=1))
+        accumulator.update(labels, SCORES, labels != 255)
+        assert accumulator.compute().notes == ()
+
+    def test_accumulators_keep_notes(self):
+        one, other = Accumulator(Pixels(positive=1)), Accumulator(Pixels(positive=1))
+        other.update(labels_of(0, 1, 255), SCORES)
+        one.merge(other)
+        assert "255 counts as negative" in one.compute().notes[0]
+
+    def test_files_say_of_how_many_images(self, tmp_path):
+        for folder, arrays in (("gt", [labels_of(0, 1)[0], labels_of(0, 1, 255)[0]]), ("pred", [SCORES[0]] * 2)):
+            (tmp_path / folder).mkdir()
+            for name, array in enumerate(arrays):
+                np.save(tmp_path / folder / f"{name}.npy", array)
+        result = evaluate(tmp_path / "gt", tmp_path / "pred", Pixels(positive=1))
+        assert any("255 counts as negative" in note and note.endswith("(1 of 2 images)") for note in result.notes)
+
+
+@pytest.mark.parametrize("protocol", MASKS.values(), ids=MASKS)
+class TestThresholds:
+    MASK = labels_of(0, 1, 1, 0).astype(np.uint8)
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
+    def test_masks_of_0_and_1_need_none(self, protocol, dtype):
+        with pytest.raises(DataError, match=r"hold nothing above 1, .*of 0 and 1 need no threshold: leave out at=0.5"):
+            notes(protocol, self.MASK, self.MASK.astype(dtype))
+
+    def test_one_image_alone(self, protocol):
+        count = {"contours": segbench.count_contours, "centerlines": segbench.count_centerlines}.get(protocol.name)
+        if count:
+            with pytest.raises(DataError, match="hold nothing above 1"):
+                count(self.MASK[0], self.MASK[0], at=0.5)
+
+    @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK.astype(float)])
+    def test_other_masks_are_above_half(self, protocol, scores):
+        assert notes(protocol, self.MASK, scores) == ()
+
+    def test_levels_that_are_all_but_0_are_levels_beside_others(self, protocol):
+        accumulator = Accumulator(protocol)
+        accumulator.update(self.MASK, self.MASK, names=["blank"])
+        accumulator.update(self.MASK, self.MASK * 200, names=["other"])
+        assert accumulator.compute().notes == ("no score reaches at=0.5, so nothing is predicted",)
+
+    def test_files_of_masks(self, protocol, tmp_path):
+        for folder in ("gt", "pred"):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", self.MASK[0])
+        places, plain = (tmp_path / "gt", tmp_path / "pred"), type(protocol)(**KINDS.get(protocol.name, {}))
+        with pytest.raises(DataError, match=r"hold nothing above 1, .*repairs=Repairs\(scale=1\)"):
+            evaluate(*places, protocol)
+        scaled = evaluate(*places, protocol, repairs=Repairs(scale=1), results=tmp_path / "r")
+        (stored,) = segbench.load_results(tmp_path / "r")
+        assert repr(stored.summary) == repr(scaled.summary) == repr(evaluate(*places, plain).summary)
+        report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
+        assert [finding.key for finding in report.findings if finding.key != "is-ground-truth"] == ["levels-unscaled"]
+
+    def test_logits(self, protocol, tmp_path):
+        logits = 12 * SCORES - 6
+        (note,) = notes(protocol, self.MASK, logits)
+        assert "scores outside 0 to 1 beside at=0.5; logits need a sigmoid" in note
+        for folder, array in (("gt", self.MASK[0]), ("pred", logits[0])):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", array)
+        report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
+        (error,) = (one for one in report.findings if one.key == "range")
+        assert error.severity == "error"
+        assert error.message.endswith("like logits, but at=(0.5,) is for scores from 0 to 1")
+        assert "scale='sigmoid'" in error.fix
+
+    def test_scores_up_to_100(self, protocol, tmp_path):
+        assert "scores outside 0 to 1" in notes(protocol, self.MASK, 100 * SCORES)[0]
+        for folder, array in (("gt", self.MASK[0]), ("pred", 100 * SCORES[0])):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", array)
+        for checked in (protocol, Pixels(at=(0.5,))):
+            report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
+            (warning,) = (one for one in report.findings if one.key == "range")
+            assert warning.severity == "warning"
+            assert warning.message.endswith("but at=(0.5,) is for scores from 0 to 1")
+
+    def test_all_or_nothing(self, protocol):
+        assert notes(protocol, self.MASK, SCORES / 3) == ("no score reaches at=0.5, so nothing is predicted",)
+        assert notes(protocol, self.MASK, 0.6 + SCORES / 3) == ("all scores reach at=0.5, so every pixel is predicted",)
+
+    def test_maps_that_have_nothing_odd(self, protocol):
+        assert notes(protocol, self.MASK) == ()
+        assert notes(protocol, self.MASK, (255 * SCORES).astype(np.uint8)) == ()
+
+
+def test_thresholds_of_logits():
+    assert notes(Contours(at=0), TestThresholds.MASK, 12 * SCORES - 6) == ()
+    found = notes(Centerlines(thresholds=(0.3, 0.6)), TestThresholds.MASK, 12 * SCORES - 6)
+    assert "scores outside 0 to 1 beside thresholds=(0.3, 0.6)" in found[0]

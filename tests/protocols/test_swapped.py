@@ -1,0 +1,102 @@
+"""Predictions given as ground truth: scores are no labels, whatever the rule for these, and errors name the order."""
+
+import numpy as np
+import pytest
+
+import segbench
+from segbench import (
+    Accumulator,
+    Anomalies,
+    Boundaries,
+    Centerlines,
+    Contours,
+    DataError,
+    Labels,
+    Objects,
+    Pixels,
+    Saliency,
+)
+
+RANDOM = np.random.default_rng(0)
+MASK = (RANDOM.random((2, 24, 24)) < 0.3).astype(np.int64)
+SCORES = np.clip(RANDOM.normal(0.3, 0.15, MASK.shape) + 0.3 * MASK, 0, 1)
+PROTOCOLS = {
+    "pixels": Pixels(positive=1),
+    "several values": Pixels(positive=(1, 2), void=(255,)),
+    "labels": Labels(positive=1, predicted_positive=">=0.5"),
+    "contours": Contours(positive=1, at=0.5),
+    "centerlines": Centerlines(positive=1, at=0.5),
+    "components": Objects(kind="components", positive=1, at=0.5),
+    "saliency": Saliency(positive=1),
+    "boundaries": Boundaries(positive=1),
+    "anomalies": Anomalies(),
+    "anomalies by value": Anomalies(positive=1),
+}
+ORDER = "mind the order: ground truth comes first"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+def test_scores_are_no_labels(protocol):
+    with pytest.raises(DataError, match=f"labels of '0': holds .* distinct values.*expected whole numbers.*{ORDER}"):
+        Accumulator(protocol).update(SCORES, MASK, names=[0, 1])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=PROTOCOLS)
+def test_labels_may_be_whole_floats(protocol):
+    Accumulator(protocol).update(MASK.astype(float), MASK.astype(bool), names=[0, 1])
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda *arrays: segbench.count_pixels(*arrays, positive=1),
+        lambda *arrays: segbench.count_saliency(*arrays, positive=1),
+        lambda *arrays: segbench.count_labels(*arrays, positive=1, predicted_positive=">=0.5"),
+        lambda *arrays: segbench.count_contours(*arrays, positive=1, at=0.5),
+        segbench.count_anomalies,
+    ],
+)
+def test_functions_of_one_image(count):
+    with pytest.raises(DataError, match=f"expected whole numbers.*{ORDER}"):
+        count(SCORES[0], MASK[0])
+
+
+@pytest.mark.parametrize(
+    "protocol", [Contours(at=0.5), Centerlines(at=0.5), Saliency(), Boundaries(), Pixels(), Labels()]
+)
+def test_without_a_value_the_order_comes_first(protocol):
+    with pytest.raises(DataError, match=ORDER):
+        Accumulator(protocol).update(SCORES, MASK * 255, names=[0, 1])
+
+
+def test_a_bound_is_for_soft_labels():
+    assert segbench.count_pixels(SCORES, MASK, positive=">=0.5").total_positives == np.sum(SCORES >= 0.5)
+    assert segbench.count_pixels([0.5, 0.25], [0.1, 0.2], positive=0.5).total_positives == 1
+
+
+def test_scores_where_nothing_counts_do_not_matter():
+    labels = MASK.astype(float)
+    labels[0, 0] = 0.5
+    counts = segbench.count_pixels(labels, SCORES, labels != 0.5, positive=1)
+    assert counts.ignored == 24
+    accumulator = Accumulator(Pixels(positive=1, void=(0.5,)))
+    accumulator.update(labels, SCORES)
+    assert accumulator.compute().unnamed.ignored == 24
+    assert segbench.count_pixels([labels[0], labels[0]], SCORES[0], MASK[0] == labels[0], positive=1, annotators="any")
+
+
+def test_labels_that_are_no_numbers():
+    with pytest.raises(DataError, match="holds 1 NaN"):
+        segbench.count_contours([[1, np.nan], [0, 1]], [[1, 0], [0, 1]], positive=1)
+
+
+def test_of_files(tmp_path):
+    for folder, arrays in (("scores", SCORES), ("masks", MASK.astype(np.uint8))):
+        (tmp_path / folder).mkdir()
+        for name, array in enumerate(arrays):
+            np.save(tmp_path / folder / f"{name}.npy", array)
+    with pytest.warns(segbench.FailedImages, match=f"2 of 2 images .*{ORDER}"):
+        segbench.evaluate(tmp_path / "scores", tmp_path / "masks", Pixels(positive=1))
+    report = segbench.check(tmp_path / "scores", tmp_path / "masks", Pixels(positive=1))
+    assert report.refused
+    assert ORDER in str(report)
