@@ -217,13 +217,19 @@ class Accumulator:
         Raises
         ------
         ArgumentError
-            If it has another protocol or other settings, or holds the same images; nothing has been added then.
+            If it has another method, another protocol or other settings, or holds the same images; nothing has been
+            added then.
         """
         if other is self:
             raise ArgumentError("an accumulator cannot be merged with itself: everything would count twice")
         if other.protocol != self.protocol:
             raise ArgumentError(
                 f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
+            )
+        if other.method != self.method:
+            both = f"{self.method!r} here, {other.method!r} there"
+            raise ArgumentError(
+                f"merge takes counts of one method; {both}: compute a result of each, or name both alike"
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})

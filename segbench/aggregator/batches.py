@@ -20,8 +20,10 @@ from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
-_CHANNELS = "take one channel: scores[:, 0]; for a map of each class Labels(classes=...) or Classes(labels=...)"
-_DRAWN = "take one channel: labels[:, 0]; of several annotators, see count_pixels"
+_OTHERWISE = {
+    "labels": "several annotators are for count_pixels",
+    "scores": "a map for each class is for Labels(classes=...) or Classes(labels=...)",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +116,13 @@ def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whateve
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
     """Give an array in the host's memory; what is there already is not copied."""
+    found = _on_host(array, name)
+    if not found.ndim and found.dtype.kind not in "biufc":
+        raise ArgumentError(f"{name} is {type(array).__name__}, expected an array or a tensor of numbers")
+    return found
+
+
+def _on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
     try:
         if is_tensor(array):
             plain = array.detach()
@@ -144,8 +153,7 @@ def as_name(name: Name) -> str:
 def _check_shapes(batch: Batch) -> None:
     labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
     if labels != scores:
-        further = len(scores) - len(labels)
-        hint = {1: _CHANNELS, -1: _DRAWN}.get(further, "nothing is resized")
+        hint = _further_axis(labels, scores) or "nothing is resized"
         raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
     if batch.valid is not None:
         boolean = str(batch.valid.dtype) in ("bool", "torch.bool")
@@ -153,6 +161,21 @@ def _check_shapes(batch: Batch) -> None:
             raise ArgumentError(
                 f"valid has shape {tuple(batch.valid.shape)} and dtype {batch.valid.dtype}, expected {labels} and bool"
             )
+
+
+def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...]) -> str:
+    """Say what to do about an axis that only one of the two has; nothing where that is not all."""
+    long, short, name, other = (
+        (labels, scores, "labels", "scores") if len(labels) > len(scores) else (scores, labels, "scores", "labels")
+    )
+    for axis, index in ((1, "[:, {}]"), (0, "[{}]"), (-1, "[..., {}]")):
+        size = long[axis] if len(long) > len(short) > axis else 0
+        if size and tuple(np.delete(long, axis).tolist()) == short:
+            if size == 1:
+                return f"take {name}{index.format(0)}" + f", or {other}[None] for a batch of one" * (axis == 0)
+            positive = f"{name}{index.format(1)} if that is channel 1"
+            return f"take the channel of the positive class, such as {positive}; {_OTHERWISE[name]}"
+    return ""
 
 
 def _as_tensor(array: Any, name: str, device: Any) -> Any:  # noqa: ANN401  tensors, of PyTorch's types

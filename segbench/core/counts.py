@@ -33,6 +33,10 @@ class Counts(Brief, ABC):
             return NotImplemented
         return type(self).sum((self, other))
 
+    def __radd__(self, other: object) -> Self:
+        """Add to 0, with which `sum` begins."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -97,4 +101,6 @@ def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
         return counts
     found = type(given).__name__ + ("" if counts is None else f" of {type(counts).__name__}")
     hint = "; take that of one class, of_class(name), or micro" if getattr(given, "classes", None) else ""
+    if counts is None and kind.kind == "scores":
+        hint = "; count arrays first: count_pixels(labels, scores)"
     raise ArgumentError(f"{name} is {found}, expected {kind.__name__} or a Result with such counts{hint}")

@@ -311,7 +311,7 @@ def half_of(highest: float) -> str:
 
 
 def settled_positive(
-    facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: str, complete: bool
+    facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: str, complete: bool, part: bool
 ) -> Settled:
     """Decide which value is positive; the counts of images that hold it alone are turned round."""
     holders = grouped((value, name) for name, values in facts.items() for value in values)
@@ -328,8 +328,11 @@ def settled_positive(
     elif excluded_by:
         hint = _left_out(excluded_by)
     else:
-        of_part = f"for a part of a set ({format_setting('images')}) say which value is positive in the whole: "
-        hint = f"{BOTH_SIDES}; {of_part}{format_setting('positive', min(holders) or 255)}"
+        one, other = (format_setting("positive", value) for value in (1, 255))
+        name = f"{one} of 0 and 1, {other} of 0 and 255" if 0 in holders else format_setting("positive", min(holders))
+        name = f"say which value is positive in the whole: {name}"
+        of_part = f"for a part of a set ({format_setting('images')})"
+        hint = f"{name}; or {BOTH_SIDES}" if part else f"{BOTH_SIDES}; {of_part} {name}"
     what = f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}"
     raise DataError("ground truth", what, hint)
 

@@ -20,8 +20,9 @@ def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
         if not table.images:
             raise ArgumentError(f"found {type(counts).__name__} without images, expected at least one image")
         return table
-    images = counts if isinstance(counts, Mapping) else {}
-    return protocol_measuring(images).table(images)
+    if not isinstance(counts, Mapping):
+        raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
+    return protocol_measuring(counts).table(counts)
 
 
 def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:

@@ -329,8 +329,8 @@ class TestWhatIsRefused:
     @pytest.mark.parametrize(
         ("labels", "scores", "match"),
         [
-            (np.zeros((8, 4, 4)), np.zeros((8, 1, 4, 4)), r"take one channel: scores\[:, 0\]"),
-            (np.zeros((1, 4, 4)), np.zeros((4, 4)), r"take one channel: labels\[:, 0\]"),
+            (np.zeros((8, 4, 4)), np.zeros((8, 1, 4, 4)), r"take scores\[:, 0\]"),
+            (np.zeros((1, 4, 4)), np.zeros((4, 4)), r"take labels\[0\], or scores\[None\]"),
             (np.zeros((4, 4)), np.zeros((4, 5)), r"labels have shape \(4, 4\), scores \(4, 5\).*nothing is resized"),
             ([[0, 1], [1]], [0.1, 0.2], "labels cannot be read as an array"),
         ],

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, BoolArray, IntArray
+from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import refuse_nan
@@ -113,6 +113,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
         predicted = _on_host(predicted).reshape(truth.shape)
     predicted = through_palette(file, predicted, palette)
+    _refuse_channels(sample.truth_file, truth, tuple(predicted.shape), len(labels))
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
         predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels)]
@@ -123,6 +124,18 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map)),
         LabelMap(file, "the prediction", predicted, Remapping() if by_place else Remapping.parse(pred_map)),
     )
+
+
+def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classes: int) -> None:
+    """Refuse ground truth with an axis of classes: scores that were swapped with labels, or labels as one-hot."""
+    if truth.ndim < 3 or not truth.size:
+        return
+    axes = [axis for axis in (0, -1) if truth.shape[axis] == classes > 1]
+    one_hot = truth.min() >= 0 and any((np.count_nonzero(truth, axis) == 1).all() for axis in axes)
+    if one_hot or predicted in (truth.shape[1:], truth.shape[:-1]):
+        what = f"the ground truth has shape {truth.shape}, with an axis of classes, expected one label per pixel"
+        argmax = "of one-hot labels give labels.argmax(axis=1) for a batch, argmax(axis=0) for an image"
+        raise DataError(file, what, argmax if is_whole(truth) else f"mind the order: {rules.ORDER}")
 
 
 def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int]) -> NDArray[np.intp]:

@@ -233,7 +233,7 @@ class Labels(
             if complete and not part:
                 rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
             return {}
-        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
+        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class against all others; none of masks."""

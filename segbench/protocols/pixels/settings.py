@@ -211,7 +211,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete)
+        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.core.levels import INVERTED, as_shares

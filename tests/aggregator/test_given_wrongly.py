@@ -1,0 +1,103 @@
+"""Arguments that do not fit: errors say which, and the fix that they name is right for them."""
+
+import numpy as np
+import pytest
+
+import segbench
+from segbench import Accumulator, ArgumentError, Contours, DataError, Labels, Pixels, count_pixels
+
+RANDOM = np.random.default_rng(0)
+LABELS = RANDOM.integers(0, 2, (8, 6, 5))
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "fix"),
+    [
+        (
+            (8, 6, 5),
+            (8, 2, 6, 5),
+            r"take the channel of the positive class, such as scores\[:, 1\] if that is channel 1",
+        ),
+        ((8, 6, 5), (8, 6, 5, 2), r"such as scores\[..., 1\] if that is channel 1"),
+        ((6, 5), (2, 6, 5), r"such as scores\[1\] if that is channel 1; a map for each class is for Labels"),
+        ((8, 6, 5), (8, 1, 6, 5), r"take scores\[:, 0\]\)"),
+        ((8, 1, 6, 5), (8, 6, 5), r"take labels\[:, 0\]\)"),
+        ((1, 6, 5), (6, 5), r"take labels\[0\], or scores\[None\] for a batch of one"),
+        ((6, 5), (1, 6, 5), r"take scores\[0\], or labels\[None\] for a batch of one"),
+        ((8, 3, 6, 5), (8, 6, 5), "several annotators are for count_pixels"),
+        ((6, 5), (5, 6), "nothing is resized"),
+        ((6, 5), (8, 4, 5), "nothing is resized"),
+    ],
+)
+def test_a_further_axis(labels, scores, fix):
+    with pytest.raises(ArgumentError, match=fix):
+        Accumulator().update(np.zeros(labels), np.zeros(scores))
+
+
+@pytest.mark.parametrize("given", [None, {"a": 1}, "scores.npy"])
+@pytest.mark.parametrize("protocol", [Pixels(), Contours(at=0.5)])
+def test_what_is_no_array(protocol, given):
+    kind = type(given).__name__
+    with pytest.raises(ArgumentError, match=f"scores is {kind}, expected an array or a tensor"):
+        Accumulator(protocol).update(LABELS[0], given, name="a")
+    with pytest.raises(ArgumentError, match=f"labels is {kind}, expected an array or a tensor"):
+        Accumulator(protocol).update(given, LABELS[0], name="a")
+
+
+def test_background_alone():
+    accumulator = Accumulator()
+    accumulator.update(0 * LABELS, LABELS / 2)
+    with pytest.raises(DataError, match="; say which value is positive in the whole: positive=1 of 0 and 1") as raised:
+        accumulator.compute()
+    assert "images=" not in str(raised.value)
+
+
+class TestLabelsWithChannels:
+    MAPS = RANDOM.integers(0, 3, (4, 6, 5))
+    ONE_HOT = np.moveaxis(np.eye(3, dtype=int)[MAPS], 3, 1)
+    LOGITS = RANDOM.normal(size=ONE_HOT.shape)
+
+    @pytest.mark.parametrize("labels", [ONE_HOT, ONE_HOT > 0, ONE_HOT.astype(float)])
+    @pytest.mark.parametrize("predicted", [MAPS, LOGITS, ONE_HOT])
+    def test_one_hot(self, labels, predicted):
+        with pytest.raises(DataError, match=r"labels of '0': the ground truth has shape \(3, 6, 5\).*labels.argmax"):
+            Accumulator(Labels(classes=3)).update(labels, predicted, names=range(4))
+
+    def test_swapped(self):
+        with pytest.raises(DataError, match=r"the ground truth has shape .*mind the order"):
+            Accumulator(Labels(classes=3)).update(self.LOGITS, self.MAPS, names=range(4))
+
+    def test_volumes_are_no_channels(self):
+        volumes = RANDOM.integers(0, 3, (2, 3, 6, 5))
+        accumulator = Accumulator(Labels(classes=3))
+        accumulator.update(volumes, volumes, names=[0, 1])
+        assert accumulator.compute().summary["miou"] == 1
+
+
+def test_methods_are_not_merged():
+    one, other = Accumulator(method="unet"), Accumulator(method="deeplab")
+    other.update([0, 1], [0.2, 0.4], name="a")
+    with pytest.raises(ArgumentError, match="counts of one method; 'unet' here, 'deeplab' there"):
+        one.merge(other)
+    assert "0 images" in repr(one)
+
+
+class TestCounts:
+    COUNTS = count_pixels([0, 1], [0.2, 0.4])
+
+    def test_they_add_up(self):
+        assert sum([self.COUNTS, self.COUNTS]) == self.COUNTS + self.COUNTS
+        for other in (1, None, 0.5):
+            with pytest.raises(TypeError, match="unsupported operand"):
+                other + self.COUNTS
+
+    def test_arrays_are_not_counts(self):
+        for measure in (segbench.auc_pr, segbench.pr_curve, segbench.roc_curve, segbench.best_f):
+            with pytest.raises(
+                ArgumentError, match=r"is ndarray, .*count arrays first: count_pixels\(labels, scores\)"
+            ):
+                measure(LABELS)
+
+    def test_intervals_are_of_one_result(self):
+        with pytest.raises(ArgumentError, match="found list, expected one result, or counts by the name of the image"):
+            segbench.intervals([self.COUNTS, self.COUNTS])
