@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.counts import Counts
-from segbench.core.errors import DataError
+from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.interface import format_setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.summary import Summary
 from segbench.loaders.decoded import shown
+from segbench.loaders.hints import nearest
 from segbench.protocols.registry import counts_types
 
 _PARTS = b"{"  # which no frame of Zstandard begins with
@@ -290,6 +291,9 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
+        if name not in self._packed:
+            near = nearest([str(name)], [*self._packed]).values()
+            raise UnknownMetricError(f"no image is called {name!r}{''.join(f', perhaps {one!r}' for one in near)}")
         counts: Counts = self._decoded(_Image(name, self._packed[name]))
         return counts
 

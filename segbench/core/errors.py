@@ -18,7 +18,7 @@ class ArgumentError(SegbenchError, ValueError):
 
 
 class UnknownMetricError(ArgumentError, KeyError):
-    """No metric has this key."""
+    """No metric has this key, or no image this name."""
 
     __str__ = Exception.__str__
 

@@ -14,6 +14,7 @@ from weakref import WeakSet
 import numpy as np
 from numpy.typing import ArrayLike
 
+from segbench.core.errors import ArgumentError
 from segbench.core.names import PART, latex_name, one_line, shortened
 
 if TYPE_CHECKING:
@@ -49,6 +50,17 @@ def new_axes(figure: Figure | None = None, *, may_grow: bool = True) -> Axes:
     if may_grow:
         _growing.add(figure)
     return figure.subplots()
+
+
+def as_axes(ax: Axes | None) -> Axes:
+    """Take the axes that a caller gave, or make new ones."""
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        return new_axes()
+    if not isinstance(ax, Axes):
+        raise ArgumentError(f"ax is {type(ax).__name__}, expected one Axes of Matplotlib, as in axes[0]")
+    return ax
 
 
 def fit_height(ax: Axes) -> None:

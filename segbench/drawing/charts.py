@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Line, Series, Space
-from segbench.drawing.axes import CURVE_LAYER, dot_size, draw_to_the_frame, fitted, guide_width, new_axes, open_frame
+from segbench.drawing.axes import CURVE_LAYER, as_axes, dot_size, draw_to_the_frame, fitted, guide_width, open_frame
 from segbench.drawing.legends import place_legend
 from segbench.drawing.palette import FAINT, GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
 
@@ -161,7 +161,7 @@ def chart_of_thresholds(
 
 def plot_series(series: Series, *, ax: Axes | None = None, label: str | None = None) -> Axes:
     """Draw a curve by itself, in its own space or else against the threshold; see `segbench.Curve.plot`."""
-    ax = ax or new_axes()
+    ax = as_axes(ax)
     style = line_style(sum(line.get_zorder() == CURVE_LAYER for line in ax.lines))
     if series.spaces:
         chart = chart_in_space([series], series.spaces[0])

@@ -1,11 +1,13 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import matplotlib.pyplot as plt
 import pytest
 from pictures import boundary_results, pixel_results, region_results
 
 from segbench import (
     Accumulator,
+    ArgumentError,
     BoundaryCurve,
     Result,
     compare_results,
@@ -108,6 +110,21 @@ def test_an_answer_is_shown_with_what_its_letters_mean():
     for html in (found._repr_html_(), compare_results(pixel_results()[:3], replicates=50)._repr_html_()):
         assert "after Holm&#x27;s correction" in html
     assert repr(found) == str(found)
+
+
+def test_an_image_that_there_is_not_is_answered_with_the_nearest_name():
+    accumulator = Accumulator()
+    accumulator.update([[0, 1], [1, 1]], [[0.1, 0.9], [0.8, 0.2]], names=["horse", "coins"])
+    with pytest.raises(KeyError, match="no image is called 'house', perhaps 'horse'"):
+        accumulator.compute().per_image["house"]
+
+
+def test_axes_are_one_axes_of_matplotlib():
+    (result,) = pixel_results(1)
+    for ax in (plt.figure(), plt.subplots(1, 2)[1]):
+        with pytest.raises(ArgumentError, match="expected one Axes"):
+            result.curve.plot(ax=ax)
+    plt.close("all")
 
 
 def test_images_are_a_table_of_pandas():

@@ -17,7 +17,7 @@ from segbench.core.interface import setting
 from segbench.core.metric import headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
-from segbench.drawing.axes import fit_height, names_in_lines, new_axes, open_frame, short_names, wrapped
+from segbench.drawing.axes import as_axes, fit_height, names_in_lines, open_frame, short_names, wrapped
 from segbench.drawing.legends import place_legend
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
@@ -80,7 +80,7 @@ def plot_classes(
     title = next((each.name for each in metrics if each.key == metric), metric)
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
-    ax = ax or new_axes()
+    ax = as_axes(ax)
     styles = styles_of(results)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()
     for place, (each, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
@@ -131,7 +131,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
         raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
     shares, named = confusion_shares(counts.matrix, counts.names)
     names, columns = short_names(list(counts.names)), short_names(named)
-    ax = ax or new_axes()
+    ax = as_axes(ax)
     (method,) = short_names([result.method])
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
     ax.set_xticks(range(len(columns)), columns, rotation=90)

@@ -12,6 +12,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.drawing.axes import (
+    as_axes,
     as_text,
     cell_size,
     dot_size,
@@ -19,7 +20,6 @@ from segbench.drawing.axes import (
     fit_letters,
     guide_width,
     name_rows,
-    new_axes,
     open_frame,
     short_names,
     space_ticks,
@@ -65,7 +65,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     """
     if not isinstance(comparison, Comparison):
         raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
-    chosen, ax = comparison.metric(metric), ax or new_axes()
+    chosen, ax = comparison.metric(metric), as_axes(ax)
     best = [one.method for one in comparison.answer(chosen.key).standings]
     reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""
     shown = best[:SHOWN]

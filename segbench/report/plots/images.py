@@ -15,12 +15,12 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import image_columns, image_headline, images_at_their_best
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import (
+    as_axes,
     dot_size,
     fit_height,
     fitted,
     guide_width,
     names_in_lines,
-    new_axes,
     open_frame,
     wrapped,
 )
@@ -74,7 +74,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     order = sorted(range(len(results)), key=lambda k: (_median(values[k]), results[k].method), reverse=True)
     places = spread(sorted({name for images in values for name in images}))
     heights = {name: _SPREAD * place for name, place in places.items()}
-    ax = ax or new_axes()
+    ax = as_axes(ax)
     styles = styles_of(results)
     for row, k in enumerate(order):
         _draw_row(ax, row, values[k], heights, styles[k].colour)

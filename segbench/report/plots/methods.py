@@ -16,7 +16,7 @@ from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import new_axes, short_names
+from segbench.drawing.axes import as_axes, short_names
 from segbench.drawing.charts import Chart, draw_chart
 from segbench.drawing.palette import LineStyle, free_places, line_style
 from segbench.report.ranking import best_first
@@ -137,7 +137,7 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
 
 def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:
     """Draw a chart of methods on these axes, or on new ones."""
-    return draw_chart(ax or new_axes(), chart, [(method.style, method.label) for method in methods])
+    return draw_chart(as_axes(ax), chart, [(method.style, method.label) for method in methods])
 
 
 def styles_of(results: Sequence[Result]) -> list[LineStyle]:

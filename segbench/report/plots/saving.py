@@ -12,7 +12,7 @@ from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_results_file, write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.drawing.axes import centre, new_axes
+from segbench.drawing.axes import as_axes, centre, new_axes
 from segbench.drawing.charts import COLUMN
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind, usual_kind
@@ -58,7 +58,7 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     ArgumentError
         For an unknown kind, no results, or results that have no such plot.
     """
-    return kind_of(kind).draw(as_results(results), ax=ax or new_axes())
+    return kind_of(kind).draw(as_results(results), ax=as_axes(ax))
 
 
 def save_plot(
