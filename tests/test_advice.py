@@ -164,6 +164,10 @@ NAMES = {
     "swapped masks": Mistake(
         "labels", MASK, LEVELS, {"precision": precision_score(MASK.ravel(), LEVELS.ravel() >= 128)}, swapped=True
     ),
+    "swapped beside a value": Mistake("pixels", MASK, SOFT, {"auc_roc": AUC}, {"positive": "1"}, swapped=True),
+    "swapped masks beside a value": Mistake(
+        "labels", MASK, SOFT, {"dice": DICE}, {"positive": "1", "predicted_positive": ">=0.5"}, swapped=True
+    ),
     "suffix of predictions": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a_p", "b_p"), {"auc_roc": AUC}),
     "suffix of ground truth": Mistake("pixels", renamed(MASK, "a_mask", "b_mask"), TWICE, {"auc_roc": AUC}),
     "both suffixes": Mistake("pixels", renamed(MASK, "a_gt", "b_gt"), renamed(SOFT, "a_p", "b_p"), {"auc_roc": AUC}),
@@ -227,8 +231,7 @@ class Folders:
 
     def change_by_hand(self, message: str) -> bool:
         """Do what the advice asks the writer of the files to do; False where it asks nothing of the kind."""
-        masks = all(np.unique(one).size <= 2 for one in self.predicted.values())  # as whoever made them knows
-        if "ground truth comes first" in message and (masks or "if this is a prediction" not in message):
+        if "ground truth comes first" in message:
             self.truth, self.predicted = self.predicted, self.truth
             return True
         reduced = re.search(r"(numpy\.array\([^)]*\)\[)?scores\.argmax\(axis=-?\d\)\]?", message)

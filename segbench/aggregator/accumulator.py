@@ -157,9 +157,11 @@ class Accumulator:
             support in the host's memory; with or without gradient, contiguous or not. Numbers are read as in files:
             uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
             scores as they are (float16 and bfloat16 are widened, which changes none).
-            Of `Pixels` any shape, the same for both, and one ground truth per image; of `Boundaries` and `Regions` each
-            image (H, W) or (1, H, W), and `labels` a list of such where there are several annotators. Pixels that a
-            NumPy array masks are counted as ignored; of `Boundaries` and `Regions` they are refused.
+            Of `Pixels` any shape, the same for both, and one ground truth per image. Of `Labels` and `Classes` label
+            maps (B, H, W) beside scores (B, C, H, W) of the classes, or of `Labels` beside predicted label maps
+            (B, H, W); without B for a single image. Of other protocols each image (H, W) or (1, H, W); of `Boundaries`
+            and `Regions` `labels` may be a list of such where there are several annotators. Pixels that a NumPy array
+            masks are counted as ignored; of `Boundaries` and `Regions` they are refused.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries`.
         name : str or int, optional

@@ -275,13 +275,13 @@ def suggested_positive(values: Sequence[float]) -> str:
 
 
 def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
-    """Begin an advice with the order of the two where the first holds scores, or grey levels beside masks."""
+    """Begin an advice with the order of the two where the first holds scores or grey levels, and predictions masks."""
     import numpy as np
 
     from segbench.core.arrays import is_whole
 
-    masks = bool(predictions) and all(np.unique(one).size == 2 for one in predictions)
-    swapped = not is_whole(ground_truth) or (masks and np.unique(ground_truth).size >= MANY_LEVELS)
+    scores = not is_whole(ground_truth) or (bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS)
+    swapped = scores and all(np.unique(one).size == 2 for one in predictions)
     return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
 
 
