@@ -45,6 +45,11 @@ def how_to_scale(lowest: float, highest: float) -> str:
     return f"{divided} with the highest score that there can be"
 
 
+def how_to_change(lowest: float) -> str:
+    """Say what brings arrays of floats into [0, 1]."""
+    return "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
+
+
 def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a tensor
     """Refuse ground truth, or scores of classes, with values that are no numbers."""
     may_hold = getattr(values.dtype, "kind", "f") == "f"
@@ -66,9 +71,8 @@ def refuse_beyond_unit(name: str, scores: Any, why: str, otherwise: str = "") ->
     """Refuse scores outside [0, 1]; `otherwise` is what else may be done than to scale them."""
     lowest, highest = (float(scores.min()), float(scores.max())) if math.prod(scores.shape) else (0.0, 1.0)
     if lowest < -ROUNDING or highest > 1 + ROUNDING:
-        arrays = "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
         scale = how_to_scale(lowest, highest)
-        use = setting(f"use {scale}", f"{arrays}, or of files use {scale}")
+        use = setting(f"use {scale}", f"{how_to_change(lowest)}, or of files use {scale}")
         raise DataError(name, f"scores from {lowest:g} to {highest:g}, {why}", use + otherwise)
 
 

@@ -11,7 +11,7 @@ from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_m
 from segbench.core.capabilities import settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
-from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, refuse_not_finite, scores_of
+from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_change, refuse_not_finite, scores_of
 from segbench.core.numbers import number
 from segbench.core.protocol import Facts
 from segbench.core.sample import Sample
@@ -128,8 +128,7 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
     lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
     said, span = format_cuts(settings), f"[{number(lowest)} to {number(highest)}]"
     if are_of_shares(cuts) and (lowest < LOGIT - ROUNDING or highest > 1 + ROUNDING):
-        fix = format_setting("scale", "sigmoid", of="Repairs")
-        return (*notes, f"scores outside 0 to 1 beside {said}; logits need a sigmoid, of files {fix} {span}")
+        return (*notes, f"scores outside 0 to 1 beside {said}: {how_to_change(lowest)} {span}")
     if highest < min(cuts) or (above and highest == min(cuts)):
         return (*notes, f"no score reaches {said}, so nothing is predicted {span}")
     if lowest > max(cuts) or (lowest == max(cuts) and not above):

@@ -155,7 +155,7 @@ class TestThresholds:
     def test_logits(self, protocol, tmp_path):
         logits = 12 * SCORES - 6
         (note,) = notes(protocol, self.MASK, logits)
-        assert "scores outside 0 to 1 beside at=0.5; logits need a sigmoid" in note
+        assert note == "scores outside 0 to 1 beside at=0.5: apply a sigmoid to logits"
         for folder, array in (("gt", self.MASK[0]), ("pred", logits[0])):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
@@ -166,7 +166,8 @@ class TestThresholds:
         assert "scale='sigmoid'" in error.fix
 
     def test_scores_up_to_100(self, protocol, tmp_path):
-        assert "scores outside 0 to 1" in notes(protocol, self.MASK, 100 * SCORES)[0]
+        (note,) = notes(protocol, self.MASK, 100 * SCORES)
+        assert note.endswith("beside at=0.5: divide them by the highest score that there can be")
         for folder, array in (("gt", self.MASK[0]), ("pred", 100 * SCORES[0])):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
