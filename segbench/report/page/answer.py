@@ -21,7 +21,7 @@ from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, image_sets
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing
 from segbench.statistics.comparison import Comparison, compared
-from segbench.statistics.intervals import few_images
+from segbench.statistics.intervals import FEW_IMAGES, few_images
 
 _MOST_NAMED = 4
 _ROW = 40.0
@@ -160,7 +160,8 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
     yield from (f"{said}." for said in answer.sentences()[1:])
     first = answer.standings[0].method
     of_first = {name: ranks[0] for name, ranks in comparison.rank_shares[answer.metric.key].items()}
-    if not math.isnan(of_first[first]):
+    # Resamples of few images are too much alike to say how sure a place is.
+    if comparison.images >= FEW_IMAGES and not math.isnan(of_first[first]):
         percent = f"{100 * of_first[first]:.1f}".removesuffix(".0")
         with_others = ", alone or with others," if round(sum(of_first.values()), 9) > 1 else ""
         yield f"{first} is first{with_others} in {percent} % of {comparison.replicates} resamples of the images."
