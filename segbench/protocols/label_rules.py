@@ -329,7 +329,7 @@ def settled_positive(
         hint = _left_out(excluded_by)
     else:
         one, other = (format_setting("positive", value) for value in (1, 255))
-        name = f"{one} of 0 and 1, {other} of 0 and 255" if 0 in holders else format_setting("positive", min(holders))
+        name = f"{one} for 0 and 1, {other} for 0 and 255" if 0 in holders else format_setting("positive", min(holders))
         name = f"say which value is positive in the whole: {name}"
         of_part = f"for a part of a set ({format_setting('images')})"
         hint = f"{name}; or {BOTH_SIDES}" if part else f"{BOTH_SIDES}; {of_part} {name}"

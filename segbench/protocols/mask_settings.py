@@ -59,7 +59,7 @@ class CutMasks(SettledBySet):
         """
         highest, cuts = {value for values in facts.values() for value in values}, cuts_of(self)
         if complete and highest and cuts and max(highest) < min(cuts):
-            what = f"hold nothing above 1, in integers of which 1 is a score of {number(max(highest))}"
+            what = f"hold integers of at most 1, which is a score of {number(max(highest))}"
             scale = format_setting("scale", 1, of="Repairs")
             hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}; or for files give {scale}"
             raise DataError("predictions", what, hint)

@@ -47,7 +47,7 @@ def test_what_is_no_array(protocol, given):
 def test_background_alone():
     accumulator = Accumulator()
     accumulator.update(0 * LABELS, LABELS / 2)
-    with pytest.raises(DataError, match="; say which value is positive in the whole: positive=1 of 0 and 1") as raised:
+    with pytest.raises(DataError, match="; say which value is positive in the whole: positive=1 for 0 and 1") as raised:
         accumulator.compute()
     assert "images=" not in str(raised.value)
 

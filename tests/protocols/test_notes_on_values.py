@@ -120,13 +120,15 @@ class TestThresholds:
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
     def test_masks_of_0_and_1_need_none(self, protocol, dtype):
-        with pytest.raises(DataError, match=r"hold nothing above 1, .*of 0 and 1 need no threshold: leave out at=0.5"):
+        with pytest.raises(
+            DataError, match=r"hold integers of at most 1, .*of 0 and 1 need no threshold: leave out at=0.5"
+        ):
             notes(protocol, self.MASK, self.MASK.astype(dtype))
 
     def test_one_image_alone(self, protocol):
         count = {"contours": segbench.count_contours, "centerlines": segbench.count_centerlines}.get(protocol.name)
         if count:
-            with pytest.raises(DataError, match="hold nothing above 1"):
+            with pytest.raises(DataError, match="hold integers of at most 1"):
                 count(self.MASK[0], self.MASK[0], at=0.5)
 
     @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK.astype(float)])
@@ -144,7 +146,7 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", self.MASK[0])
         places, plain = (tmp_path / "gt", tmp_path / "pred"), type(protocol)(**KINDS.get(protocol.name, {}))
-        with pytest.raises(DataError, match=r"hold nothing above 1, .*repairs=Repairs\(scale=1\)"):
+        with pytest.raises(DataError, match=r"hold integers of at most 1, .*repairs=Repairs\(scale=1\)"):
             evaluate(*places, protocol)
         scaled = evaluate(*places, protocol, repairs=Repairs(scale=1), results=tmp_path / "r")
         (stored,) = segbench.load_results(tmp_path / "r")

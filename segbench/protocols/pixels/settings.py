@@ -65,8 +65,8 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
     ----------
     positive : str, float or sequence of float, optional
         Which ground-truth values are positive: ``255``, ``(1, 3)``, ``">=128"``. Numbers are kept as the text that the
-        command line takes, ``"255"`` and ``"1,3"``. None: the set must hold exactly two values, and the larger is
-        positive.
+        command line takes, ``"255"`` and ``"1,3"``. Beside whole numbers ground truth of floats must hold such, too.
+        None: the set must hold exactly two values, and the larger is positive.
     void : tuple of float
         Ground-truth values of pixels that are left out and counted as ignored; one, or several.
     invert : bool
