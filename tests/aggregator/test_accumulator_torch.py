@@ -108,7 +108,7 @@ def test_errors_are_those_of_arrays(count_on):
         accumulator.update(torch.tensor([0, math.nan]), torch.rand(2))
     with pytest.raises(DataError, match=r"of type .*complex64, expected numbers"):
         accumulator.update(torch.tensor([0, 1]), torch.zeros(2, dtype=torch.complex64))
-    with pytest.raises(ArgumentError, match=r"take one channel: scores\[:, 0\]"):
+    with pytest.raises(ArgumentError, match=r"take scores\[:, 0\]"):
         accumulator.update(torch.zeros(2, 3, 3), torch.zeros(2, 1, 3, 3))
     with pytest.raises(ArgumentError, match=r"dtype torch.int64, expected \(2,\) and bool|dtype int64, expected"):
         accumulator.update(labels[0], torch.rand(2), labels[0])
