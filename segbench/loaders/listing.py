@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,17 +16,15 @@ from segbench.loaders.archives import list_archive, list_shards, listed_members
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import (
     KNOWN,
-    Entries,
     Listing,
     LocalFile,
     empty,
+    files_below,
     is_archive,
-    is_clutter,
     listing_of,
     not_readable,
     read_bounded,
     refuse_endless,
-    split_suffix,
 )
 
 LARGEST_LIST = 2**28
@@ -112,9 +109,7 @@ def _list(place: str) -> Listing:
 def list_folder(folder: Path) -> Listing:
     """List a folder and its sub-folders; where these hold archives but no image, what the archives hold."""
     others: Counter[str] = Counter()
-    entries = Entries(lambda inside: LocalFile(os.path.join(folder, inside.replace("/", os.sep))))  # noqa: PTH118  as above
-    for inside in _walk(str(folder), others):
-        entries.add(*split_suffix(inside))
+    entries = files_below(str(folder), others)
     shards = [os.path.abspath(str(entry.source)) for entry in entries if is_archive(str(entry.source))]  # noqa: PTH100  as above
     if shards and not any(suffix.lower() in KNOWN for suffix in set(entries.suffixes)):
         listing = list_shards(shown(folder), sorted(shards))
@@ -122,41 +117,3 @@ def list_folder(folder: Path) -> Listing:
         notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
         return listing._replace(notes=(*notes, *listing.notes))
     return listing_of(shown(folder), entries, others)
-
-
-def _walk(root: str, others: Counter[str]) -> Iterator[str]:
-    """Give every file's path in the folder; a list of folders, not recursion, so depth has no limit."""
-    seen: set[tuple[int, int]] = set()
-    waiting = [("", root)]
-    while waiting:
-        prefix, folder = waiting.pop()
-        try:
-            status = os.stat(folder)  # noqa: PTH116  a Path for each of 100 000 names takes longer than the listing
-            if (status.st_dev, status.st_ino) in seen:
-                others["links to folders already listed"] += 1
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            with os.scandir(folder) as found:
-                files = sorted(found, key=attrgetter("name"))
-        except (OSError, ValueError) as error:
-            raise not_readable(folder, error, "folder") from None
-        for file in files:
-            if is_clutter(file.name):
-                continue
-            kind = _kind(file)
-            if kind == "folder":
-                waiting.append((f"{prefix}{file.name}/", file.path))
-            elif kind == "file":
-                yield prefix + file.name
-            else:
-                others[kind] += 1
-
-
-def _kind(entry: os.DirEntry[str]) -> str:
-    with suppress(OSError):  # neither folder nor file where its status cannot be read
-        if entry.is_dir():
-            return "folder"
-        if entry.is_file():
-            return "file"
-    # A dead link to an image is listed, so that reading it says what is wrong instead of the image going missing.
-    return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110

@@ -11,10 +11,11 @@ import stat
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
+from operator import attrgetter
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
@@ -222,6 +223,52 @@ def split_extension(name: str) -> tuple[str, str]:
 def is_clutter(name: str) -> bool:
     """Whether a file or folder is one that people do not see."""
     return name.startswith(".") or name.lower() in CLUTTER
+
+
+def files_below(folder: str, others: Counter[str]) -> Entries:
+    """Give all files in a folder and its sub-folders, and count what is neither."""
+    entries = Entries(lambda inside: LocalFile(os.path.join(folder, inside.replace("/", os.sep))))  # noqa: PTH118  a str is enough
+    for inside in _walk(folder, others):
+        entries.add(*split_suffix(inside))
+    return entries
+
+
+def _walk(root: str, others: Counter[str]) -> Iterator[str]:
+    """Give every file's path in the folder; a list of folders, not recursion, so depth has no limit."""
+    seen: set[tuple[int, int]] = set()
+    waiting = [("", root)]
+    while waiting:
+        prefix, folder = waiting.pop()
+        try:
+            status = os.stat(folder)  # noqa: PTH116  a Path for each of 100 000 names takes longer than the listing
+            if (status.st_dev, status.st_ino) in seen:
+                others["links to folders already listed"] += 1
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            with os.scandir(folder) as found:
+                files = sorted(found, key=attrgetter("name"))
+        except (OSError, ValueError) as error:
+            raise not_readable(folder, error, "folder") from None
+        for file in files:
+            if is_clutter(file.name):
+                continue
+            kind = _kind(file)
+            if kind == "folder":
+                waiting.append((f"{prefix}{file.name}/", file.path))
+            elif kind == "file":
+                yield prefix + file.name
+            else:
+                others[kind] += 1
+
+
+def _kind(entry: os.DirEntry[str]) -> str:
+    with suppress(OSError):  # neither folder nor file where its status cannot be read
+        if entry.is_dir():
+            return "folder"
+        if entry.is_file():
+            return "file"
+    # A dead link to an image is listed, so that reading it says what is wrong instead of the image going missing.
+    return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110
 
 
 def inner_name(name: str) -> str | None:
