@@ -110,8 +110,10 @@ def list_folder(folder: Path) -> Listing:
     """List a folder and its sub-folders; where these hold archives but no image, what the archives hold."""
     others: Counter[str] = Counter()
     entries = files_below(str(folder), others)
-    shards = [os.path.abspath(str(entry.source)) for entry in entries if is_archive(str(entry.source))]  # noqa: PTH100  as above
-    if shards and not any(suffix.lower() in KNOWN for suffix in set(entries.suffixes)):
+    shards = []
+    if not any(suffix.lower() in KNOWN for suffix in set(entries.suffixes)):
+        shards = [os.path.abspath(str(entry.source)) for entry in entries if is_archive(str(entry.source))]  # noqa: PTH100  as above
+    if shards:
         listing = list_shards(shown(folder), sorted(shards))
         beside = others.total() + len(entries) - len(shards)
         notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
