@@ -219,9 +219,11 @@ def evaluate_pairing(
     outcomes: list[Outcome] = []
     done = reused = 0
     with ExitStack() as stack:
-        path = None if results is None else Path(as_path(results, "results"))
-        file, of_table = partial(ResultsFile, create=True), fields_with(protocol, "of_table")
-        begun = stack.enter_context(file(path)).begin(run, fresh=fresh, of_table=of_table) if path else None
+        path = begun = None
+        if results is not None:
+            path = Path(as_path(results, "results"))
+            file = stack.enter_context(ResultsFile(path, create=True))
+            begun = file.begin(run, fresh=fresh, of_table=fields_with(protocol, "of_table"))
         known = partial(begun.file.known, begun) if begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if begun:
