@@ -406,10 +406,13 @@ class ResultsFile:
         return [key for key in list(keys) if self._database.execute(query, (key,)).fetchone()]
 
     def counted(self, begun: Begun, run: Run, names: Sequence[str]) -> Iterator[Outcome]:
-        """Give what came of images of a run, counted now or before; another process may have completed it meanwhile."""
+        """Give what came of images of a run, counted now or before, in one read: another process may complete it."""
         with self._readable():
-            keys = self._here(begun.key, run)
-        return self.outcomes(keys, names)
+            self._database.execute("BEGIN")
+            try:
+                yield from self.outcomes(self._here(begun.key, run), names)
+            finally:
+                self._database.execute("COMMIT")
 
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
         """Write the row of a run in place of one of the same settings; give its key."""
