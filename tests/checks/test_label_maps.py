@@ -202,3 +202,16 @@ class TestClasses:
             assert "label-map: " in answer.out + answer.err
         softly = write_folder(tmp_path / "soft", predicted(soft))
         assert segbench("check", folders[0], softly, "--classes", "16").code == 0
+
+
+@pytest.mark.parametrize(("label", "fix"), [(255, "predict a class in every pixel"), (LABELS, "add labels to")])
+def test_a_label_that_marks_pixels_without_one_is_not_to_become_a_class(tmp_path, label, fix):
+    def guessed(truth, rng):
+        found = noisy(truth, rng)
+        found[:4] = label
+        return found
+
+    folders = write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted(guessed))
+    findings = library.check(*folders, library.Labels(classes=LABELS)).findings
+    (found,) = [one for one in findings if one.key == "outside-classes"]
+    assert found.fix.startswith(fix)
