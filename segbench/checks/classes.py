@@ -224,10 +224,10 @@ def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Find
         fix = format_setting("pred_map", remap)
     else:
         what += "and such pixels count as wrong"
-        # As a class, what marks pixels without a label would be one that the ground truth rarely or never has.
-        fix = "predict a class in every pixel: these labels mark pixels without one"
-    if not remap and not all(label < 0 or label in VOIDS for label in labels):
         fix = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
+        if all(label < 0 or label in VOIDS for label in labels):
+            # As classes they would be some that the ground truth rarely or never has.
+            fix = "predict a class in every pixel: these labels mark pixels without one"
     places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
     return finding("outside-classes", what, fix, places)
 

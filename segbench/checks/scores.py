@@ -83,10 +83,9 @@ def _partly_inverted(ranked: Sequence[ScoreProbe], *, whole: bool) -> list[Score
     """Give the images that are clearly inverted where others are clearly not."""
     if median([max(score.auc, 1 - score.auc) for score in ranked] or [0.0]) < GOOD:
         return []
-    turned = [score for score in ranked if score.auc < 1 - CLEARLY]
-    if whole:
-        return turned if any(score.auc > CLEARLY for score in ranked) else []
-    return turned
+    if whole and all(score.auc <= CLEARLY for score in ranked):
+        return []
+    return [score for score in ranked if score.auc < 1 - CLEARLY]
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
