@@ -260,12 +260,11 @@ def _inputs(text: str) -> Inputs | None:
         return None
     found = Inputs.from_json(text)
     for part in (found, *found.merged):
-        flags = part.allow_missing, part.unchecked
-        places = {**vars(part), **dict.fromkeys(("merged", "images", "groups", "allow_missing", "unchecked"), "")}
+        places = {**vars(part), **dict.fromkeys(("merged", "images", "groups", "allow_missing"), "")}
         in_pairs = {len(pair) for pair in part.groups} <= {2}
         _require(in_pairs and all(_are(pair, str) for pair in part.groups), "groups that are not texts")
         _require(_are(places.values(), (str, type(None))), "places that are not texts")
-        _require(_are(part.images, str) and _are(flags, bool), "images that are not names")
+        _require(_are(part.images, str) and _are([part.allow_missing], bool), "images that are not names")
     return found
 
 

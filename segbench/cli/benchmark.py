@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -159,12 +159,7 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):
-        if run.no_check:  # whoever repeats the run must know
-            pairings = {
-                method: replace(pairing, inputs=replace(pairing.inputs, unchecked=True))
-                for method, pairing in pairings.items()
-            }
-        else:
+        if not run.no_check:
             quick_check(pairings, protocol, repairs)
         results = count_methods(
             pairings,

@@ -67,8 +67,6 @@ class Inputs:
         Names and shell patterns of the images that the run is restricted to; empty for all.
     allow_missing : bool
         Leave out images without a prediction instead of refusing them.
-    unchecked : bool
-        Whether the command line counted them without its quick check.
     group_by : str
         What puts images into groups: ``"folder"``, or a column of a CSV file; empty for no groups.
     groups : tuple of (str, str)
@@ -90,7 +88,6 @@ class Inputs:
     column: str | None = None
     images: tuple[str, ...] = ()
     allow_missing: bool = False
-    unchecked: bool = False
     group_by: str = ""
     groups: tuple[tuple[str, str], ...] = ()
     category: str = ""
