@@ -75,15 +75,6 @@ def each(kind: str, change: Callable[[NDArray], NDArray], *, only: int = len(NAM
     return change_all
 
 
-def numbered_from_one(folders: Folders) -> None:
-    """Give each image the map of the one before, where images have two sizes in turn; the first gets the last."""
-    for k, name in enumerate(NAMES):
-        if k % 2:
-            for maps in (folders.truth, folders.scores):
-                maps[name] = maps[name][:30, :40]
-    folders.scores.update(zip(NAMES, [folders.scores[NAMES[k - 1]] for k in range(len(NAMES))], strict=True))
-
-
 def renamed(kind: str, name: Callable[[str], str], *, only: int = len(NAMES)) -> Break:
     """Rename the maps of one kind, all or the first few."""
 
@@ -139,6 +130,30 @@ def mixed_masks(folders: Folders) -> None:
     """Write half of the masks with 0 and 1."""
     for name in NAMES[:3]:
         folders.truth[name] //= 255
+
+
+def masks_of_two_kinds(folders: Folders) -> None:
+    """Predict masks, half of them with 0 and 1."""
+    for place, name in enumerate(NAMES):
+        folders.scores[name] = (folders.scores[name] > 128) * np.uint8(255 if place < 3 else 1)
+
+
+def photographs(folders: Folders) -> None:
+    """Give pictures in colour for the ground truth."""
+    rng = np.random.default_rng(3)
+    for name in NAMES:
+        folders.truth[name] = rng.integers(0, 256, (*SHAPE, 3), dtype=np.uint8)
+
+
+def one_off() -> Folders:
+    """Make images of two sizes, of which each has the prediction of the one before."""
+    kinds = blobs(), blobs(shape=(40, 72))
+    of_name = {name: kinds[place % 2] for place, name in enumerate(NAMES)}
+    before = dict(zip(NAMES, [*NAMES[-1:], *NAMES[:-1]], strict=True))
+    return Folders(
+        {name: of_name[name].truth[name] for name in NAMES},
+        {name: of_name[before[name]].scores[before[name]] for name in NAMES},
+    )
 
 
 def lacks_mask(folders: Folders) -> None:

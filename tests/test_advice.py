@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from numpy.typing import NDArray
-from sklearn.metrics import f1_score, jaccard_score, precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, f1_score, jaccard_score, precision_score, roc_auc_score
 
 import segbench as package
 from segbench import Repairs, SegbenchError
@@ -129,6 +129,12 @@ RANGES = {
         "pixels", MASK, FULL * 255, {"brier": float(((MASK - FULL) ** 2).mean())}, {"calibration": True}
     ),
     "low is positive": Mistake("pixels", MASK, 1 - SOFT, {"auc_roc": AUC}),
+    "masks are inverted": Mistake(
+        "pixels",
+        255 - 255 * MASK,
+        SOFT,
+        {"average_precision": float(average_precision_score(MASK.ravel(), SOFT.ravel()))},
+    ),
 }
 CLASSES = {
     "no classes": Mistake("labels", LABELS, PREDICTED, {"miou": MIOU}),
@@ -171,6 +177,9 @@ NAMES = {
     "suffix of predictions": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a_p", "b_p"), {"auc_roc": AUC}),
     "suffix of ground truth": Mistake("pixels", renamed(MASK, "a_mask", "b_mask"), TWICE, {"auc_roc": AUC}),
     "both suffixes": Mistake("pixels", renamed(MASK, "a_gt", "b_gt"), renamed(SOFT, "a_p", "b_p"), {"auc_roc": AUC}),
+    "masks beside photographs": Mistake(
+        "pixels", renamed(LEVELS, "a", "b") | renamed(MASK, "a_mask", "b_mask"), TWICE, {"auc_roc": AUC}
+    ),
     "a prediction is missing": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a"), {"auc_roc": AUC}),
     "several annotators": Mistake("pixels", renamed(MASK, "a.1", "a.2", "b.1", "b.2"), TWICE, {"auc_roc": AUC}),
 }

@@ -23,7 +23,13 @@ from segbench.checks.classes import (
     region_findings,
 )
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
-from segbench.checks.names import duplicate_findings, name_findings, problem_findings, same_file_findings
+from segbench.checks.names import (
+    copy_findings,
+    duplicate_findings,
+    name_findings,
+    problem_findings,
+    same_file_findings,
+)
 from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
 from segbench.checks.scores import score_findings
 from segbench.checks.sizes import (
@@ -35,7 +41,7 @@ from segbench.checks.sizes import (
     survey_headers,
     type_findings,
 )
-from segbench.checks.truths import exchange_findings, truth_findings
+from segbench.checks.truths import exchange_findings, rule_for_other_side, truth_findings
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, expected_in
 from segbench.core.errors import DataError
@@ -141,12 +147,14 @@ def check_methods(
     read_once = cast("Read", cache(read_header))
     read = partial(_header_on_disk, read_once) if quick else read_once
     as_repairs(repairs, protocol.reads)
-    return [
+    reports = [
         _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(
             method, sample, quick=quick
         )
         for method, pairing in pairings.items()
     ]
+    copies = {} if quick else copy_findings(pairings, lambda path: read(path, "prediction").size)
+    return [replace(one, findings=(*one.findings, *copies.get(one.method, ()))) for one in reports]
 
 
 Item = TypeVar("Item")
@@ -210,24 +218,23 @@ class _Set:
         regions = [probe.label_map for probe in seen if probe.label_map]
         findings = [
             *name_findings(self.pairing, expected),
-            *size_findings(self.misfits(failures), total, soft=expected.scores is not None),
+            *size_findings(self.misfits(failures), surveyed.sizes, total, soft=expected.scores is not None),
             *orientation_findings(surveyed.turned),
             *failing("unreadable", unread, others, "write the files again"),
             *class_map_findings(failures, judged),
             *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
             *exchange_findings(seen, truths),
             *truths,
-            *region_findings(regions, expected.of_soft_maps, masks=expected.masks),
+            *region_findings(regions, expected.of_soft_maps),
             *labels,
-            *([] if labels else _coloured(seen)),
+            *([] if labels else _coloured(seen, truths)),
             *of_classes,
         ]
         if expected.scores and not labels:
             findings += type_findings(surveyed.predictions) if self.repairs.scale is None else []
             field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
-            held = [truth.values for probe in seen for truth in probe.truths]
-            masks_of_0 = all(len(values) <= 2 and values[:1] == (0,) for values in held if len(values) > 1)
-            findings += score_findings(scores, expected.scores, expected.lines, field=field, masks_of_0=masks_of_0)
+            other_side = "" if expected.lines else rule_for_other_side(seen, expected)
+            findings += score_findings(scores, expected.scores, expected.lines, field=field, other_side=other_side)
         return findings
 
     def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
@@ -252,7 +259,7 @@ class _Set:
         elif counted_by := protocol.capability(Confusing):
             inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
         else:
-            inspect = partial(probe, reads=reads, expected=expected_in(protocol), repairs=repairs)
+            inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 
         def inspected(files: SampleFiles) -> Probe:
             with np.errstate(invalid="ignore"):  # as where images are counted
@@ -289,8 +296,9 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
 
 
-def _coloured(probes: Sequence[Probe]) -> list[Finding]:
-    files = [file for probe in probes for file in probe.coloured]
+def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:
+    photographs = {place.file for found in truths if found.key == "photographs" for place in found.places}
+    files = [file for probe in probes for file in probe.coloured if file not in photographs]
     what = f"{many(len(files), 'file')} of those inspected {verb(len(files), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
     return finding("colour", what, fix, map(Place, files))

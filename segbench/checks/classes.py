@@ -16,6 +16,7 @@ from segbench.checks.probes import (
     ScoreProbe,
     UncountedError,
     coloured_files,
+    count_as_run,
     few_distinct,
     score_probe,
 )
@@ -24,6 +25,7 @@ from segbench.checks.truths import listed
 from segbench.core.capabilities import ByClass, Confusing
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
+from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
@@ -33,8 +35,8 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.class_names import written_classes
-from segbench.protocols.label_rules import VOIDS, equals_any
+from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, ManyValuesError, equals_any
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError
@@ -144,7 +146,8 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         together = sorted({label for some in labels.values() for label in some})
         what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
         what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
-        fix = f"{format_setting('void', together[:_NAMED])}, or name it in {setting('--classes', 'labels=...')}"
+        fix = format_setting("void", together[:_NAMED])
+        fix += "" if usual else f", or name it in {setting('--classes', 'labels=...')}"
         yield from finding(key, what, fix, places, about="ground truth")
 
 
@@ -162,12 +165,9 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
     """Count one image, as the run would."""
     try:
         sample = decode_sample(read(files), protocol.reads, repairs)
+        counted = count_as_run(sample, protocol)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    try:
-        counted = protocol.count(sample)
-    except DataError as error:
-        return Probe(image=files.name, failure=UncountedError(error.path, error.what, error.hint))
     return CountsProbe(
         image=files.name,
         prediction=sample.prediction_file,
@@ -183,21 +183,33 @@ def label_map_findings(
 ) -> list[Finding]:
     """Judge the label maps inspected; the `total` also counts those that failed."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    uncounted: dict[str, DataError] = {i: error for i, error in failures.items() if isinstance(error, UncountedError)}
-    what = f"{many(len(uncounted), 'image')} of {total} inspected cannot be counted with these settings"
-    found = failing("not-countable", what, uncounted, about="ground truth")
+    found = _uncounted(failures, total)
     void = [probe for probe in counted if not probe.counts.pixels]
     what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
     fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
     places = (Place(probe.truth_file) for probe in void)
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
-        found += [*_one_sided(counted, counted_by), *_outside(counted, counted_by)]
+        found += [*_one_sided(counted, counted_by), *_predicted_labels(counted, counted_by), *_void_class(counted)]
     held = [probe for probe in counted if probe.counts.pixels]
     if all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found += finding("identical", what, "check that these are predictions", places)
+    return found
+
+
+def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+    """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
+    seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    found: list[Finding] = []
+    for about, images in grouped((error.about, image) for image, error in seen.items()).items():
+        errors: dict[str, DataError] = {image: seen[image].error for image in images}
+        several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
+        values = sorted({value for error in several.values() for value in error.values})
+        errors |= {image: error.of_set(values) for image, error in several.items() if error.values}
+        what = f"{many(len(errors), 'image')} of {total} inspected cannot be counted with these settings"
+        found += failing("not-countable", what, errors, about=about)
     return found
 
 
@@ -212,24 +224,61 @@ def _one_sided(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     return []
 
 
-def _outside(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
-    """Find predicted labels that are not classes, above all because they count from 1."""
-    outside = [probe for probe in counted if probe.outside]
-    if not outside:
-        return []
+def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+    """Find predicted labels that are not classes, above all because they count from 1, in all images or in some."""
+    remap = counted_by.missing_pred_map({probe.image: probe.counts for probe in counted})
+    one_higher = [] if remap else [probe for probe in counted if _one_higher(probe, counted_by)]
+    what = f"{inspected(one_higher, len(counted), 'agree')} with the ground truth far better if all labels are lowered "
+    what += "by 1: they seem to count from 1 there, and from 0 elsewhere"
+    fix = f"write these files again; {format_setting('pred_map')} would change all files"
+    places = [Place(probe.prediction) for probe in one_higher]
+    outside = [probe for probe in counted if probe.outside and probe not in one_higher]
+    return [*finding("some-from-1", what, fix, places), *_outside(outside, len(counted), counted_by.void or (), remap)]
+
+
+def _one_higher(probe: CountsProbe, counted_by: Confusing) -> bool:
+    """Return whether the labels of an image, and not only those of one class, are one higher than they should be."""
+    matrix = probe.counts.matrix
+    lowered = np.diagonal(matrix, 1)
+    mostly = 2 * lowered > matrix.sum(axis=1)
+    clear = np.count_nonzero(mostly) > 1 and lowered.sum() > 2 * max(np.trace(matrix), probe.counts.pixels / 4)
+    return bool(clear and counted_by.missing_pred_map({probe.image: probe.counts}))
+
+
+def _outside(outside: Sequence[CountsProbe], total: int, void: Sequence[int], remap: str) -> list[Finding]:
     labels = sorted({label for probe in outside for label in probe.outside})
-    what = f"{inspected(outside, len(counted), 'have')} labels that are not classes ({listed(labels)}), "
-    if remap := counted_by.missing_pred_map({probe.image: probe.counts for probe in counted}):
+    what = f"{inspected(outside, total, 'have')} labels that are not classes ({listed(labels)}), "
+    fixes = [format_setting("pred_map", remap)]
+    if remap:
         what += "and label 0 is never predicted: labels seem to count from 1"
-        fix = format_setting("pred_map", remap)
     else:
         what += "and such pixels count as wrong"
-        fix = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
-        if all(label < 0 or label in VOIDS for label in labels):
-            # As classes they would be some that the ground truth rarely or never has.
-            fix = "predict a class in every pixel: these labels mark pixels without one"
+        as_void = [label for label in labels if label in {*OFTEN_VOID, *void}]
+        fixes = (
+            [f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"]
+            if as_void
+            else []
+        )
+        fixes += [f"if {label:g} is a class, {format_setting('pred_map', f'{label:g}=LABEL')}" for label in as_void]
+        if as_void != labels:
+            fixes.append(f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}")
     places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
-    return finding("outside-classes", what, fix, places)
+    return finding("outside-classes", what, "; ".join(fixes), places)
+
+
+def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:
+    """Find a class whose label means void in most data sets, beside small labels of classes."""
+    labels, names = read_classes(counted[0].counts.classes)
+    *others, highest = sorted(labels)
+    if highest not in VOIDS or len(others) < 2 or others[-1] >= LABELS_BELOW:
+        return []
+    row = labels.index(highest)
+    held = [probe for probe in counted if probe.counts.matrix[row].any()]
+    what = f"label {highest} counts as a class, in {many(len(held), 'ground truth')} of {len(counted)} inspected; in "
+    what += "most data sets it marks pixels that do not count"
+    kept = [(label, name) for label, name in zip(labels, names, strict=True) if label != highest]
+    fix = f"if it does here, {format_setting('classes', written_classes(*zip(*kept, strict=True)))}"
+    return finding("void-class", what, fix, (Place(probe.truth_file) for probe in held), about="ground truth")
 
 
 REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
@@ -262,14 +311,11 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
     return finding("label-map", what, fix, places, images=images)
 
 
-def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str, *, masks: bool) -> list[Finding]:
-    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says.
-
-    Where `masks` are expected, they cannot be counted.
-    """
+def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:
+    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
     soft = [probe for probe in probes if probe.soft]
     what = f"{inspected(soft, len(probes), 'look')} like soft maps: "
-    what += "they hold more than two values" if of_soft_maps else "every grey level is read as a region"
+    what += f"every grey level is read as {'an object' if of_soft_maps else 'a region'}"
     protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
     fix = of_soft_maps or f"give label maps, ucm2 or segs; soft maps are for {protocols}"
-    return found_in(soft, "soft-map", what, fix, lambda probe: f"{probe.labels} labels", stops=masks)
+    return found_in(soft, "soft-map", what, fix, lambda probe: f"{probe.labels} labels")

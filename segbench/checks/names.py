@@ -120,6 +120,34 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     return [*found, *finding("duplicates", what, fix, places)]
 
 
+def copy_findings(pairings: Mapping[str, Pairing], length: Callable[[Source], int]) -> dict[str, list[Finding]]:
+    """Find methods whose predictions are those of a method before, byte for byte; `length` is 0 of a file unread."""
+    found: dict[str, list[Finding]] = {}
+    before: dict[str, dict[str, Source]] = {}
+    for method, pairing in pairings.items():
+        own = {files.name: files.prediction for files in pairing.files}
+        for other, files in before.items():
+            pairs = [(path, files[name]) for name, path in own.items() if name in files]
+            if _are_copies(pairs, length):
+                what = f"predictions are the same as those of {other}, byte for byte"
+                places = (Place(shown(path), f"as {shown(first)}") for path, first in pairs)
+                found[method] = finding("duplicates", what, "give each method once, and its own files", places)
+                break
+        else:
+            before[method] = own
+    return found
+
+
+def _are_copies(pairs: Sequence[tuple[Source, Source]], length: Callable[[Source], int]) -> bool:
+    kinds: tuple[Callable[[Source], Hashable], ...] = (length, _pieces, _digest)
+    try:
+        known = bool(pairs) and all(length(path) for path, _ in pairs)
+        same = known and all(first == path or kind(first) == kind(path) for kind in kinds for path, first in pairs)
+        return same and not all(_one_value(path) for path, _ in pairs)
+    except (OSError, DataError):
+        return False
+
+
 def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
     """Find predictions that are the very file of their ground truth, reading none: one folder given twice."""
     same = [files for files in samples if any(is_same_file(files.prediction, truth) for truth in files.ground_truths)]

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.checks.findings import About
+from segbench.core.capabilities import Checked
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
-from segbench.core.sample import Reading, Sample
+from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Sample
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
@@ -35,7 +38,12 @@ SHORT_RUN = 3.0
 
 
 class UncountedError(DataError):
-    """Files that can be read, but not counted with these settings."""
+    """Files that can be read, but not counted with these settings, because of an error in the prediction or not."""
+
+    def __init__(self, error: DataError, sample: Sample) -> None:
+        super().__init__(error.path, error.what, error.hint)
+        self.error = error
+        self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
 
 
 class ClassStackError(DataError):
@@ -119,14 +127,25 @@ class Probe:
     prediction: str = ""  # the file of that prediction
 
 
-def probe(files: SampleFiles, reads: Reading, expected: Expected, repairs: Repairs) -> Probe:
-    """Inspect one image."""
+def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
+    """Inspect one image, and count it where there are no scores to judge."""
     try:
-        return _inspected(decode_sample(read(files), reads, repairs), files, expected)
+        sample = decode_sample(read(files), protocol.reads, repairs)
+        if expected.scores is None and protocol.capability(Checked) is not None:
+            count_as_run(sample, protocol)
+        return _inspected(sample, files, expected)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
         return Probe(image=files.name, failure=error)
+
+
+def count_as_run(sample: Sample, protocol: Protocol) -> Counted:
+    """Count an image; an `UncountedError` says why a run could not."""
+    try:
+        return protocol.count(sample)
+    except DataError as error:
+        raise UncountedError(error, sample) from error
 
 
 def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
@@ -220,7 +239,7 @@ def _truth(
         try:
             labels = expected.rule.labels(file, array, valid)
         except DataError as error:
-            raise UncountedError(error.path, error.what, error.hint) from None
+            raise UncountedError(error, sample) from None
     elif lines and lines.label_maps:
         from segbench.protocols.boundaries.inputs import label_boundaries
 
@@ -281,7 +300,7 @@ def score_probe(
         not_finite=bad,
         share=share,
         auc=1 - auc if expected.invert else auc,
-        bright=bool(2 * above_half > flat[::step].size) != expected.invert,
+        bright=bool(2 * above_half > flat[::step].size) != bool(expected.invert),
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
     )
 

@@ -9,13 +9,16 @@ from statistics import median
 from segbench.checks.findings import Finding, found_in, inspected
 from segbench.checks.probes import ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
+from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_scale
+from segbench.core.numbers import many, verb
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
-CLEARLY, GOOD = 0.8, 0.8
-"""An area that shows which way the scores of an image run, and that of most images of a method which shows it."""
+GROUP, CLEARLY, ALONE = 0.2, 0.2, 0.1
+"""From two images and this share of all on, images of one direction are a group, ranked this badly or this well by
+their median. Fewer count only where each is ranked worse or better still, as a hard image alone seldom is."""
 FEW_LEVELS = 3
 """So many scores make a curve of so few points that its area is mostly interpolation."""
 SMALL = 1024
@@ -36,16 +39,17 @@ def score_findings(
     lines: ExpectedLines | None = None,
     *,
     field: bool = True,
-    masks_of_0: bool = False,
+    other_side: str = "",
 ) -> list[Finding]:
-    """Judge the predictions of the images inspected; `field` says whether pixels can be left out.
+    """Judge the predictions of the images inspected.
 
-    With `masks_of_0`, the ground truth has two values of which one is 0, so that it may be what is inverted.
+    `field` says whether pixels can be left out, and `other_side` is the setting that exchanges positive and negative
+    in the ground truth; empty if there is none.
     """
     varied = [score for score in scores if not score.constant]
-    inverted = _inverted(varied, expected, on_bright=lines is not None, masks_of_0=masks_of_0 and not lines)
+    inverted = _inverted(varied, expected, on_bright=lines is not None, other_side=other_side)
     masks = lines is None and len(_values(varied)) == 2
-    unscaled = [] if (masks and not expected.cut) or expected.stretched else _unscaled(varied)
+    unscaled = [] if (masks and not expected.cut) or expected.stretched else _mixed_masks(varied) or _unscaled(varied)
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
@@ -54,38 +58,77 @@ def score_findings(
 
 
 def _inverted(
-    scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_bright: bool, masks_of_0: bool
+    scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_bright: bool, other_side: str
 ) -> list[Finding]:
     ranked = [score for score in scores if not isnan(score.auc)]
     middle = median([score.auc for score in ranked] or [1.0])
+    if partly := _partly_inverted(ranked, middle, on_bright=on_bright):
+        return partly
     bright = on_bright and 2 * sum(score.bright for score in ranked) > len(ranked)
-    whole = middle < (0.5 if bright else INVERTED_BELOW)
-    detail = "AUC-ROC {:.2f}".format
-    if partly := _partly_inverted(ranked, whole=whole):
-        what = f"{inspected(partly, len(ranked), 'score')} negatives higher than positives, and others do not"
-        fix = "save these files again, the same way round as the others: one option cannot turn some of them"
-        return found_in(partly, "partly-inverted", what, fix, lambda score: detail(score.auc))
-    if not whole:
+    if middle >= (0.5 if bright else INVERTED_BELOW):
         return []
     ground = ", on a bright background" * bright
     what = f"scores are higher on negatives than on positives (median AUC-ROC {middle:.2f}){ground}"
-    fix = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
-    if masks_of_0 and not expected.invert:
-        # Both give the same areas under the ROC curve, but F would be that of the background.
-        ways = [f"{fix} if the predictions are inverted", f"{format_setting('positive', 0)} if the masks are inverted"]
-        most = median([score.share for score in ranked]) > 0.5
-        fix = ", or ".join(reversed(ways) if most else ways)
+    fix = "save scores that are high where something is positive"
+    if expected.invert is not None:
+        fix = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
+    if other_side:
+        fixes = [f"{fix} if predictions are inverted (low scores mean positive)"]
+        fixes += [f"{other_side} if the ground truth is inverted (its other value is what is to be found)"]
+        mostly = 2 * sum(score.share * score.pixels for score in ranked) > sum(score.pixels for score in ranked)
+        fix = "; or ".join(reversed(fixes) if mostly else fixes)
+        what += ", and most pixels are positive" * mostly
     worse = (score for score in ranked if score.auc < 0.5)
-    return found_in(worse, "inverted", what, fix, lambda score: detail(score.auc))
+    return found_in(worse, "inverted", what, fix, _ranking)
 
 
-def _partly_inverted(ranked: Sequence[ScoreProbe], *, whole: bool) -> list[ScoreProbe]:
-    """Give the images that are clearly inverted where others are clearly not."""
-    if median([max(score.auc, 1 - score.auc) for score in ranked] or [0.0]) < GOOD:
+def _ranking(score: ScoreProbe) -> str:
+    return f"AUC-ROC {score.auc:.2f}"
+
+
+def _partly_inverted(ranked: Sequence[ScoreProbe], middle: float, *, on_bright: bool) -> list[Finding]:
+    """Find that scores run one way in some images, and the other way in others."""
+    low, high = _lines_by_ground(ranked) if on_bright else ([], [])
+    if not low or not high:
+        low, high = _by_ranking(ranked, middle)
+    what = f"{len(low)} of {many(len(ranked), 'image')} {verb(len(low), 'look')} inverted: scores are higher on "
+    what += "negatives there, and on positives elsewhere"
+    fix = "look at these images, and save the files that are inverted again, predictions or ground truth: no option "
+    fix += "turns only some"
+    return found_in(low if high else [], "partly-inverted", what, fix, _ranking)
+
+
+def _lines_by_ground(ranked: Sequence[ScoreProbe]) -> tuple[list[ScoreProbe], list[ScoreProbe]]:
+    """Give maps of dark lines on a bright ground that rank worse than chance, and maps that are neither."""
+    low = [score for score in ranked if score.bright and score.auc < 0.5]
+    return low, [score for score in ranked if not score.bright and score.auc > 0.5]
+
+
+def _by_ranking(ranked: Sequence[ScoreProbe], middle: float) -> tuple[list[ScoreProbe], list[ScoreProbe]]:
+    """Give the images that are clearly ranked the wrong way and the right way; none if this may be a weak method."""
+    low = [score for score in ranked if score.auc < INVERTED_BELOW]
+    high = [score for score in ranked if score.auc > 1 - INVERTED_BELOW]
+    least = max(2, GROUP * len(ranked))
+    low = low if len(low) >= least else [score for score in low if score.auc < ALONE]
+    high = high if len(high) >= least else [score for score in high if score.auc > 1 - ALONE]
+    if not low or not high:
+        return [], []
+    clear = median(score.auc for score in low) < CLEARLY and median(score.auc for score in high) > 1 - CLEARLY
+    mostly = middle < INVERTED_BELOW and len(high) >= least
+    return (low, high) if clear or mostly else ([], [])
+
+
+def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
+    """Find masks of 0 and 1 beside masks of 0 and 255: 1 is nearly the lowest score there."""
+    highest = grouped((score.highest, score) for score in scores if score.dtype.startswith("uint"))
+    if len(highest) < 2 or any(len(score.values) > 2 or score.lowest for score in scores):
         return []
-    if whole and all(score.auc <= CLEARLY for score in ranked):
-        return []
-    return [score for score in ranked if score.auc < 1 - CLEARLY]
+    held = ", ".join(f"0 and {value:g}" for value in sorted(highest))
+    what = f"predicted masks do not agree on their two values: {held}"
+    labels = setting("segbench labels GT PRED", "Labels()")
+    fix = f"save all of them with the same two values; or evaluate them with {labels}, where all but 0 is positive"
+    rarest = min(highest.values(), key=len)
+    return found_in(rarest, "mixed-masks", what, fix, lambda score: f"0 and {score.highest:g}")
 
 
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:

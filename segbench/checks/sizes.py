@@ -12,7 +12,7 @@ import numpy as np
 from segbench.checks.findings import About, Finding, Place, finding, found_in
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.levels import are_wide
 from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
@@ -37,11 +37,43 @@ class Misfit(NamedTuple):
         return f"{size(self.shape)}, expected {size(self.expected)}"
 
 
+_EXCHANGED = 0.9
+"""Share of the images whose size one side has as often as the other, from which images seem to be exchanged."""
+_FEW = 0.2
+"""Share of the images up to which a few seem to be transposed, if both sides have sizes of either orientation."""
+
+
+@dataclass
+class Sizes:
+    """How often the predictions of a set have each size, and are to have it, also where they are repaired."""
+
+    had: Counter[tuple[int, ...]] = field(default_factory=Counter)
+    wanted: Counter[tuple[int, ...]] = field(default_factory=Counter)
+    unlike: list[Misfit] = field(default_factory=list)
+
+    def add(self, one: Misfit) -> None:
+        """Count the size of a prediction."""
+        self.had[one.shape] += 1
+        self.wanted[one.expected] += 1
+        if one.shape != one.expected:
+            self.unlike.append(one)
+
+    def exchanged(self) -> list[Misfit]:
+        """Give the predictions of another size where both sides have the same sizes, each about as often."""
+        total = self.had.total()
+        if len(self.unlike) < 2 or (self.had & self.wanted).total() < _EXCHANGED * total:
+            return []
+        transposed = all(_kind(one.shape, one.expected) == "size-transposed" for one in self.unlike)
+        chance = transposed and not _FEW * total < len(self.unlike) < total
+        return [] if chance or any(one.shape not in self.wanted for one in self.unlike) else self.unlike
+
+
 @dataclass
 class Surveyed:
     """What the headers of all files show."""
 
     misfits: list[Misfit] = field(default_factory=list)
+    sizes: Sizes = field(default_factory=Sizes)
     broken: dict[str, DataError] = field(default_factory=dict)  # images with a file that cannot be opened
     odd: dict[str, None] = field(default_factory=dict)  # images with a file that looks damaged
     turned: list[Place] = field(default_factory=list)  # files with another orientation than the first
@@ -72,7 +104,11 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 found.odd[files.name] = None
             if role == "prediction" and header.dtype:
                 found.predictions[path] = header
-        found.misfits += _misfits(files.name, headers, reads, repairs)
+        for one in _sizes(files.name, headers, reads):
+            if predicted := one.role == "prediction":
+                found.sizes.add(one)
+            if one.shape != one.expected and not (predicted and _repaired(one, repairs)):
+                found.misfits.append(one)
         found.turned += _turned(headers)
     return found
 
@@ -84,23 +120,19 @@ def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
             yield Place(shown(path), f"EXIF orientation {header.orientation}, {other.orientation} in {shown(first)}")
 
 
-def _misfits(
-    image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: Repairs
-) -> Iterable[Misfit]:
+def _sizes(image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading) -> Iterable[Misfit]:
+    """Give the size of each file, as far as headers show it, beside the one that the first ground truth asks for."""
     known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
-    if not known or known[0][1] != "ground truth":
-        return
-    for path, role, header, shape in known[1:]:
-        wanted = reads.shape_of(header, known[0][3])
-        if shape != wanted and not (role == "prediction" and _repaired(shape, wanted, repairs)):
-            yield Misfit(image, shown(path), role, shape, wanted)
+    if known and known[0][1] == "ground truth":
+        for path, role, header, shape in known[1:]:
+            yield Misfit(image, shown(path), role, shape, reads.shape_of(header, known[0][3]))
 
 
-def _repaired(shape: tuple[int, ...], expected: tuple[int, ...], repairs: Repairs) -> bool:
+def _repaired(misfit: Misfit, repairs: Repairs) -> bool:
     """Return whether a repair brings a prediction to its size."""
-    if not fixable(shape, expected):
+    if not fixable(misfit.shape, misfit.expected):
         return False
-    return repairs.resize is not None or (repairs.crop and nearly(shape, expected))
+    return repairs.resize is not None or (repairs.crop and nearly(misfit.shape, misfit.expected))
 
 
 _SIZES = {
@@ -112,10 +144,22 @@ _SIZES = {
 }
 
 
-def size_findings(misfits: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
-    """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft."""
-    groups = grouped((_kind(misfit.shape, misfit.expected), misfit) for misfit in misfits)
-    return [found for kind, group in groups.items() for found in _size_finding(kind, group, total, soft=soft)]
+def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: bool) -> list[Finding]:
+    """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft.
+
+    Predictions that seem to be of other images are one group, even if a repair makes them fit.
+    """
+    exchanged = {one.file: one for one in sizes.exchanged()}
+    left = [misfit for misfit in misfits if misfit.file not in exchanged]
+    groups = grouped((_kind(misfit.shape, misfit.expected), misfit) for misfit in left)
+    found = [found for kind, group in groups.items() for found in _size_finding(kind, group, total, soft=soft)]
+    what = f"{len(exchanged)} predictions of {total} do not have the size of their ground truth but that of another "
+    what += "one: names seem to pair different images"
+    fix = "compare images with their predictions, then rename the files, or list which belong together: "
+    fix += format_setting("pairs")
+    lost = [misfit.image for misfit in misfits if misfit.file in exchanged]
+    places = [Place(file, str(one)) for file, one in exchanged.items()]
+    return [*finding("exchanged-images", what, fix, places, about="names", images=lost), *found]
 
 
 def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
@@ -134,8 +178,6 @@ def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
     fix = how_to_fix(first.shape, first.expected, soft=soft) if first else HINT
-    if kind == "size-differs" and {misfit.shape for misfit in group} == {misfit.expected for misfit in group}:
-        fix = "both sides have these sizes, so names seem to pair different images: see how they are numbered"
     images = dict.fromkeys(misfit.image for misfit in group)
     plural, looks = _SIZES[kind]
     what = f"{files} {verb(len(group), plural)} {looks} ({len(images)} of {many(total, 'image')})"

@@ -12,7 +12,15 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting
 from segbench.core.numbers import many, verb
 from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import BOTH_SIDES, LABELS_BELOW, ORDER, VOIDS, are_grey_levels, half_of
+from segbench.protocols.label_rules import (
+    BOTH_SIDES,
+    LABELS_BELOW,
+    ORDER,
+    VOIDS,
+    LabelRule,
+    are_grey_levels,
+    half_of,
+)
 
 MANY_PIXELS = 0.5
 """Where more than this is positive, the background of lines is."""
@@ -20,6 +28,8 @@ THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in thin lines, 1 in those of two pixels."""
 _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in BSDS500, above 0.2 in borders drawn on both sides."""
+_MOST_OF_MASKS = 4
+"""Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
 _found = partial(found_in, about="ground truth")
 
@@ -27,10 +37,9 @@ _found = partial(found_in, about="ground truth")
 def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
     """Judge the ground truth of the images inspected; `total` is the number of all images."""
     lines = expected.lines
-    values = _values(probes, expected, lines)
-    of_set = (
-        [] if values else _one_set(probes, total, by_set=expected.rule is None and not lines and not expected.masks)
-    )
+    values = [*_photographs(probes, expected), *_values(probes, expected, lines)]
+    by_set = expected.rule is None and not lines and not expected.nonzero
+    of_set = [] if values else _one_set(probes, total, by_set=by_set)
     drawn = _lines(probes, thinned=lines.thinned) if lines else []
     return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes), *drawn]
 
@@ -64,6 +73,20 @@ def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | 
             what = f"{inspected(group, len(probes), 'contain', 'ground truth')} {meaning}"
             found += _found(group, kind, what, fix, _held, stops=expected.rule is None)
     return found
+
+
+def _photographs(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+    """Find ground truth of many colours; of masks in colour there are few."""
+    pictures = [
+        truth
+        for probe in probes
+        for truth in probe.truths
+        if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not expected.rule
+    ]
+    what = f"{inspected(pictures, len(probes), 'have', 'ground truth')} many colours, as photographs have"
+    fix = "give the masks: their folder, or a pattern that fits these alone, such as "
+    fix += format_setting("gt_pattern", "*_mask")
+    return _found(pictures, "photographs", what, fix, stops=True)
 
 
 def _held(truth: TruthProbe) -> str:
@@ -149,6 +172,15 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
         detail = "{:.0f} thick places per 100 pixels".format
         return _found(thick, "thick-ground-truth", what, fix, lambda truth: detail(100 * truth.thick))
     return []
+
+
+def rule_for_other_side(probes: Sequence[Probe], expected: Expected) -> str:
+    """Give the setting under which the other side of the ground truth is positive; empty unless these are masks."""
+    values = sorted({value for probe in probes for truth in probe.truths for value in truth.values})
+    if not 2 <= len(values) <= _MOST_OF_MASKS and (expected.rule is None or expected.rule.comparison == "="):
+        return ""
+    rule = expected.rule or LabelRule("=", tuple(values[1:]))
+    return format_setting("positive", rule.other_side(values))
 
 
 def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list[Finding]:

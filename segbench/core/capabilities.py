@@ -107,6 +107,9 @@ class ByClass(ABC):
 class Confusing(ABC):
     """Counts label maps whole: counts and facts show what is wrong with them."""
 
+    void: Sequence[int] | None
+    """Labels of the ground truth that are left out."""
+
     @abstractmethod
     def predicted_outside(self, sample: Sample) -> list[float]:
         """Give the predicted labels that are not classes, rising."""

@@ -10,7 +10,7 @@ from typing import Any
 class ExpectedScores:
     """What soft maps may hold."""
 
-    invert: bool = False  # whether low scores mean positive
+    invert: bool | None = None  # whether low scores mean positive; None where no option says so
     unit_range: bool = False  # whether scores outside [0, 1] are refused
     any_range: bool = False  # whether scores far below 0 are as good as any, and not logits that were forgotten
     stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
@@ -34,9 +34,9 @@ class Expected:
     """What the files of a run may hold."""
 
     rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    nonzero: bool = False  # whether all values but 0 are positive without a rule
     void: tuple[float, ...] = ()  # ground-truth values left out
     one_annotator: bool = False  # whether several annotators of an image are refused
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
-    masks: bool = False  # whether predictions and ground truth are masks, each of which shows what is positive itself
-    of_soft_maps: str = ""  # how to count soft maps where label maps or masks are expected; empty if they are regions
+    of_soft_maps: str = ""  # how to count soft maps where numbers of objects are expected; empty if they are regions

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import NamedTuple
 
 COMPARISONS = 20_000
 """Names compared at most, so that two folders that have nothing in common are refused within a second."""
+
+_NEARLY_ALL = 0.75
+"""Share of the names of the smaller side that pair under patterns worth suggesting: others pair by chance."""
+_SOME = 50
+_SERIES = 3
+"""So many names show that they are numbered."""
+_NUMBER, _LAST_NUMBER = re.compile(r"[0-9]+"), re.compile(r"[0-9]+(?=[^0-9]*$)")
 
 
 def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
@@ -20,47 +32,77 @@ def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
     return found
 
 
-Affix = tuple[str, str]
+class Names(NamedTuple):
+    """The names of one side: those without partner, and those that pair."""
+
+    alone: Sequence[str]
+    paired: Sequence[str]
+
+    @property
+    def all(self) -> list[str]:
+        """All of them."""
+        return [*self.alone, *self.paired]
 
 
-def matching_patterns(missing: Sequence[str], extra: Sequence[str]) -> list[tuple[str, str]]:
-    """Find the two patterns under which names without partner pair; several where predictions have several names."""
-    best, pairs = (("", ""), ("", "")), 0
-    for gt in _affixes(missing, extra) if missing and extra else ():
-        names = _strip(missing, gt)
-        for pred in _affixes(extra, missing):
-            if gt == pred == ("", ""):
+def matching_patterns(truths: Names, predictions: Names) -> list[tuple[str, str]]:
+    """Find the two patterns under which nearly all names pair; several times two if other files can pair as well."""
+    least = max(len(truths.paired), math.ceil(_NEARLY_ALL * min(len(truths.all), len(predictions.all))), 1)
+    now = frozenset(truths.paired), frozenset(predictions.paired)
+    found: dict[tuple[frozenset[str], frozenset[str]], tuple[str, str]] = {}
+    for gt in _affixes(truths.alone, predictions.all):
+        of_truths = _strip(truths.all, gt)
+        for pred in _affixes(predictions.alone, truths.all):
+            common = of_truths & _strip(predictions.all, pred)
+            files = frozenset(map(_whole(gt), common)), frozenset(map(_whole(pred), common))
+            if len(common) < least or files == now:
                 continue
-            common = len(names & _strip(extra, pred))
-            if common > pairs:
-                best, pairs = (gt, pred), common
-    if not pairs or 2 * pairs < len(missing):
-        return []
-    names = _strip(missing, best[0])
-    alike = [pred for pred in _around(min(names), extra) if len(names & _strip(extra, pred)) == pairs]
-    return [(_pattern(best[0]), _pattern(pred)) for pred in dict.fromkeys([best[1], *alike])]
+            if len(common) > least:
+                found, least = {}, len(common)
+            found.setdefault(files, (_whole(gt)("*"), _whole(pred)("*")))
+    return list(found.values())
 
 
-def _pattern(affix: Affix) -> str:
-    return f"{affix[0]}*{affix[1]}"
+def numbered_otherwise(truths: Names, predictions: Names) -> str:
+    """Say how numbers in names differ if nothing else does: in leading zeros, or by one; empty otherwise."""
+    alone, others = ({_NUMBER.sub(_moved, name) for name in names.alone} for names in (truths, predictions))
+    if len(alone & others) >= max(1, _NEARLY_ALL * min(len(alone), len(others))):
+        return "the numbers in names are padded differently"
+    if not truths.alone or len(truths.alone) != len(predictions.alone) or len(truths.all) < _SERIES:
+        return ""
+    for first, names, second, other in (
+        ("ground truth", truths, "predictions", predictions),
+        ("predictions", predictions, "ground truth", truths),
+    ):
+        if {_LAST_NUMBER.sub(partial(_moved, by=1), name) for name in names.all} == {
+            _LAST_NUMBER.sub(_moved, name) for name in other.all
+        }:
+            seem = f"the numbers of {first} seem to be one lower than those of {second}"
+            return f"{seem}; compare an image with its prediction, and if they are"
+    return ""
 
 
-def _around(name: str, others: Sequence[str]) -> list[Affix]:
-    """Give what stands before and after a name in others."""
-    parts = [other.partition(name) for other in others]
-    return list(dict.fromkeys((before, after) for before, within, after in parts if within))[:8]
+def _moved(number: re.Match[str], by: int = 0) -> str:
+    return str(int(number[0]) + by)
 
 
-def _affixes(names: Sequence[str], others: Sequence[str]) -> list[Affix]:
-    """Give likely (prefix, suffix) pairs of names: none, what all share, what the first has more than some other."""
+def _whole(affix: tuple[str, str]) -> Callable[[str], str]:
+    return lambda name: f"{affix[0]}{name}{affix[1]}"
+
+
+def _affixes(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
+    """Give likely (prefix, suffix) pairs of names: none, what all share, what some have that others lack."""
+    if not names:
+        return [("", "")]
     prefix = _cut(_shared_start(names), at_start=True)
     suffix = _cut(_shared_start([name[::-1] for name in names])[::-1], at_start=False)
-    found = [("", ""), ("", suffix), (prefix, ""), (prefix, suffix)]
-    for other in others[:200]:
-        before, within, after = names[0].partition(other)
-        if within and other:
-            found.append((before, after))
-    return list(dict.fromkeys(found))[:8]
+    found = Counter[tuple[str, str]]()
+    for name in names[:_SOME]:
+        for other in others[: 4 * _SOME]:
+            before, within, after = name.partition(other)
+            if within and other:
+                found[before, after] += 1
+    likely = [affix for affix, _ in found.most_common()]
+    return list(dict.fromkeys([("", ""), ("", suffix), (prefix, ""), (prefix, suffix), *likely]))[:8]
 
 
 def _shared_start(names: Sequence[str]) -> str:
@@ -77,7 +119,7 @@ def _cut(affix: str, *, at_start: bool) -> str:
     return affix[: borders[-1] + 1] if at_start else affix[borders[0] :]
 
 
-def _strip(names: Collection[str], affix: Affix) -> set[str]:
+def _strip(names: Collection[str], affix: tuple[str, str]) -> set[str]:
     prefix, suffix = affix
     least = len(prefix) + len(suffix)
     return {

@@ -30,7 +30,7 @@ from segbench.core.numbers import many, of_all, verb
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
-from segbench.loaders.hints import annotator_pattern, matching_patterns, nearest
+from segbench.loaders.hints import Names, annotator_pattern, matching_patterns, nearest, numbered_otherwise
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place
 from segbench.loaders.source import Entries, LocalFile, method_name, split_extension
@@ -558,34 +558,56 @@ def pairing_hint(pairing: Pairing) -> str:
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
     if pattern := pattern_of_annotators(pairing):
         return f"they look like several annotators of an image: {format_setting('gt_pattern', pattern)}"
-    without_partner = len(pairing.missing) + len(pairing.extra)
-    nearly_all = len(pairing.files) >= _NEARLY_ALL * without_partner
-    if matching := [] if nearly_all else matching_patterns(pairing.missing, pairing.extra):
-        ways = []
-        for patterns in matching:
-            named = {name: p for name, p in zip(("gt", "pred"), patterns, strict=True) if p != "*"}
-            ways.append(
-                setting(" ", ", ").join(format_setting(f"{name}_pattern", shown(p)) for name, p in named.items())
-            )
-        return f"try {ways[0]}" if len(ways) == 1 else f"choose the predictions that are meant: {', or '.join(ways)}"
     if not pairing.missing and not pairing.extra:
         return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
-    leave_out = [leave_out_missing()] if pairing.missing and pairing.files else []
-    if pairing.extra and pairing.files:
+    return _hint_on_names(pairing)
+
+
+def _hint_on_names(pairing: Pairing) -> str:
+    """Say what makes ground truth and predictions pair, or which of them to leave out."""
+    paired = [files.name for files in pairing.files]
+    names = Names(pairing.missing, paired), Names(pairing.extra, paired)
+    if otherwise := numbered_otherwise(*names):
+        return f"{otherwise}: rename the files of one side, or list which belong together: {format_setting('pairs')}"
+    nearly_all = len(paired) >= _NEARLY_ALL * (len(pairing.missing) + len(pairing.extra))
+    patterns = [_as_settings(pairing.inputs, found) for found in ([] if nearly_all else matching_patterns(*names))]
+    named = ", or ".join(patterns)
+    if patterns and (not paired or (pairing.missing and pairing.extra)):
+        return f"try {named}" if len(patterns) == 1 else f"name the files that are meant: {named}"
+    general = "add or remove files so that names pair, or say which part of a file's name is the image's: "
+    general += f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}"
+    if nearly_all:
+        return "; ".join([*_leaving_out(pairing), "or add or remove files so that all names pair"])
+    return "; ".join(
+        [f"if the files without a partner are those meant, {named}" if patterns else general, *_leaving_out(pairing)]
+    )
+
+
+def _leaving_out(pairing: Pairing) -> list[str]:
+    """Say how to count the images that pair, where there are any."""
+    if not pairing.files:
+        return []
+    leave_out = [leave_out_missing()] if pairing.missing else []
+    if pairing.extra:
         leave_out.append(
             f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
         )
     folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
-    if pairing.files and not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
+    if not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
         normal = format_setting("negatives", f"{shown(folders.pop())}/*")
         leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
-    if nearly_all:
-        return "; ".join([*leave_out, "or add or remove files so that all names pair"])
-    hint = (
-        "add or remove files so that names pair, or say which part of a file's name is the image's: "
-        f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}"
+    return leave_out
+
+
+def _as_settings(inputs: Inputs, found: tuple[str, str]) -> str:
+    """Write patterns that pair the names left by those given, put into these."""
+    given = inputs.gt_pattern, inputs.pred_pattern
+    wanted = (
+        format_setting(f"{side}_pattern", shown(pattern.replace("*", part)))
+        for side, pattern, part in zip(("gt", "pred"), given, found, strict=True)
+        if part != "*"
     )
-    return "; ".join([hint, *leave_out])
+    return setting(" ", ", ").join(wanted)
 
 
 def _shown(place: object) -> str:

@@ -289,14 +289,16 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
         return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
     resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
     resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
-    crop = f"{format_setting('crop', True, of='Repairs')} cuts off excess rows and columns at the lower right"
-    crop += ", so remove a margin on all sides from the files instead"
+    crop = f"{format_setting('crop', True, of='Repairs')} cuts off excess rows and columns, at the lower right only"
+    excess = [extent - wanted for extent, wanted in zip(shape, expected, strict=True)]
     if not nearly(shape, expected):
         options = resize
-    elif max(abs(extent - wanted) for extent, wanted in zip(shape, expected, strict=True)) <= MOST_CUT[0]:
+    elif max(map(abs, excess)) <= MOST_CUT[0]:
         options = f"{crop}; or {resize}"
     else:
         options = f"{resize}; if it was padded, {crop}"
+    if nearly(shape, expected) and all(more > 0 and more % 2 == 0 for more in excess):
+        options = f"if there is padding on all sides, remove it from the files first; otherwise {options}"
     return f"{options}; without it nothing is changed"
 
 

@@ -33,14 +33,19 @@ Positive = str | float | Sequence[float]
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""
+OFTEN_VOID = (*VOIDS, -1.0)
+"""What label maps hold for void, which has no sign in images."""
 LABELS_BELOW = 64.0
 """Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
 MANY_LEVELS = 33
 """Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
+MOST_LABELS = 1 << 12
+"""Distinct values up to which a file may be a map of labels or of numbered objects."""
 NEAR_AN_END = 32.0
 """How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
 
 _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
+_OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
@@ -113,6 +118,12 @@ class LabelRule:
             return (f"ground truth: {what}; {fix} takes them as positive [{_listed(negative[::-1])}]",)
         return ()
 
+    def other_side(self, values: Sequence[float]) -> str:
+        """Write the rule under which what is negative here is positive, given the values that occur."""
+        if self.comparison == "=":
+            return written([value for value in values if value not in self.values])
+        return f"{_OPPOSITE[self.comparison]}{written(self.values)}"
+
     def shown_by(self, ground_truth: Array, positive: BoolArray) -> tuple[float, ...]:
         """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
         if not ground_truth.size:
@@ -136,6 +147,26 @@ class LabelRule:
         what = f"{rule} leaves no {none} pixel in {where}, which holds {_listed(values)}"
         hint = suggested_positive(values.tolist()) if values.size > 1 else _left_out(left_out_by) or BOTH_SIDES
         raise DataError("ground truth", what, hint)
+
+
+class ManyValuesError(DataError):
+    """A file holds more values than expected; what they may mean, those of the whole set show better.
+
+    `advise` turns rising values into a hint. Very many values are not kept.
+    """
+
+    def __init__(self, path: str, what: str, values: Sequence[float], advise: Callable[[Sequence[float]], str]) -> None:
+        super().__init__(path, what, advise(values))
+        self.values = tuple(values) if len(values) <= MOST_LABELS else ()
+        self.advise = advise
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the message."""
+        return DataError, (self.path, self.what, self.hint)
+
+    def of_set(self, values: Sequence[float]) -> DataError:
+        """Give the error with advice on the values of a set."""
+        return DataError(self.path, self.what, self.advise(values))
 
 
 def rule_text(rule: Positive, name: str = "positive") -> str:
@@ -245,7 +276,7 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
     lowest, highest = among.min(), among.max()
     if not np.all((among == lowest) | (among == highest)):
         found = np.unique(among)
-        raise DataError(name, f"{describe(found)}, expected two", suggested_positive(found.tolist()))
+        raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_positive)
     return float(lowest), float(highest)
 
 

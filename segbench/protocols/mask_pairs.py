@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from segbench.core.sample import Sample
 from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
 from segbench.protocols.label_rules import (
+    VOIDS,
     LabelRule,
+    ManyValuesError,
     Positive,
     describe,
     perhaps_swapped,
@@ -99,9 +102,21 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
         raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    name_positive = perhaps_swapped(held) + suggested_positive(held.tolist())
-    fix = f"cut a soft map at a score, {format_setting('at', 0.5)}" if predicted else name_positive
-    raise DataError(file, what, f"{fix}; {of_labels}" if of_labels else fix)
+    if not predicted:
+        advise = partial(_advice_on_values, order=perhaps_swapped(held), of_labels=of_labels)
+        raise ManyValuesError(file, what, held.tolist(), advise)
+    # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
+    low = held.dtype.kind in "iu" and held[-1] <= np.iinfo(held.dtype).max // 2
+    cut = f"cut a soft map at a score, {format_setting('at', 0.5)}"
+    fixes = [of_labels, "save masks of 0 and 255"] if low else [cut, of_labels]
+    raise DataError(file, what, "; or ".join(filter(None, fixes)))
+
+
+def _advice_on_values(values: Sequence[float], *, order: str, of_labels: str) -> str:
+    """Say what more than two values of ground truth may be: small numbers are above all labels."""
+    labels = values[-1] < 2 * len(values) and values[-1] not in VOIDS
+    fixes = [order + suggested_positive(values), of_labels]
+    return "; or ".join(filter(None, reversed(fixes) if labels else fixes))
 
 
 def highest_of(sample: Sample, settings: Any) -> Facts:

@@ -92,5 +92,4 @@ def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:
         scores = replace(scores, at=cuts, cut=True)
     rule = None if settings.positive is None else LabelRule.parse(settings.positive)
     void = tuple(map(float, settings.void or ()))
-    cut = f"cut them at a score: {format_setting('at', 0.5)}"
-    return Expected(rule=rule, void=void, one_annotator=True, scores=scores, masks=True, of_soft_maps=cut)
+    return Expected(rule=rule, nonzero=True, void=void, one_annotator=True, scores=scores)

@@ -24,7 +24,7 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
         say(console, note, "dim")
     shared = _shared(reports)
     parts = [("all methods", shared)] if shared else []
-    parts += [(report.heading, [one for one in report.findings if one not in shared]) for report in reports]
+    parts += [(report.heading, _own(report, shared)) for report in reports]
     for heading, findings in parts:
         say(console, heading, "bold")
         for finding in findings:
@@ -44,14 +44,9 @@ def report_json(reports: Sequence[Report]) -> str:
 
 def refusal(reports: Sequence[Report]) -> str:
     """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
-    # Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
-    same = grouped(
-        ((found.key, "" if found.about == "ground truth" else found.message, found.fix), (report.method, found))
-        for report in reports
-        for found in report.errors
-    )
+    same = grouped((_same(found), (report.method, found)) for report in reports for found in report.errors)
     parts = []
-    for (key, _, fix), group in same.items():
+    for (key, fix, _), group in same.items():
         methods = dict.fromkeys(method for method, _ in group)
         who = f"{', '.join(methods)}: " * (len(methods) < len(reports))
         message = max((found for _, found in group), key=lambda found: len(found.places)).message
@@ -74,7 +69,7 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
     for finding in shared:
         yield _warning("all methods", finding)
     for report in reports:
-        yield from (_warning(report.method, finding) for finding in report.findings if finding not in shared)
+        yield from (_warning(report.method, finding) for finding in _own(report, shared))
 
 
 def _warning(method: str, finding: Finding) -> str:
@@ -82,11 +77,28 @@ def _warning(method: str, finding: Finding) -> str:
     return f"{method}: {finding.key}: {finding.message}{fails}; {finding.fix}"
 
 
+def _same(found: Finding) -> tuple[str, str, str]:
+    """Give what findings of several methods have in common where they are one.
+
+    Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
+    """
+    return found.key, found.fix, "" if found.about == "ground truth" else found.message
+
+
 def _shared(reports: Sequence[Report]) -> list[Finding]:
+    """Give the findings of all methods: those on ground truth, and others that are in the same files."""
     if len(reports) < 2:
         return []
-    first, *others = (report.findings for report in reports)
-    return [finding for finding in first if all(finding in findings for findings in others)]
+    groups = grouped((_same(found), found) for report in reports for found in report.findings)
+    largest = (
+        max(group, key=lambda found: len(found.places)) for group in groups.values() if len(group) == len(reports)
+    )
+    return [one for one in largest if one.about == "ground truth" or all(one in report.findings for report in reports)]
+
+
+def _own(report: Report, shared: Sequence[Finding]) -> list[Finding]:
+    """Give the findings of a method that not all others share."""
+    return [found for found in report.findings if _same(found) not in map(_same, shared)]
 
 
 def _document(report: Report) -> dict[str, Any]:

@@ -20,8 +20,10 @@ from broken_folders import (
     holed,
     lacks_mask,
     lines,
+    masks_of_two_kinds,
     mixed_masks,
-    numbered_from_one,
+    one_off,
+    photographs,
     renamed,
     ringing,
     same_name_twice,
@@ -66,13 +68,12 @@ CASES = {
     "one is off by one": Case(each("scores", lambda a: a[:-1], only=1), "size-near", FAILS, "--crop"),
     "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, "--resize-predictions"),
     "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, "--resize-predictions"),
-    "numbered from 1": Case(numbered_from_one, "size-differs", REFUSED, "pair different images"),
     "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "segbench boundaries or"),
     "unreadable": Case(None, "unreadable", FAILS, "write the file again", files=truncate),
     "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
-    "masks turned around": Case(each("truth", np.invert), "inverted", GOES_ON, "--positive 0 if the masks"),
-    "one map turned around": Case(each("scores", np.invert, only=1), "partly-inverted", GOES_ON, "save these files"),
-    "most maps turned around": Case(each("scores", np.invert, only=4), "partly-inverted", GOES_ON, "save these files"),
+    "masks turned around": Case(each("truth", np.invert), "inverted", GOES_ON, "--positive 0 if the ground truth"),
+    "one map turned around": Case(each("scores", np.invert, only=1), "partly-inverted", GOES_ON, "save the files"),
+    "most maps turned around": Case(each("scores", np.invert, only=4), "partly-inverted", GOES_ON, "save the files"),
     "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
     "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert", **LINES),
     "0 and 1 in 8 bits": Case(each("scores", lambda a: (a > 128).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"),
@@ -125,6 +126,15 @@ CASES = {
     "a third grey value": Case(each("truth", with_value(128)), "void", REFUSED, "--void 128"),
     "labels": Case(each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, "which"),
     "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, "--positive '>=1'"),
+    "0 and 1 beside 0 and 255, predicted": Case(masks_of_two_kinds, "mixed-masks", GOES_ON, "segbench labels"),
+    "photographs": Case(photographs, "photographs", REFUSED, "--gt-pattern '*_mask'"),
+    "padded on all sides": Case(
+        each("scores", lambda a: np.pad(a, 1)), "size-near", REFUSED, "remove it from the files first"
+    ),
+    "names one off": Case(None, "exchanged-images", REFUSED, "--pairs", made=one_off),
+    "names one off, resized": Case(
+        None, "exchanged-images", GOES_ON, "--pairs", options=("--resize-predictions", "nearest"), made=one_off
+    ),
     "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "give ground truth that shows"),
     "NaN in ground truth": Case(
         each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"), "nan-ground-truth", REFUSED

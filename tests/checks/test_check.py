@@ -168,3 +168,19 @@ class TestExifOrientation:
             with Image.open(path) as image:
                 image.save(path, exif=tags)
         assert segbench.check(truth, scores).findings == ()
+
+
+class TestMasksOfTwoKinds:
+    """Masks of 0 and 1 beside masks of 0 and 255 are an error only where the set decides what is positive."""
+
+    @pytest.mark.parametrize("verb", ["contours", "centerlines"])
+    def test_are_sound_where_all_but_0_is_positive(self, segbench, tmp_path, verb):
+        made = blobs()
+        sound = segbench(verb, *folders(tmp_path / "sound", made), "--at", "0.5", "--format", "json")
+        for name in NAMES[:3]:
+            made.truth[name] //= 255
+        where = folders(tmp_path / "mixed", made)
+        assert "nothing found" in segbench("check", verb, *where, "--at", "0.5").out
+        mixed = segbench(verb, *where, "--at", "0.5", "--format", "json")
+        first, second = (json.loads(answer.out)["runs"][0]["summary"] for answer in (sound, mixed))
+        assert first == second

@@ -121,7 +121,8 @@ def test_void_that_is_not_declared_and_labels_that_are_no_class(found):
     void = found(truths=labels, options=["--void", "none"])
     assert void.keys() == {"void", "no-class"}
     assert void["void"]["message"].startswith("255 is neither a class nor void")
-    assert void["void"]["flag"] == "--void 255, or name it in --classes"
+    assert void["void"]["flag"] == "--void 255"
+    assert void["no-class"]["flag"] == "--void 7, or name it in --classes"
     assert [place["file"].rpartition("/")[2] for place in void["no-class"]["files"]] == ["im2.png"]
     assert found(truths=labels).keys() == {"no-class"}
     assert found(truths=labels, options=["--void", "7,255"]) == {}

@@ -271,5 +271,5 @@ def test_of_many_names_the_first_are_listed(tmp_path):
 def test_several_predictions_of_each_image_are_a_choice(tmp_path):
     gt = make(tmp_path / "gt", "a.png", "b.png", "c.png")
     pred = make(tmp_path / "pred", *(f"{name}-{what}.png" for name in "abc" for what in ("edge", "pred")))
-    with pytest.raises(DataError, match="predictions that are meant: pred_pattern='\\*-edge', or pred_pattern='\\*-pr"):
+    with pytest.raises(DataError, match="files that are meant: pred_pattern='\\*-edge', or pred_pattern='\\*-pr"):
         pair(gt, pred)

@@ -167,7 +167,8 @@ class TestSizesNoOptionMends:
         ((20, 30), "soft", r"; repairs=Repairs\(resize='nearest'\) or 'bilinear' brings"),
         ((80, 120), "labels", r"; repairs=Repairs\(resize='nearest'\) brings"),
         ((33, 70), "soft", r"; repairs=Repairs\(resize='nearest'\) or 'bilinear' brings"),
-        ((44, 64), "soft", r"; repairs=Repairs\(resize=.*; if it was padded, repairs=Repairs\(crop=True\)"),
+        ((42, 62), "soft", r"; if there is padding on all sides, remove it from the files first; otherwise repairs="),
+        ((44, 64), "soft", r"otherwise repairs=Repairs\(resize=.*; if it was padded, repairs=Repairs\(crop=True\)"),
     ],
 )
 def test_without_repairs_the_option_that_mends_it_is_named(shape, kind, option):

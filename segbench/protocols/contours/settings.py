@@ -348,8 +348,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     @property
     def expected(self) -> Expected:
-        found = expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
-        return found if self._kind == _MASKS else replace(found, of_soft_maps="")
+        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.contours.counting import count_masks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,13 +178,9 @@ def masks_in(
     if rule is None:
         try:
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
-        except DataError as error:
-            order = rules.perhaps_swapped(truth.labels, predicted.labels)
-            labels = truth.labels if valid is None else truth.labels[valid]
-            classes = "" if order else likely_classes(labels, _MOST_CLASSES)
-            hint = order + error.hint
-            hint = f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
-            raise DataError(error.path, error.what, hint) from None
+        except rules.ManyValuesError as error:
+            advise = partial(_advice_on_values, order=rules.perhaps_swapped(truth.labels, predicted.labels))
+            raise rules.ManyValuesError(error.path, error.what, error.values, advise) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
@@ -201,6 +198,13 @@ def masks_in(
     return Masks(
         LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts, notes
     )
+
+
+def _advice_on_values(values: Sequence[float], order: str = "") -> str:
+    """Say what more than two values may be: classes of label maps, or levels of masks."""
+    hint = order + rules.suggested_positive(values)
+    classes = "" if order else likely_classes(np.asarray(values), _MOST_CLASSES)
+    return f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
 
 
 def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str) -> BoolArray:

@@ -56,7 +56,8 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
-            raise DataError(file, what, f"take the connected components of masks: {format_setting('kind', COMPONENTS)}")
+            of_masks = f"if all files are masks, take their connected components: {format_setting('kind', COMPONENTS)}"
+            raise DataError(file, what, f"write a number for each object; {of_masks}")
     hidden = left_out(sample, sample.ground_truths[0], void)
     if hidden is None:
         return maps

@@ -334,7 +334,8 @@ def test_check_says_how_soft_maps_are_counted(tmp_path):
     gt, pred = written(tmp_path, {"a": (soft_map(0) > 0.7, soft_map(0) > 0.7)})
     iio.imwrite(pred / "a.png", np.rint(soft_map(0) * 255).astype(np.uint8))
     (finding,) = check(gt, pred, "contours").findings
-    assert finding.fix == "cut them at a score: at=0.5"
+    assert (finding.key, finding.severity) == ("not-countable", "error")
+    assert finding.fix.startswith("cut a soft map at a score, at=0.5; or ")
     assert not check(gt, pred, Contours(at=0.5)).findings
 
 

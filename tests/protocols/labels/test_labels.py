@@ -611,7 +611,8 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     (finding,) = (one for one in report.findings if one.key == "not-countable")
     assert "neither a class nor void" in finding.places[0].detail
     assert "gt_map=" in finding.fix
-    (masks,) = segbench.check(*folders, "labels").errors
+    masks, predicted = segbench.check(*folders, "labels").errors
+    assert (masks.about, predicted.about) == ("ground truth", "prediction")
     assert "classes='0-3'" in masks.fix
     for k in range(3):
         truth, predicted = random_maps(k, 4)

@@ -1,0 +1,126 @@
+"""Label maps that are counted, but with labels that mean something else: void, or classes that count from 1."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+from scipy.ndimage import gaussian_filter
+
+import segbench as library
+
+SHAPE, CLASSES, IMAGES = (40, 56), 5, 8
+
+
+def truth(seed):
+    """Draw regions of five labels, with a border of void."""
+    fields = np.stack([gaussian_filter(np.random.default_rng([seed, k]).normal(size=SHAPE), 4) for k in range(CLASSES)])
+    labels = fields.argmax(0).astype(np.uint8)
+    labels[:2] = 255
+    return labels
+
+
+def prediction(seed, share=0.15):
+    """Predict labels that are right on most pixels."""
+    rng = np.random.default_rng([9, seed])
+    labels = truth(seed)
+    labels[:2] = 0
+    return np.where(rng.random(SHAPE) < share, rng.integers(0, CLASSES, SHAPE), labels).astype(np.uint8)
+
+
+TRUTHS = {f"im{k}.png": truth(k) for k in range(IMAGES)}
+PREDICTIONS = {f"im{k}.png": prediction(k) for k in range(IMAGES)}
+
+
+@pytest.fixture
+def found(segbench, tmp_path):
+    """Check label maps; give the findings by key."""
+
+    def check(predictions, *options, truths=TRUTHS):
+        where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
+        answer = segbench("check", "labels", *where, "--classes", *(options or ("0-4",)), "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        return {finding["key"]: finding for finding in report["findings"]}
+
+    return check
+
+
+def miou(root, **settings):
+    return library.evaluate(root / "gt", root / "pred", library.Labels(**settings)).summary["miou"]
+
+
+def test_sound_label_maps_have_no_finding(found):
+    assert found(PREDICTIONS) == {}
+    assert found({name: prediction(k, 0.6) for k, name in enumerate(PREDICTIONS)}) == {}
+
+
+class TestVoid:
+    @pytest.fixture
+    def with_void(self):
+        return {name: np.where(np.eye(*SHAPE), 255, labels).astype(np.uint8) for name, labels in PREDICTIONS.items()}
+
+    def test_that_is_predicted_is_never_made_a_class(self, found, with_void):
+        finding = found(with_void)["outside-classes"]
+        assert "--classes" not in finding["flag"]
+        assert finding["flag"].startswith("predict a class in every pixel: 255")
+        assert "--pred-map 255=LABEL" in finding["flag"]
+
+    def test_beside_another_label_that_may_be_one(self, found, with_void):
+        with_void["im0.png"][5, 5] = 7
+        flag = found(with_void)["outside-classes"]["flag"]
+        assert "predict a class in every pixel: 255" in flag
+        assert "add labels to --classes" in flag
+
+    def test_as_a_class_is_found_and_the_advice_gives_the_metric_without(self, found, with_void, tmp_path):
+        finding = found(with_void, "0-4,255")["void-class"]
+        assert finding["flag"] == "if it does here, --classes 0-4"
+        assert found(with_void, "0-4").keys() == {"outside-classes"}
+        assert miou(tmp_path, classes="0-4") > miou(tmp_path, classes="0-4,255") + 0.1
+
+    def test_of_masks_is_a_class(self, found):
+        masks = {name: np.uint8(255) * (labels == 1) for name, labels in PREDICTIONS.items()}
+        assert "void-class" not in found(masks, "0,255", truths=masks)
+
+    def test_of_ground_truth_that_is_not_declared_is_never_made_a_class(self, found):
+        finding = found(PREDICTIONS, "0-4", "--void", "none")["not-countable"]
+        assert "--classes" not in finding["flag"]
+        assert "--void 255" in finding["flag"]
+
+
+class TestLabelsFromOne:
+    @pytest.mark.parametrize("number", [1, 3])
+    def test_in_some_images(self, found, number):
+        higher = {name: PREDICTIONS[name] + 1 for name in list(PREDICTIONS)[:number]}
+        findings = found(PREDICTIONS | higher)
+        assert findings.keys() == {"some-from-1"}
+        assert [place["file"].rpartition("/")[2] for place in findings["some-from-1"]["files"]] == [*higher]
+
+    def test_in_all_images_is_one_finding(self, found):
+        findings = found({name: labels + 1 for name, labels in PREDICTIONS.items()})
+        assert findings.keys() == {"outside-classes"}
+        assert findings["outside-classes"]["flag"] == "--pred-map 1-5=0-4"
+
+    def test_an_image_of_one_class_that_is_missed_is_no_shift(self, found):
+        one = {"im0.png": np.zeros(SHAPE, np.uint8)}
+        assert found(PREDICTIONS | {"im0.png": np.ones(SHAPE, np.uint8)}, truths=TRUTHS | one) == {}
+
+
+class TestCopiesOfMethods:
+    def test_are_found_across_methods(self, segbench, tmp_path):
+        gt = write_folder(tmp_path / "gt", TRUTHS)
+        folders = [write_folder(tmp_path / name, PREDICTIONS) for name in ("ours", "ours_v2")]
+        other = write_folder(tmp_path / "other", {name: prediction(k, 0.3) for k, name in enumerate(PREDICTIONS)})
+        answer = segbench("check", "labels", gt, *folders, other, "--classes", "0-4")
+        assert answer.code == 0
+        assert answer.out.count("duplicates: ") == 1
+        assert "duplicates: predictions are the same as those of ours, byte for byte" in answer.out
+
+    def test_one_file_that_differs_makes_two_methods(self, segbench, tmp_path):
+        gt, first = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "a", PREDICTIONS)
+        second = write_folder(tmp_path / "b", PREDICTIONS | {"im0.png": prediction(0, 0.3)})
+        (second / "im1.png").unlink()
+        out = segbench("check", "labels", gt, first, second, "--classes", "0-4").out
+        assert "duplicates" not in out
+        blank = {name: np.zeros(SHAPE, np.uint8) for name in PREDICTIONS}
+        folders = [write_folder(tmp_path / name, blank) for name in ("c", "d")]
+        assert "same as those of" not in segbench("check", "labels", gt, *folders, "--classes", "0-4").out

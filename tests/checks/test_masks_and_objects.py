@@ -1,0 +1,90 @@
+"""Masks, contours and objects are counted when they are checked, so that a run refuses nothing that a check passed."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+
+SHAPE = (48, 64)
+
+
+def instances(seed, objects=12):
+    """Draw numbered squares in a grid, some of them left out."""
+    rng = np.random.default_rng(seed)
+    drawn = np.zeros(SHAPE, np.uint8)
+    for number, place in enumerate(sorted(rng.choice(24, objects, replace=False)), 1):
+        row, column = divmod(int(place), 6)
+        drawn[12 * row + 2 : 12 * row + 9, 10 * column + 2 : 10 * column + 9] = number
+    return drawn
+
+
+def soft(seed):
+    rng = np.random.default_rng(seed)
+    return np.rint(127 * (instances(seed) > 0) + 127 * rng.random(SHAPE)).astype(np.uint8)
+
+
+@pytest.fixture
+def found(segbench, tmp_path):
+    """Check folders, and run them; give the findings by key and the answer of the run."""
+
+    def check(verb, gt, pred, *options):
+        where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)
+        answer = segbench("check", verb, *where, *options, "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        return {finding["key"]: finding for finding in report["findings"]}, segbench(verb, *where, *options)
+
+    return check
+
+
+MAPS = {f"im{k}.png": instances(k, 8 + k % 5) for k in range(8)}
+MASKS = {name: np.uint8(255) * (drawn > 0) for name, drawn in MAPS.items()}
+SOFT = {f"im{k}.png": soft(k) for k in range(8)}
+
+
+@pytest.mark.parametrize("verb", ["contours", "centerlines"])
+def test_soft_maps_that_are_not_cut_stop_a_run(found, verb):
+    findings, run = found(verb, MASKS, SOFT)
+    assert findings.keys() == {"not-countable"}
+    assert findings["not-countable"]["flag"].startswith("cut a soft map at a score, --at 0.5")
+    assert findings["not-countable"]["about"] == "prediction"
+    assert (run.code, run.out) == (1, "")
+    assert "--at 0.5" in run.err
+    findings, run = found(verb, MASKS, SOFT, "--at", "0.5")
+    assert findings == {}
+    assert run.code == 0
+
+
+@pytest.mark.parametrize(("verb", "labels"), [("contours", "name --classes"), ("objects", "give --kind instances")])
+def test_predicted_numbers_are_not_cut_where_nothing_would_be_left(found, verb, labels):
+    options = ("--kind", "components") if verb == "objects" else ()
+    flag = found(verb, MASKS, MAPS, *options)[0]["not-countable"]["flag"]
+    assert labels in flag.split("; or ")[0]
+    assert flag.endswith("; or save masks of 0 and 255")
+    assert "--at" not in flag
+
+
+def test_a_mask_among_maps_of_objects(found):
+    findings, _ = found("objects", MAPS, MAPS | {"im3.png": MASKS["im3.png"]})
+    finding = findings["not-countable"]
+    assert [place["file"].rpartition("/")[2] for place in finding["files"]] == ["im3.png"]
+    assert finding["flag"].startswith("write a number for each object; if all files are masks")
+
+
+def test_maps_of_objects_counted_as_components(found):
+    findings, run = found("objects", MAPS, MAPS, "--kind", "components")
+    first, second = findings["not-countable"]["flag"].split("; or ")
+    assert first == "for numbers of objects give --kind instances"
+    assert second == "say which values are positive, for instance --positive 12"
+    assert (run.code, run.out) == (1, "")
+
+
+def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_path):
+    gt = {f"im{k}.png": np.where(instances(k) % (3 + k % 2), instances(k) % (3 + k % 2), 0) for k in range(6)}
+    gt = {name: drawn.astype(np.uint8) for name, drawn in gt.items()}
+    where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "a", gt), write_folder(tmp_path / "b", gt)
+    (tmp_path / "b" / "im0.png").unlink()
+    out = segbench("check", "labels", *where).out
+    assert out.count("not-countable") == 1
+    assert "--classes 0-3" in out
+    assert "--classes 0-2" not in out
