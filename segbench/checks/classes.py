@@ -254,11 +254,8 @@ def _outside(outside: Sequence[CountsProbe], total: int, void: Sequence[int], re
     else:
         what += "and such pixels count as wrong"
         as_void = [label for label in labels if label in {*OFTEN_VOID, *void}]
-        fixes = (
-            [f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"]
-            if as_void
-            else []
-        )
+        marks = f"{listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
+        fixes = [f"predict a class in every pixel: {marks}"] if as_void else []
         fixes += [f"if {label:g} is a class, {format_setting('pred_map', f'{label:g}=LABEL')}" for label in as_void]
         if as_void != labels:
             fixes.append(f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}")
