@@ -2,6 +2,7 @@
 
 import doctest
 import glob
+import inspect
 import itertools
 import os
 import re
@@ -21,6 +22,11 @@ CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"(?:!\[[^]]+\]\(|:img-top: )([^)\s]+)")
 RENEW = "SEGBENCH_NEW_PAGES"
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
+RECEIVED = {
+    *("Band", "BestF", "BoundaryMatch", "Comparison", "Counted", "Difference", "Dominance", "Finding"),
+    *("Groups", "Inputs", "Intervals", "Place", "Preset", "RegionCurve", "SaliencyCurve"),
+}
+"""Classes that users do not construct: functions return them, and have the examples, or other classes hold them."""
 ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")
 
 
@@ -29,6 +35,14 @@ def test_every_public_name_is_in_the_reference():
     public = set(segbench.__all__) - {"__version__"}
     assert not public - set(listed), "name them in docs/api.rst"
     assert sorted(listed) == sorted(public)
+
+
+def test_every_public_function_and_class_has_an_example():
+    public = {name: getattr(segbench, name) for name in segbench.__all__ if name != "__version__"}
+    lacking = {name for name, each in public.items() if "\nExamples\n--------\n" not in inspect.getdoc(each)}
+    errors = {name for name in lacking if inspect.isclass(public[name]) and issubclass(public[name], Exception)}
+    bases = {name for name in lacking if inspect.isabstract(public[name])}  # docs/extending.md derives from them
+    assert lacking - errors - bases == RECEIVED
 
 
 def test_every_picture_is_drawn_by_the_script_and_shown():

@@ -68,7 +68,6 @@ class Accumulator:
         ``mps``, which lacks float64), ``"device"`` by PyTorch's operations on the CPU, too, ``"host"`` always copies
         them to the host's memory. The counts are the same. Of `Labels` stacks of scores are reduced to labels there,
         and these are counted on the host; of other protocols but `Pixels` tensors are always copied.
-
     results : path, optional
         Results file to which the counts of each batch go, so that large ones are not held in memory; `compute`
         completes the run there. Images need names that are given once.
@@ -216,11 +215,25 @@ class Accumulator:
     def merge(self, other: Accumulator) -> None:
         """Add the counts of another accumulator, for instance in another process; in any order the sum is the same.
 
+        Parameters
+        ----------
+        other : Accumulator
+            Of the same method, protocol and settings; it stays as it is.
+
         Raises
         ------
         ArgumentError
-            If it has another method, another protocol or other settings, or holds the same images; nothing has been
-            added then.
+            If `other` has another method, another protocol or other settings, or holds the same images; nothing has
+            been added then.
+
+        Examples
+        --------
+        >>> one, other = Accumulator(), Accumulator()
+        >>> one.update([0, 1], [0.2, 0.9], name="a")
+        >>> other.update([0, 1], [0.6, 0.4], name="b")
+        >>> one.merge(other)
+        >>> one.compute().summary["ods_f"]
+        0.8
         """
         if other is self:
             raise ArgumentError("an accumulator cannot be merged with itself: everything would count twice")

@@ -131,6 +131,17 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
     ------
     DataError
         If the file is not a results file, or holds no such run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from segbench import Accumulator
+    >>> accumulator = Accumulator(method="net")
+    >>> accumulator.update([0, 1, 1], [0.2, 0.9, 0.5], name="a")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = accumulator.compute(results=f"{folder}/net.segbench")
+    ...     load_results(f"{folder}/net.segbench")
+    [Result('net', pixels, 1 image, ods_f 1.0000)]
     """
     return load_runs(path, partial=partial)[0]
 

@@ -36,8 +36,12 @@ class DaskPool(Executor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
         """Hand out a call; it and its answer are bytes, since Dask goes through every image of a batch."""
-        packed = importlib.import_module("distributed.protocol.pickle").dumps((fn, args, kwargs))
-        future: Future[Any] = self._executor.submit(_call, packed)
+        future: Future[Any]
+        if self._client.scheduler.address.startswith("inproc:"):  # what is handed over there is never unpacked
+            future = self._executor.submit(fn, *args, **kwargs)
+        else:
+            packed = importlib.import_module("distributed.protocol.pickle").dumps((fn, args, kwargs))
+            future = self._executor.submit(_call, packed)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor
@@ -72,6 +76,14 @@ def dask_pool(address: str) -> Iterator[DaskPool]:
         If `distributed` is not installed, or the address is invalid.
     WorkerError
         If the cluster cannot be reached, has no workers, or runs another segbench than this one.
+
+    Examples
+    --------
+    >>> from distributed import LocalCluster
+    >>> with LocalCluster(processes=False, dashboard_address=None) as cluster:
+    ...     with dask_pool(cluster.scheduler_address) as pool:
+    ...         pool.submit(abs, -1).result()
+    1
     """
     try:
         distributed: Any = importlib.import_module("distributed")

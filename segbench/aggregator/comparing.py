@@ -42,7 +42,7 @@ def compare(
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
     level : float
-        Confidence level of the intervals.
+        Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
         Of the resamples behind ranks, and behind intervals of metrics that jump, see `intervals`.
 
@@ -123,6 +123,15 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         If methods were measured differently: it says in which settings.
     DataError
         If they were measured on different images or ground truth.
+
+    Examples
+    --------
+    >>> from segbench import evaluate
+    >>> ours = evaluate([([0, 1, 1], [0.1, 0.9, 0.8])] * 2, method="ours")
+    >>> theirs = evaluate([([0, 1, 1], [0.1, 0.9, 0.0])] * 2, method="theirs")
+    >>> (row,) = compare_results([ours, theirs]).rows("mean_image_f")
+    >>> row.estimate_a, row.estimate_b, row.wins, row.losses
+    (1.0, 0.8, 2, 0)
     """
     results = as_results(results)
     if not results:

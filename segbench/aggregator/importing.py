@@ -67,6 +67,16 @@ def import_bsds(
         For files that are missing, damaged, or do not fit each other; all of them at once.
     ArgumentError
         If a name is given for several methods.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "2018_ev1.txt").write_text("0.5 4 6 4 5")
+    ...     (result,) = import_bsds(folder, method="net")
+    >>> result.curve.recall, result.curve.precision
+    (array([0.66666667]), array([0.8]))
     """
     found = find_evaluations(Path(folder))
     if method is not None and len(found) > 1:

@@ -98,6 +98,18 @@ def merge_results(
         the same image was counted with different files, or if `output` exists.
     ArgumentError
         If no run has a name of `leave_out`, or all have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from segbench import Accumulator
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in "ab":
+    ...         accumulator = Accumulator(method="net", results=f"{folder}/{name}")
+    ...         accumulator.update([0, 1, 1], [0.2, 0.9, 0.5], name=name)
+    ...         _ = accumulator.compute()
+    ...     merge_results([f"{folder}/a", f"{folder}/b"], f"{folder}/both")
+    [Result('net', pixels, 2 images, ods_f 1.0000)]
     """
     place = Path(output)
     if os.path.lexists(place):  # which a name that is too long does not make raise

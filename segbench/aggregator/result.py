@@ -92,6 +92,18 @@ class Result:
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
+
+    Examples
+    --------
+    >>> from segbench import evaluate
+    >>> images = {"a": ([0, 1, 1], [0.2, 0.9, 0.5]), "b": ([0, 1, 1], [0.6, 0.9, 0.2])}
+    >>> result = evaluate(images, method="net")
+    >>> result
+    Result('net', pixels, 2 images, ods_f 0.8000)
+    >>> result.summary["ods_threshold"], result.per_image["a"]["f"], result.counts["b"].scores.tolist()
+    (0.2, 1.0, [0.9, 0.6, 0.2])
+    >>> result.curve.tp.tolist(), result.curve.fp.tolist()  # at no score, and at .9, .6, .5 and .2
+    ([0, 2, 2, 3, 4], [0, 0, 1, 1, 2])
     """
 
     method: str
@@ -203,6 +215,14 @@ class Result:
 
         They are nan where there are no images, or images are not distinguished: of a published curve, where every image
         failed, where images have no names.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> result = evaluate([([0, 1, 1], [0.1, 0.9, 0.8]), ([0, 1, 1], [0.1, 0.9, 0.0])] * 10)  # F 1 and .8
+        >>> low, high = result.intervals()["mean_image_f"]
+        >>> round(low, 3), round(result.summary["mean_image_f"], 3), round(high, 3)
+        (0.841, 0.9, 0.939)
         """
         level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
         reason = self._why_no_intervals()
@@ -286,6 +306,13 @@ class Result:
         ------
         ArgumentError
             If pandas is not installed.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> table = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net").to_dataframe()
+        >>> table.index.tolist(), table["ods_f"].tolist()
+        (['net'], [0.8])
         """
         return data_frame([self.summary], "method", [self.method], list(self.summary))
 
@@ -382,6 +409,15 @@ class Result:
         ------
         ArgumentError
             If this is a result of another protocol.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from segbench import Classes, evaluate
+        >>> scores = np.array([[[0.9, 0.2, 0.6]], [[0.1, 0.8, 0.4]]])
+        >>> micro = evaluate([(np.array([[0, 1, 1]]), scores)], protocol=Classes(labels=[0, 1])).micro
+        >>> micro.summary["positives"], micro.summary["negatives"]  # each of three pixels is a case of both classes
+        (3, 3)
         """
         divided = self.rules.capability(AddedUp)
         if divided is None:
@@ -446,10 +482,28 @@ class Result:
     def of_class(self, name: str) -> Result:
         """Give the result of one class against all others; its curve, intervals and images are those of pixels.
 
+        Parameters
+        ----------
+        name : str
+            One of the names in `classes`.
+
+        Returns
+        -------
+        Result
+
         Raises
         ------
         ArgumentError
             If there is no such class.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from segbench import Labels, evaluate
+        >>> maps = np.array([[0, 1, 1, 1]]), np.array([[0, 0, 1, 1]])
+        >>> car = evaluate([maps], protocol=Labels(classes=2, names=["road", "car"])).of_class("car")
+        >>> round(car.summary["iou"], 3)
+        0.667
         """
         if name not in self.classes:
             known = f"its classes are {', '.join(self.classes)}" if self.classes else "it has no classes"

@@ -33,6 +33,13 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         If the result is of another protocol, or was itself measured at thresholds of which none is left.
     DataError
         If it has failed images, lacks positives or negatives, or holds two-valued predictions.
+
+    Examples
+    --------
+    >>> from segbench import evaluate
+    >>> tuning = evaluate([([0, 1, 1, 0, 1], [0.1, 0.9, 0.5, 0.5, 0.1])])
+    >>> tuned_thresholds(tuning).values
+    array([0.9, 0.1])
     """
     counts = tuning.scores
     if counts is None:

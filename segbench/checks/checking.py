@@ -88,16 +88,12 @@ def check(
 
     Parameters
     ----------
-    ground_truth, prediction, pairs, field, gt_pattern, pred_pattern, field_pattern, negatives, images, allow_missing
-        Where the files are and how their names pair, as in `evaluate`.
-    method : str, optional
-        Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
-    protocol : Protocol or str, optional
-        What the folders are to be counted by, as in `evaluate`; ``Pixels()`` if left out.
-    repairs : Repairs, optional
-        What is to be done to predictions of another size or range.
+    ground_truth, prediction, protocol, pairs, field, gt_pattern, pred_pattern, field_pattern, negatives
+        Where the files are, how their names pair, and what they are to be counted by, as in `evaluate`.
+    images, allow_missing, method, repairs
+        Which images of which method, and what is to be done to predictions, as in `evaluate`.
     sample : int, optional
-        How many images are decoded; None for all.
+        How many images are decoded, at least 1; None for all.
 
     Returns
     -------
@@ -111,6 +107,13 @@ def check(
         that is not alone or leaves the method open.
     DataError
         For a list without a column that names a method.
+
+    Examples
+    --------
+    >>> demo = "datasets/demo/edges"
+    >>> report = check(f"{demo}/ground_truth", f"{demo}/predictions/gradient", "boundaries")
+    >>> [(finding.key, finding.fix) for finding in report.errors]
+    [('annotator-names', "gt_pattern='*.#'")]
     """
     protocol = as_protocol(protocol)
     if sample is not None:

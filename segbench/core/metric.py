@@ -58,6 +58,12 @@ class Metric:
         A terminal that is too narrow drops columns of priority 1 first, then 2, and so on; 0 always stays.
     note : str
         What the footnote below a table says about it.
+
+    Examples
+    --------
+    >>> metric = Metric(key="pixel_error", title="error", better="lower", range=(0.0, 1.0))
+    >>> metric.name, metric.direction
+    ('error', -1)
     """
 
     key: str

@@ -100,6 +100,15 @@ class Sample:
         a blank map.
     about : tuple
         What comes with the first ground truth and with the prediction, see `Maps.about`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from segbench import Pixels
+    >>> sample = Sample("coffee", (np.array([[0, 255, 255]]),), (np.array([[51, 204, 255]], np.uint8),))
+    >>> counts = Pixels(positive=255).count(sample).counts
+    >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
+    ([1.0, 0.8, 0.2], [1, 1, 0], [0, 0, 1])
     """
 
     name: str

@@ -207,6 +207,11 @@ class ScoreCounts(Counts):
             Where the thresholds come from, when they are no `Thresholds` and do not say so themselves; kept as
             `threshold_source`.
 
+        Returns
+        -------
+        ScoreCounts
+            Its scores are the thresholds, falling, then minus infinity.
+
         Raises
         ------
         ArgumentError
@@ -233,6 +238,10 @@ class ScoreCounts(Counts):
         ----------
         threshold : float
             Any number; infinite where nothing is predicted.
+
+        Returns
+        -------
+        OperatingPoint
 
         Raises
         ------

@@ -44,8 +44,8 @@ def auc_roc(counts: ScoreCounts | Pooled) -> float:
 
     Examples
     --------
-    >>> auc_roc(ScoreCounts([3, 2, 1], [1, 1, 1], [0, 1, 2]))
-    0.722...
+    >>> auc_roc(ScoreCounts([3, 2, 1], [2, 1, 1], [0, 1, 1]))  # of 8 pairs 5 in order, 2 ties
+    0.75
     """
     return roc_area(cumulate(as_pooled(counts, ScoreCounts)))
 

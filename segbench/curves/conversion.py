@@ -28,11 +28,12 @@ def from_pr(
     Parameters
     ----------
     recall, precision : array of float, shape (K,)
-        Recall above 0 (at recall 0 the false positives cannot be known), precision above 0.
+        Recall above 0 (at recall 0 the false positives cannot be known), precision above 0; both at most 1.
     positives, negatives : int
         Totals of the ground truth.
     tolerance : float
-        How far from a whole number of pixels a count may be, in pixels. Rates printed with few digits need more.
+        How far from a whole number of pixels a count may be, in pixels, 0 or more. Rates printed with few digits need
+        more.
 
     Returns
     -------

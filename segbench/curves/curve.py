@@ -57,6 +57,13 @@ class Drawn(Brief, Series):
         Returns
         -------
         matplotlib Axes
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> curve = roc_curve(ScoreCounts([0.9, 0.1], [3, 1], [1, 3]))
+        >>> curve.plot(ax=Figure().subplots()).get_legend_handles_labels()[1]
+        ['AUC-ROC .7500']
         """
         from segbench.drawing.charts import plot_series
 
@@ -243,6 +250,12 @@ def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
     -----
     scikit-learn's ``precision_recall_curve`` lists the same points in rising score, stops at the first full recall
     on request, and puts the end without predictions at precision 1 whatever the data; here it is the limit.
+
+    Examples
+    --------
+    >>> curve = pr_curve(ScoreCounts([0.9, 0.5, 0.2], [2, 1, 1], [0, 1, 3]))
+    >>> curve.recall.tolist(), curve.precision.tolist()
+    ([0.0, 0.5, 0.75, 1.0], [1.0, 1.0, 0.75, 0.5])
     """
     return _curve(as_pooled(counts, ScoreCounts), "pr")
 

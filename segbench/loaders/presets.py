@@ -43,10 +43,10 @@ class Preset:
         The protocols that the data set is for; ``segbench run`` takes the first.
     layout : mapping of str to tuple of str
         Places of ``ground_truth``, ``field`` and ``images`` below the root; of several the first that exists.
+    options : mapping of str to str, float or bool
+        Options of the protocols' verbs by long name, ``-`` written ``_``.
     categories : bool
         Whether the root may hold categories, each a folder with this layout.
-    options : mapping
-        Options of the protocols' verbs by long name, ``-`` written ``_``.
     """
 
     name: str
@@ -97,7 +97,18 @@ class Preset:
 
 
 def presets() -> dict[str, Preset]:
-    """Give the presets that ship, by name, sorted."""
+    """Give the presets that ship.
+
+    Returns
+    -------
+    dict of str to Preset
+        By name, sorted.
+
+    Examples
+    --------
+    >>> [(name, preset.protocols[0]) for name, preset in presets().items() if name.startswith("smiyc")]
+    [('smiyc', 'pixels'), ('smiyc-components', 'objects'), ('smiyc-obstacles', 'objects')]
+    """
     found = (file for file in files("segbench.data_sets").iterdir() if file.name.endswith(".toml"))
     read = (_read(file.read_text("utf-8"), file.name.removesuffix(".toml"), file.name) for file in found)
     return {preset.name: preset for preset in sorted(read, key=lambda preset: preset.name)}
@@ -121,12 +132,22 @@ def load_preset(name: str) -> Preset:
     name : str
         The name of a preset, or the path of a TOML file, which ends in ``.toml``.
 
+    Returns
+    -------
+    Preset
+
     Raises
     ------
     ArgumentError
         For a name that there is not.
     DataError
         For a file that is not a preset.
+
+    Examples
+    --------
+    >>> preset = load_preset("drive")
+    >>> preset.protocols, preset.options["positive"]
+    (('pixels', 'labels', 'centerlines'), '>=128')
     """
     if not name.endswith(".toml"):
         known = presets()

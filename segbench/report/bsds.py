@@ -42,6 +42,18 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
     DataError
         If no run counted an image; if a folder holds counts of images that the result has not, which would be read as
         part of it; if a file cannot be written; or if thresholds are the same in six digits.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from segbench import Boundaries, evaluate
+    >>> edges = np.diag([0.9, 0.9, 0.9, 0.9, 0.2, 0.2])
+    >>> result = evaluate({"a": (np.eye(6), edges)}, protocol=Boundaries(thresholds=[0.5]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (written,) = export_bsds(result, folder)
+    ...     print((written / "a_ev1.txt").read_text())  # threshold, matched and all of the truth, and of the prediction
+    0.5  4  6  4  4
     """
     results = as_results(results)
     chosen = [result for result in results if result.rules.capability(Official) and not result.published]

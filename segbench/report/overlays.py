@@ -110,6 +110,17 @@ def export_overlays(
     `segbench.protocols.regions.counting.region_states`. PNGs hold the `State` as palette index; those of classes
     are in colour: labels outside the classes are white, void is grey. Contours: steps of distance, from sky blue over
     olive and magenta to red; true contours are blue and orange.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from segbench import evaluate
+    >>> demo = "datasets/demo/objects"
+    >>> result = evaluate(f"{demo}/ground_truth", f"{demo}/predictions/soft_otsu", images=["coins"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_overlays(result, folder), Path(folder, "soft_otsu", "coins.png").exists()
+    ([], True)
     """
     results = as_results(results)
     if Path(folder).is_file():

@@ -26,8 +26,9 @@ class Band(Brief):
     Parameters
     ----------
     space : {"roc", "pr"}
+        Which curve.
     at : array of float64, shape (K,)
-        Recall of a PR band, false positive rate of a ROC band.
+        Recall of a PR band, false positive rate of a ROC band, rising from 0 to 1.
     low, high : array of float64, shape (K,)
         Precision, or true positive rate; nan where undefined.
     level : float

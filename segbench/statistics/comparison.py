@@ -145,7 +145,16 @@ class Comparison:
         return f"differences:jackknife-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
 
     def metric(self, key: str | None = None) -> Metric:
-        """Give a metric by its key; by default the one that ranks methods.
+        """Give a metric by its key.
+
+        Parameters
+        ----------
+        key : str, optional
+            Such as ``"auc_pr"``; by default that of the metric that ranks methods.
+
+        Returns
+        -------
+        Metric
 
         Raises
         ------

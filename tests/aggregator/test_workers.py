@@ -153,6 +153,12 @@ class TestDask:
         with segbench.dask_pool(cluster.scheduler_address) as pool:
             require_same(evaluate(*folders, protocol, executor=pool), evaluate(*folders, protocol))
 
+    def test_workers_in_this_process(self, folders):
+        distributed = pytest.importorskip("distributed")
+        cluster = distributed.LocalCluster(processes=False, dashboard_address=None)
+        with cluster, segbench.dask_pool(cluster.scheduler_address) as pool:
+            require_same(evaluate(*folders, executor=pool), evaluate(*folders))
+
     def test_two_workers_and_a_foreign_client(self, folders, cluster):
         alone = evaluate(*folders)
         with segbench.dask_pool(cluster.scheduler_address) as pool:

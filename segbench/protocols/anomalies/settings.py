@@ -88,7 +88,6 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         The score of an image: the highest of its map, or the mean of the highest 1 % of its pixels.
     image_scores : path, or mapping of str to float, optional
         A CSV file with the name and the score of each image, which replaces `image_score`.
-
     defects : path, optional
         ``defects_config.json`` of MVTec LOCO, or the folder with one in each category: each ground-truth file is a
         defect, and AU-sPRO takes the place of AUPRO and of the metrics of pixels.

@@ -39,8 +39,8 @@ def count_boundaries(
         (up to the last bit ``k / (K + 1)``), scores then in [0, 1]; or rising thresholds. A pixel is on where
         ``score >= threshold``; `BoundaryCounts.thresholds` are the numbers compared with.
     max_dist : float or str
-        Tolerance as a fraction of the image's diagonal, or in pixels, ``"2px"``; inclusive. 0 matches equal pixels
-        only.
+        Tolerance as a fraction of the image's diagonal, or in pixels up to 1000, ``"2px"``; inclusive. 0 matches equal
+        pixels only.
     thin : bool
         Whether to thin the map of each threshold first (`segbench.thin`).
 

@@ -63,6 +63,11 @@ class BoundaryCurve(Drawn):
     ------
     ArgumentError
         If lengths differ, there is no point, or a value is not in [0, 1].
+
+    Examples
+    --------
+    >>> BoundaryCurve([0.25, 0.5], recall=[0.75, 0.5], precision=[0.25, 0.5]).f
+    array([0.375, 0.5  ])
     """
 
     measure: ClassVar[str] = "f"
@@ -123,7 +128,22 @@ def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
 
 
 def boundary_curve(counts: BoundaryCounts | Pooled) -> BoundaryCurve:
-    """Recall and precision of the counts of one image, of many pooled, or of a result.
+    """Recall and precision at each threshold.
+
+    Parameters
+    ----------
+    counts : BoundaryCounts, or Result for its pooled counts
+        Of one image, or of many added up.
+
+    Returns
+    -------
+    BoundaryCurve
+        At the thresholds of the counts. Recall is 0 without ground-truth pixels, precision 0 without predicted ones.
+
+    Raises
+    ------
+    ArgumentError
+        For counts of another kind.
 
     Examples
     --------

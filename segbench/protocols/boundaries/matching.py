@@ -68,7 +68,7 @@ def match_boundaries(
     ground_truth, prediction : array, shape (H, W)
         Boundary maps; pixels other than 0 are on. Neither is thinned.
     max_dist_px : float
-        Tolerance in pixels, inclusive; 0 matches equal pixels only. With a tolerance given as a fraction,
+        Tolerance in pixels, inclusive, up to 1e9; 0 matches equal pixels only. With a tolerance given as a fraction,
         ``max_dist * sqrt(H**2 + W**2)``.
     annotator : int
         Index of the annotator, from 0; part of the tie-break, so that a picture shows what `count_boundaries` counted.

@@ -68,27 +68,27 @@ class Boundaries(
     Parameters
     ----------
     max_dist : float or str
-        Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD; or in pixels,
-        the same for images of all sizes, as papers on cracks state it: ``"2px"``.
+        Tolerance as a fraction of the image's diagonal: .0075 for BSDS500, .011 for NYUDv2, .02 for SBD; or in pixels
+        up to 1000, the same for images of all sizes, as papers on cracks state it: ``"2px"``.
     thresholds : int or tuple of float
         A number K from 1 to 65535 for ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code (up to the
         last bit ``k / (K + 1)``), or rising thresholds. `area_pr` depends on it. Not used for ``segs``.
     thin : bool
         Whether the map of each threshold is thinned first.
     nms : tuple of (int, int, float), optional
-        Radius, border and multiplier of non-maximum suppression before anything else, for the thick maps of networks:
-        ``(1, 5, 1.01)``. None for none.
+        Radius, border and multiplier of non-maximum suppression before anything else, as in `segbench.nms`, for the
+        thick maps of networks: ``(1, 5, 1.01)``. None for none.
     smoothing : int
-        Radius of the triangle filter run over the map before suppression.
+        Radius of the triangle filter run over the map before suppression, in pixels, from 0 to 100.
     positive : str, float or sequence of float, optional
         Which values of a ground-truth image are boundary, as in `Pixels`. None: the image holds 0 and at most one
         other value. Not used for ``.mat`` files.
     label_maps : bool
         Whether ground-truth images are label maps and their boundaries count, by BSDS500's double-grid rule.
-    invert : bool
-        Low predictions mean boundary (black on white).
     thin_ground_truth : bool
         Thin the ground truth, too, where lines are drawn thick: otherwise most of their pixels are missed.
+    invert : bool
+        Low predictions mean boundary (black on white).
     crispness : bool
         Measure how crisp maps are: the sum of a map after suppression (2, 5, 1.01, without smoothing) divided by the
         sum before, averaged over images.
@@ -366,6 +366,14 @@ class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
     ----------
     settings : Boundaries
         Tolerance, thinning and ground truth as for the methods beside it; thresholds and suppression do not matter.
+
+    Examples
+    --------
+    >>> from segbench import evaluate
+    >>> human = Annotators(settings=Boundaries())
+    >>> result = evaluate("datasets/demo/edges/ground_truth", protocol=human, gt_pattern="*.#")
+    >>> round(result.summary["ods_f"], 4), result.notes
+    (0.9172, ('images with one annotator are left out (6 of 9 images)',))
     """
 
     reads: ClassVar[Reading] = ANNOTATORS

@@ -46,7 +46,7 @@ def nms(
     border : int
         Width in pixels of the margin in which scores fade linearly to 0; 0 for none.
     multiplier : float
-        A pixel stays where ``multiplier * score`` is at least each neighbour's: above 1, near ties stay.
+        Above 0. A pixel stays where ``multiplier * score`` is at least each neighbour's: above 1, near ties stay.
     smoothing : int
         Radius of the triangle filter applied to the map itself first, up to 100, as HED's and RCF's scripts do; 0 for
         none.

@@ -153,6 +153,16 @@ class CenterlineCurve(Drawn):
     ----------
     thresholds, cldice, precision, sensitivity : array of float64, shape (K,)
         In [0, 1]; nan where undefined.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from segbench import Centerlines, evaluate
+    >>> truth, scores = np.zeros((2, 7, 9))
+    >>> truth[2:5, 1:8], scores[2:5, 1:8], scores[2:5, 1:5] = 1, 0.5, 0.9
+    >>> curve = evaluate([(truth, scores)], protocol=Centerlines(thresholds=[0.4, 0.6])).curve
+    >>> curve.precision.tolist(), curve.sensitivity.round(3).tolist(), curve.cldice.round(3).tolist()
+    ([1.0, 1.0], [1.0, 0.667], [1.0, 0.8])
     """
 
     measure: ClassVar[str] = "cldice"

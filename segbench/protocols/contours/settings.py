@@ -73,9 +73,9 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     hd95 : {"larger", "union"}
         The larger of the 95th percentiles of both directions, or that of both directions together.
     nsd : float or sequence of float
-        Tolerances of NSD, in pixels or in the unit of `spacing`.
+        Tolerances of NSD, in pixels or in the unit of `spacing`, 0 or more.
     spacing : float
-        The size of a pixel, the same along both axes: distances and tolerances are then in mm.
+        The size of a pixel, above 0, the same along both axes: distances and tolerances are then in mm.
     empty : {"undefined", "diagonal"}
         What distances are where one mask is empty: undefined, or the diagonal of the image; where both are, 0.
     at : float, optional

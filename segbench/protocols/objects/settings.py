@@ -68,10 +68,12 @@ class Objects(
         What objects are: the values of label maps, segments with classes, or the connected components of masks. By
         default panoptic with a `divisor`, instances without.
     iou : float or sequence of float
-        Thresholds of IoU of F1, precision, recall and AP, from .5, with at most six decimal places; not of components.
+        Thresholds of IoU of F1, precision, recall and AP, from .5 to 1, with at most six decimal places; not of
+        components.
     divisor : int, optional
-        Panoptic maps hold ``class * divisor + instance``, and below it classes alone: stuff, or crowds of things. None:
-        a JSON of COCO's format lies beside each folder, or each image has a file of classes and one of instances.
+        Panoptic maps hold ``class * divisor + instance`` with a divisor of at least 2, and below it classes alone:
+        stuff, or crowds of things. None: a JSON of COCO's format lies beside each folder, or each image has a file of
+        classes and one of instances.
     classes : int, sequence of int or str, optional
         The classes of panoptic maps without a JSON, as in `Labels`. None: all values but those of `void`.
     names : sequence of str, optional

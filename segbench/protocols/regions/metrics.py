@@ -207,7 +207,22 @@ class RegionCurve(Drawn):
 
 
 def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:
-    """Give the region metrics at each threshold, of one image, of many pooled, or of a result.
+    """Give the region metrics at each threshold.
+
+    Parameters
+    ----------
+    counts : RegionCounts, or Result for its pooled counts
+        Of one image, or of many added up.
+
+    Returns
+    -------
+    RegionCurve
+        At the thresholds of the counts.
+
+    Raises
+    ------
+    ArgumentError
+        For counts of another kind.
 
     Examples
     --------

@@ -176,7 +176,22 @@ class SaliencyCurve(Drawn):
 
 
 def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
-    """Give mean precision, recall, F and E at each threshold, of one image, of many pooled, or of a result.
+    """Give mean precision, recall, F and E at each threshold.
+
+    Parameters
+    ----------
+    counts : SaliencyCounts, or Result for its pooled counts
+        Of one image, or of many added up.
+
+    Returns
+    -------
+    SaliencyCurve
+        At 256 thresholds.
+
+    Raises
+    ------
+    ArgumentError
+        For counts of another kind.
 
     Examples
     --------

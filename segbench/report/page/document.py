@@ -134,6 +134,19 @@ def export_report(
     -----
     The page runs its own scripts only, which its content-security policy names by their digests, and loads nothing. The
     same results and files give the same page, byte for byte.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from segbench import evaluate
+    >>> demo = "datasets/demo/objects"
+    >>> result = evaluate(f"{demo}/ground_truth", f"{demo}/predictions/soft_otsu", images=["coins"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     export_report(result, f"{folder}/page.html", title="Coins")
+    ...     "<title>Coins</title>" in Path(folder, "page.html").read_text("utf-8")
+    ()
+    True
     """
     target = Path(as_path(path, "path"))
     if target.suffix.lower() not in (".html", ".htm"):

@@ -61,6 +61,16 @@ def plot_classes(
     ------
     ArgumentError
         For results without classes or of different classes, or an unknown metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import Labels, evaluate
+    >>> result = evaluate([(np.array([[0, 1, 1, 2]]), np.array([[0, 1, 2, 2]]))], protocol=Labels(classes=3))
+    >>> ax = plot_classes(result, ax=Figure().subplots())
+    >>> [float(bar.get_width()) for bar in ax.patches]
+    [1.0, 0.5, 0.5]
     """
     results = of_one_protocol(results)
     classes = [result.classes for result in results]
@@ -125,6 +135,16 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ------
     ArgumentError
         If the result is not one of the labels protocol.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import Labels, evaluate
+    >>> result = evaluate([(np.array([[0, 1, 1, 2]]), np.array([[0, 1, 2, 2]]))], protocol=Labels(classes=3))
+    >>> ax = plot_confusion(result, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['100', '50', '50', '100']
     """
     counts = cast("LabelCounts", result.pooled)
     if result.rules.capability(Confusing) is None:

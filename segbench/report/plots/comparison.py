@@ -62,6 +62,16 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     ------
     ArgumentError
         For a metric that was not compared, or for no comparison.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import compare_results, evaluate
+    >>> ours = evaluate([([0, 1, 1], [0.1, 0.9, 0.8])] * 2, method="ours")
+    >>> theirs = evaluate([([0, 1, 1], [0.1, 0.9, 0.0])] * 2, method="theirs")
+    >>> ax = plot_comparison(compare_results([ours, theirs]), ax=Figure().subplots())
+    >>> ax.get_yticklabels()[0].get_text().split(), ax.lines[1].get_xdata().round(3).tolist()
+    (['ours', '-', 'theirs'], [0.2])
     """
     if not isinstance(comparison, Comparison):
         raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")

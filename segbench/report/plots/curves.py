@@ -93,6 +93,14 @@ def plot_pr(
     ------
     ArgumentError
         For no results, results of several protocols, and those of the regions protocol.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import evaluate
+    >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
+    >>> plot_pr(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
+    ['[F=.800] net', 'prevalence .667']
     """
     return _plot_in_space(methods_in(results, "pr", "precision-recall curve"), "pr", ax, band, **resampling)
 
@@ -121,6 +129,14 @@ def plot_roc(
     ------
     ArgumentError
         For no results, or a protocol without ROC curves.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import evaluate
+    >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
+    >>> plot_roc(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
+    ['[AUC=.500] net']
     """
     methods = methods_in(results, "roc", "ROC curve", key="auc_roc", title="AUC")
     return _plot_in_space(methods, "roc", ax, band, **resampling)

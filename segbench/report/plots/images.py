@@ -61,6 +61,15 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     ------
     ArgumentError
         For no results, results of several protocols, an unknown metric, or if no result has images.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import evaluate
+    >>> result = evaluate([([0, 1, 1], [0.1, 0.9, 0.8]), ([0, 1, 1], [0.1, 0.9, 0.0])], method="net")
+    >>> ax = plot_images(result, ax=Figure().subplots())
+    >>> ax.get_xlabel(), ax.collections[0].get_offsets()[:, 0].tolist()
+    ('F of each image at its best threshold', [1.0, 0.8])
     """
     results = of_one_protocol(results)
     rules = results[0].rules

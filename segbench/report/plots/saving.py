@@ -57,6 +57,15 @@ def plot(results: Result | Sequence[Result], kind: str, *, ax: Axes | None = Non
     ------
     ArgumentError
         For an unknown kind, no results, or results that have no such plot.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from segbench import evaluate
+    >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.1])], method="net")
+    >>> ax = plot(result, "f", ax=Figure().subplots())
+    >>> ax.get_xlabel(), ax.get_ylabel(), ax.get_legend_handles_labels()[1]
+    ('Threshold', 'F', ['[F=.800] net'])
     """
     return kind_of(kind).draw(as_results(results), ax=as_axes(ax))
 
