@@ -9,8 +9,9 @@ from typing import Any, TypedDict, Unpack
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
 from segbench.core.interface import setting
-from segbench.core.names import first_names
+from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
@@ -145,7 +146,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         _refuse_different_data(results)
     comparison = compare_tables({result.method: result.measured for result in results}, **settings)
     undefined = {key: _why(key, results) for key in comparison.undefined}
-    outdated = [f"for {result.method}, {result.outdated}" for result in results if result.outdated]
+    later = grouped((result.outdated, result.method) for result in results if result.outdated)
+    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
     return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
 
 
