@@ -365,6 +365,11 @@ class TestForms:
         marked = [line.split("&")[1].strip() for line in text.splitlines() if "textsuperscript{*}" in line]
         assert marked == ["good", "none"]
 
+    def test_latex_superscripts_take_no_width_of_their_column(self, segbench, results):
+        text = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,ods_precision").out
+        assert text.startswith(r"\begin{tabular}{llr@{\hspace{2.2em}}r}")
+        assert text.count(r"}\rlap{\textsuperscript{b,c}}") + text.count(r"}\rlap{\textsuperscript{c}}") == 2
+
     def test_papers_explain_the_underline_that_only_latex_has(self, segbench, results):
         assert "underlined: second best" in segbench("compare", results, "--format", "latex").out
         assert "underlined" not in segbench("compare", results, "--format", "markdown").out
