@@ -257,8 +257,9 @@ def _refuse_unfit(
     as_repairs(repairs, protocol.reads)
     if executor is not None and not hasattr(executor, "submit"):
         raise ArgumentError(f"executor is {executor!r:.60}, expected a pool of workers, such as process_pool(2) gives")
-    if thresholds is not None and not isinstance(thresholds, Thresholds):
+    given: object = thresholds  # callers may have no type checker
+    if given is not None and not isinstance(given, Thresholds):
         own = "thresholds of your own are a setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)"
-        raise ArgumentError(f"thresholds is {thresholds!r:.60}, expected what tuned_thresholds(result) gives; {own}")
+        raise ArgumentError(f"thresholds is {given!r:.60}, expected what tuned_thresholds(result) gives; {own}")
     if thresholds is not None and protocol.capability(Pooling) is None:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
