@@ -144,6 +144,7 @@ def evaluate(
     """
     arguments = {**locals()}
     protocol = as_protocol(protocol)
+    _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
         beside = set(defaults) - {"ground_truth", "protocol", "method", "progress"}
@@ -154,7 +155,6 @@ def evaluate(
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
         return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
-    _refuse_unfit(protocol, repairs, thresholds, executor)
     with listed_once():
         inputs = find_inputs(
             ground_truth,
@@ -257,5 +257,9 @@ def _refuse_unfit(
     as_repairs(repairs, protocol.reads)
     if executor is not None and not hasattr(executor, "submit"):
         raise ArgumentError(f"executor is {executor!r:.60}, expected a pool of workers, such as process_pool(2) gives")
+    given: object = thresholds  # callers may have no type checker
+    if given is not None and not isinstance(given, Thresholds):
+        own = "thresholds of your own are a setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)"
+        raise ArgumentError(f"thresholds is {given!r:.60}, expected what tuned_thresholds(result) gives; {own}")
     if thresholds is not None and protocol.capability(Pooling) is None:
         raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")

@@ -9,8 +9,9 @@ from typing import Any, TypedDict, Unpack
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
 from segbench.core.interface import setting
-from segbench.core.names import first_names
+from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.loaders.repairs import Repairs
@@ -87,9 +88,9 @@ def compare(
         named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
         return compare_results(named_results, **settings)
     counts = dict(zip(names, (one.counts if isinstance(one, Result) else one for one in given), strict=True))
+    measuring = protocol or protocol_measuring(*counts.values())
     if len(counts) > 1:
         refuse_different(counts)
-    measuring = protocol or protocol_measuring(*counts.values())
     return compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
 
 
@@ -143,9 +144,19 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
         raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
+    of_protocols = grouped((result.protocol, result.method) for result in results)
+    if len(of_protocols) > 1:
+        found = ", ".join(f"{name} ({few_names(methods, len(results))})" for name, methods in of_protocols.items())
+        choose = setting(
+            f"choose one with --only protocol:{results[0].protocol}", "compare those of each by themselves"
+        )
+        raise ArgumentError(f"found results of {found}, expected results of one protocol; {choose}")
     may_differ = Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
     if refused := _differences(results, without=may_differ):
-        raise ArgumentError(f"methods are compared under the same settings, but {refused}")
+        choose = setting("compare some with --methods or --only", "leave some out")
+        raise ArgumentError(
+            f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
+        )
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -154,7 +165,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         _refuse_different_data(results)
     comparison = compare_tables({result.method: result.measured for result in results}, **settings)
     undefined = {key: _why(key, results) for key in comparison.undefined}
-    outdated = [f"for {result.method}, {result.outdated}" for result in results if result.outdated]
+    later = grouped((result.outdated, result.method) for result in results if result.outdated)
+    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
     return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
 
 
@@ -187,7 +199,7 @@ def _differences(
     results: Sequence[Result], *, only: Collection[str] | None = None, without: Collection[str] = ()
 ) -> str:
     """Say in which settings results differ, of some or of all but some; empty if in none."""
-    settings = [{"protocol": result.protocol, **without_selection(result.settings)} for result in results]
+    settings = [without_selection(result.settings) for result in results]
     differing = {
         key: {result.method: fields.get(key, "none") for result, fields in zip(results, settings, strict=True)}
         for key in dict.fromkeys(key for fields in settings for key in fields)

@@ -45,6 +45,8 @@ def why_no_pictures(result: Result) -> str:
             return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
         if result.rules.capability(Pictured) is None:
             return _without_pictures(result.rules)
+        if not result.counts:
+            return "has no image that was counted"
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
         return f"was counted from a file list in a pipe, which is gone, {unknown}" if streamed else ""
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"

@@ -56,7 +56,7 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
     per_image: bool = option("Print one row per image and method.", False)
-    per_class: bool = option("Print one row per class and method.", False)
+    per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
         "Show these metrics in this order: ods_f,auc_pr.",

@@ -113,6 +113,13 @@ def rounded(thresholds: ArrayLike, bits: Quantize | None) -> NDArray[np.float64]
     return np.where((given >= 0) & (given <= 1), np.rint(given * full) / full, given)
 
 
+def in_type_of(dtype: np.dtype[Any], thresholds: ArrayLike) -> NDArray[np.float64]:
+    """Round thresholds to float32 if scores are, as NumPy and PyTorch do, so that a score of .7 reaches .7."""
+    given = np.asarray(thresholds, np.float64)
+    with np.errstate(over="ignore"):
+        return given.astype(np.float32).astype(np.float64) if dtype.kind == "f" and dtype.itemsize <= 4 else given
+
+
 def mirrored(soft: NDArray[Any]) -> NDArray[Any]:
     """Turn levels or floats around, 0 into 1 and 1 into 0: black on white becomes white on black."""
     turned: NDArray[Any] = ~soft if soft.dtype.kind in "bu" else 1 - soft

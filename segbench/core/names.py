@@ -24,6 +24,7 @@ _LATEX = {
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")
 PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
 """A part of a name, with the separators behind it."""
+_FEW = 4
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -44,6 +45,11 @@ def first_names(names: Sequence[str], most: int, between: str = ", ") -> str:
     """Write names one after another, of many the first and the number of the others."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return f"{between.join(names[:most])}{more}"
+
+
+def few_names(methods: Sequence[str], total: int) -> str:
+    """Name methods; of many the first few, or that they are all."""
+    return f"all {total} methods" if _FEW < len(methods) == total else first_names(methods, _FEW)
 
 
 def shortened(names: Sequence[str], longest: int) -> list[str]:

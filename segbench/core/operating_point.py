@@ -87,7 +87,7 @@ class Confusion(Rates[FloatArray]):
     negatives: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OperatingPoint(Rates[float]):
     """One threshold and its confusion counts.
 
@@ -118,6 +118,11 @@ class OperatingPoint(Rates[float]):
     fp: int
     positives: int
     negatives: int
+
+    def __repr__(self) -> str:
+        """Give one line with F, P and R, and the threshold, which is not rounded since scores are compared with it."""
+        rates = f"f={self.f:.4f}, precision={self.precision:.4f}, recall={self.recall:.4f}"
+        return f"{type(self).__name__}({rates}, threshold={self.threshold!r})"
 
 
 def f_of(tp: Any, fp: Any, positives: Any, *, beta: float = 1.0) -> Any:  # noqa: ANN401  numbers or arrays

@@ -23,6 +23,7 @@ from segbench.core.arrays import (
 )
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
+from segbench.core.levels import in_type_of
 from segbench.core.numbers import many
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.thresholds import Thresholds
@@ -265,7 +266,7 @@ class ScoreCounts(Counts):
         """Count the scores that reach each threshold."""
         if np.isnan(thresholds).any() or not self.scores_known:
             raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
-        return np.searchsorted(-self.scores, -thresholds, "right")
+        return np.searchsorted(-self.scores, -in_type_of(self.scores.dtype, thresholds), "right")
 
     def part(self, start: int, stop: int) -> ScoreCounts:
         """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""

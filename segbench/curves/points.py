@@ -113,7 +113,7 @@ def best_fs(images: Several) -> BestFs:
     return BestFs(tp, fp, positives, negatives, thresholds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BestF(OperatingPoint):
     """The point of a curve with the best F, of the highest threshold that attains it.
 

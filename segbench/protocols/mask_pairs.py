@@ -12,7 +12,7 @@ from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_m
 from segbench.core.capabilities import settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
-from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_change, refuse_not_finite, scores_of
+from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_change, in_type_of, refuse_not_finite, scores_of
 from segbench.core.numbers import number
 from segbench.core.protocol import Facts
 from segbench.core.sample import Sample
@@ -56,8 +56,9 @@ def masks_at(
     no_volumes: str,
     of_labels: str = "",
     unit_range: bool = False,
+    above: bool = False,
 ) -> tuple[Mask, list[Mask]]:
-    """Read a mask, and the predicted one or a soft map at each of some scores; what is left out is in none.
+    """Read a mask, and the predicted one or a soft map at (or `above`) some scores; what is left out is in none.
 
     `of_labels` is the advice for label maps; where scores are cut evenly in the `unit_range`, others are refused.
     """
@@ -70,7 +71,7 @@ def masks_at(
         scores = finite_scores(sample, stored)
         if unit_range:
             check_unit_range(scores, sample.predicted_file)
-        found = [scores >= cut for cut in cuts]
+        found = [scores > cut if above else scores >= cut for cut in in_type_of(stored.dtype, cuts)]
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 

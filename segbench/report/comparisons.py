@@ -17,6 +17,7 @@ from segbench.core.grouping import grouped
 from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
+from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
 from segbench.statistics.answer import Answer, letters_text, p_number, p_text
@@ -62,19 +63,16 @@ class Compared:
 
     def notes(self, keys: Sequence[str]) -> list[str]:
         """Give what a reader must not miss beside answers by some metrics, each once."""
-        found = [*self.left_out]
-        every = list(self.comparisons.values())
-        shared = [note for note in self.first.notes if all(note in one.notes for one in every)]
+        said = []
         for name, comparison in self.comparisons.items():
-            own = comparison.disagreements(keys)
-            reasons = comparison.undefined
-            lacking = grouped((reasons[key], key) for key in reasons if key in keys)
-            own += [f"undefined ({why}): {', '.join(without)}" for why, without in lacking.items()]
-            own += [note for note in comparison.notes if note not in shared]
-            found += [f"{_of_class(name)}{note}" for note in own]
+            own = [remark.text for remark in remarks(self.results[name], keys=keys)]
+            said += [(note, name) for note in (*comparison.disagreements(keys), *own, *comparison.notes)]
+        found = [*self.left_out]
+        for note, classes in grouped(dict.fromkeys(said)).items():
+            found.append(note if len(classes) == len(self.comparisons) else f"{', '.join(classes)}: {note}")
         tuned = "optimistic: thresholds of the hulls were tuned on the test images"
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
-        found += [*shared, *self._untested(keys)]
+        found += self._untested(keys)
         found += [f"{key}: {tuned}" for key in optimistic if key in keys]
         return list(dict.fromkeys(found))
 

@@ -159,7 +159,7 @@ def latex_table(table: TextTable) -> str:
         " & ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip() + r" \\"
         for cells in [header, *rows]
     ]
-    start = rf"\begin{{tabular}}{{{''.join(_sides(table, 'l', 'r'))}}}"
+    start = rf"\begin{{tabular}}{{{''.join(_latex_sides(table))}}}"
     lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
     notes = (r"needs \usepackage{booktabs}", *table.notes)
@@ -185,7 +185,16 @@ def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
     if mark := table.marks.get((row, place)):
         value = rf"\{'textbf' if mark == 'best' else 'underline'}{{{value}}}"
     raised = table.raised.get((row, place), "").replace("-", "--")
-    return rf"{value}\textsuperscript{{{raised}}}" if raised else value
+    return rf"{value}\rlap{{\textsuperscript{{{raised}}}}}" if raised else value
+
+
+def _latex_sides(table: TextTable) -> list[str]:
+    """Align columns; superscripts take no width, so that digits align, and have room behind them."""
+    sides = _sides(table, "l", "r")
+    for place in {place for (_, place), raised in table.raised.items() if raised}:
+        longest = max(len(raised) for (_, column), raised in table.raised.items() if column == place)
+        sides[place] += rf"@{{\hspace{{{1.2 + 0.35 * longest:.1f}em}}}}"
+    return sides
 
 
 def _sides(table: TextTable, name: str, value: str) -> list[str]:

@@ -92,15 +92,17 @@ def export_overlays(
     Returns
     -------
     list of str
-        What could not be drawn, and why; the others are written nevertheless.
+        What could not be drawn, and why; the others are written nevertheless. Empty where all pictures are written.
 
     Raises
     ------
     ArgumentError
-        If a picture would overwrite a file that was counted, or no score of any method reaches `threshold`.
+        Without results, if a picture would overwrite a file that was counted, or no score of any method reaches
+        `threshold`.
     DataError
         If there are no pictures of a result, as of one that others counted, it has no classes where these are to be
-        drawn, no best threshold or no image of a name, its folders are gone, or the folder cannot be written.
+        drawn, no image that was counted, no best threshold or no image of a name, its folders are gone, or the folder
+        cannot be written.
 
     Notes
     -----
@@ -123,6 +125,8 @@ def export_overlays(
     ([], True)
     """
     results = as_results(results)
+    if not results:
+        raise ArgumentError("no results to draw")
     if Path(folder).is_file():
         raise DataError(shown(folder), "is a file, expected a folder to write to", "give another folder")
     if threshold is not None:

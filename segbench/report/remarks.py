@@ -13,13 +13,12 @@ from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import columns
-from segbench.core.names import first_names
+from segbench.core.names import few_names
 from segbench.core.numbers import many, of_all, verb
 from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
 from segbench.statistics.intervals import Intervals
 
-_SHOWN_NAMES = 4
 _FEWEST_IMAGES = 2
 
 
@@ -30,11 +29,6 @@ class Remark:
     text: str
     kind: Literal["table", "run", "note", "undefined", "failed"] = "note"
     details: tuple[str, ...] = ()
-
-
-def few_names(names: Sequence[str], total: int) -> str:
-    """Name methods; of many the first few, or that they are all."""
-    return f"all {total} methods" if _SHOWN_NAMES < len(names) == total else first_names(names, _SHOWN_NAMES)
 
 
 def remarks(

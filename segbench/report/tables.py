@@ -24,12 +24,12 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
-from segbench.core.names import latex_name
+from segbench.core.names import few_names, latex_name
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.report.ranking import headline_order, image_sets, ranked
-from segbench.report.remarks import few_names, remarks, undefined_metrics
+from segbench.report.remarks import remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21

@@ -17,7 +17,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, refuse_outside
-from segbench.core.names import first_names
+from segbench.core.names import few_names, first_names
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
@@ -317,7 +317,7 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         if lacking := [(tables[name].why_undefined(metric), name) for name in without]:
             undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
-    notes = [f"{', '.join(masks)}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
+    notes = [f"{few_names(masks, len(tables))}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
     notes += notes_on(first, {metric.key: place for place, metric in metrics.items()})
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 

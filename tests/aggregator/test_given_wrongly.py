@@ -101,3 +101,9 @@ class TestCounts:
     def test_intervals_are_of_one_result(self):
         with pytest.raises(ArgumentError, match="found list, expected one result, or counts by the name of the image"):
             segbench.intervals([self.COUNTS, self.COUNTS])
+
+
+@pytest.mark.parametrize("images", [[(LABELS[0], LABELS[0])], "gt"])
+def test_thresholds_of_ones_own_are_settings(images):
+    with pytest.raises(ArgumentError, match=r"thresholds is \[0.5\], .* are a setting of the protocol: Pixels\(at="):
+        segbench.evaluate(images, thresholds=[0.5])

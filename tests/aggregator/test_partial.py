@@ -113,14 +113,12 @@ class TestRepeated:
         answer = segbench(verb, repeated, "--format", form)
         assert REPEATED in (answer.err if form == "csv" else answer.out)
 
-    def test_the_page_says_so(self, repeated, tmp_path):
+    def test_the_page_says_so_once(self, repeated, tmp_path):
         export_report(load_results(repeated), tmp_path / "page.html", most_panels=0, replicates=10)
-        page = (tmp_path / "page.html").read_text()
-        assert f"For b, {REPEATED}." in page
-        assert f"b: {REPEATED}" in page
+        assert (tmp_path / "page.html").read_text().count(f": {REPEATED}") == 1
 
     def test_a_comparison_in_python_says_so(self, repeated):
-        assert f"for b, {REPEATED}" in compare_results(load_results(repeated), replicates=10).notes
+        assert f"b: {REPEATED}" in compare_results(load_results(repeated), replicates=10).notes
 
     def test_one_that_counted_nothing_anew_does_not(self, folders, repeated):
         truth, _, b, _ = folders

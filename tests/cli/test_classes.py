@@ -53,9 +53,9 @@ def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):
 
 def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
     kept = tmp_path / "r.segbench"
-    assert segbench("pixels", *folders[:3], "--classes", "road=0,person=1,car=2", "-o", kept).code == 0
+    assert segbench("pixels", *folders[:3], "--classes", "person=1,road=0,car=2", "-o", kept).code == 0
     rows = list(csv.DictReader(io.StringIO(segbench("show", kept, "--per-class", "--format", "csv").out)))
-    assert [(row["method"], row["class"]) for row in rows[:3]] == [("stacks", c) for c in ("road", "person", "car")]
+    assert [(row["method"], row["class"]) for row in rows[:3]] == [("stacks", c) for c in ("person", "road", "car")]
     one = segbench("show", kept, "--class", "car", "--format", "json")
     (car, _) = json.loads(one.out)["runs"]
     assert car["protocol"] == "pixels"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
+from PIL import Image
 
 from segbench import Pixels, compare, evaluate, load_results
 
@@ -79,7 +80,20 @@ class TestAnswer:
         assert " AUC-ROC (p < .0001)" in text
         assert "good has the best FPR95" in text
         assert "without a test (it jumps" in text
-        assert "ODS" not in text
+        assert "ODS F" not in text
+
+    @pytest.mark.parametrize("form", ["table", "markdown", "json"])
+    def test_has_the_notes_of_show_each_once(self, segbench, tmp_path, form):
+        truth, *folders = write_methods(tmp_path, {"soft": 2, "mask": 1, "big": 1})
+        for folder, change in zip(
+            folders[1:], (lambda map_: map_ // 128 * 255, lambda map_: map_.repeat(2, 0)), strict=True
+        ):
+            write_folder(folder, {path.name: change(np.asarray(Image.open(path))) for path in folder.iterdir()})
+        kept = counted(segbench, tmp_path / "r", truth, *folders, "--resize-predictions", "bilinear")
+        text = segbench("compare", kept, "--format", form).out
+        for note in ("mask: two-valued predictions: ODS", "big: prediction resized, bilinear (12 of 12 images)"):
+            assert note in segbench("show", kept).out
+            assert text.count(note) == 1
 
     def test_resamples_nothing(self, segbench, results, monkeypatch):
         monkeypatch.setattr("segbench.statistics.measured.draw", None)
@@ -350,6 +364,11 @@ class TestForms:
         text = segbench("compare", results, "--format", "latex", "--metrics", "ods_f", "--against", "fair").out
         marked = [line.split("&")[1].strip() for line in text.splitlines() if "textsuperscript{*}" in line]
         assert marked == ["good", "none"]
+
+    def test_latex_superscripts_take_no_width_of_their_column(self, segbench, results):
+        text = segbench("compare", results, "--format", "latex", "--metrics", "ods_f,ods_precision").out
+        assert text.startswith(r"\begin{tabular}{llr@{\hspace{2.2em}}r}")
+        assert text.count(r"}\rlap{\textsuperscript{b,c}}") + text.count(r"}\rlap{\textsuperscript{c}}") == 2
 
     def test_papers_explain_the_underline_that_only_latex_has(self, segbench, results):
         assert "underlined: second best" in segbench("compare", results, "--format", "latex").out

@@ -59,6 +59,9 @@ OPTIONS = {
     "report --photos folder": "--images FOLDER",
     "pixels --gt-patern x": "--gt-pattern",
     "pixels --kind roc": "segbench plot",
+    "nms -q": "write --progress none",
+    "run drive --quiet": "write --progress none",
+    "show --quiet": "commands that show progress take --progress none",
 }
 
 METRICS = {

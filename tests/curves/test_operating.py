@@ -34,6 +34,13 @@ def test_a_point_by_hand():
     assert (point.iou, point.fpr, point.accuracy) == (0.6, 2 / 92, 0.96)
 
 
+def test_points_are_printed_as_what_one_looks_for():
+    counts = ScoreCounts([0.9, 0.1], [2, 1], [1, 6])
+    said = "(f=0.6667, precision=0.6667, recall=0.6667, threshold=0.9)"
+    assert repr(best_f(counts)) == f"BestF{said}"
+    assert repr(counts.operating_point(0.9)) == f"OperatingPoint{said}"
+
+
 @given(PIXELS)
 def test_the_iou_of_best_f_is_the_best_of_scikit_learn_s_over_all_thresholds(counted, pixels):
     labels, scores = split(pixels)

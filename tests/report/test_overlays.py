@@ -171,6 +171,15 @@ def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
         segbench.export_overlays([imported], tmp_path / "out")
 
 
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+def test_nothing_to_draw_is_an_error(run, tmp_path):
+    with pytest.raises(segbench.ArgumentError, match="no results to draw"):
+        segbench.export_overlays([], tmp_path / "out")
+    result = run(segbench.Pixels(), {"a.png": MASK * np.uint8(255)}, {"a.png": SCORES[1:]})
+    with pytest.raises(segbench.DataError, match="pred: has no image that was counted; leave this result out"):
+        segbench.export_overlays([result], tmp_path / "out", threshold=0.5)
+
+
 def test_the_command_says_why_a_run_has_no_pictures(run, tmp_path):
     truth = (MASK * np.uint8(1)).astype(np.uint8)
     stack = np.stack([SCORES, 255 - SCORES])

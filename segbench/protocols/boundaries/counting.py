@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
+from segbench.core.levels import in_type_of
 from segbench.protocols.boundaries import inputs, thinning
 from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
@@ -69,7 +70,7 @@ def count_boundaries(
         inputs.check_unit_range(soft, "prediction")
     truths = inputs.as_ground_truths(ground_truths)
     inputs.check_same_size(soft, truths[0])
-    levels = levels_of(soft, levels_at)
+    levels = levels_of(soft, in_type_of(np.asarray(scores).dtype, levels_at))
     build = thinning.thin_levels if thin else pack_levels
     return _count(build(levels, levels_at.size), truths, levels_at, max_dist)
 

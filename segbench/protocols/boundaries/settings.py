@@ -282,13 +282,15 @@ class Boundaries(
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
         """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
+        from segbench.core.levels import in_type_of
         from segbench.protocols.boundaries.inputs import as_scores, label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
         if sample.labels_predicted:
             predicted = label_boundaries(sample.predictions[int(threshold) - 1])
         else:
-            predicted = as_scores(self.soft_map(sample), "prediction") >= threshold
+            soft = self.soft_map(sample)
+            predicted = as_scores(soft, "prediction") >= in_type_of(soft.dtype, threshold)
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
 
     def soft_map(self, sample: Sample) -> Array:

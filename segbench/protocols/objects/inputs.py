@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -37,10 +36,10 @@ def maps_of(sample: Sample, rules: Any) -> Maps:
     if rules.kind == INSTANCES:
         return _instances(sample, void)
     if rules.kind == COMPONENTS:
-        above = None if rules.at is None else (math.nextafter(rules.at, math.inf),)
+        at = None if rules.at is None else (rules.at,)
         numbers = f"for numbers of objects give {format_setting('kind', INSTANCES)}"
         settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": numbers}
-        mask, (found,) = masks_at(sample, above, void=void, **settings)
+        mask, (found,) = masks_at(sample, at, above=True, void=void, **settings)
         sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
         return components_of(mask, found, **sizes)
     whole = rules.divisor is not None or sample.about[0] is not None

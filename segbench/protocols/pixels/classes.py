@@ -95,7 +95,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
 
     def __post_init__(self) -> None:
         check_flags(self)
-        given = listed(self.labels, "labels", "range(19)")
+        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5")
         labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))

@@ -17,7 +17,7 @@ import numpy as np
 from segbench.core.arguments import Quantize
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.levels import rounded
+from segbench.core.levels import in_type_of, rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.numbers import number
 from segbench.core.operating_point import Confusion
@@ -79,7 +79,8 @@ class FixedThresholds(Block):
         return np.hstack([counted, np.nan_to_num(values), ~np.isnan(values)])
 
     def _counted(self, counts: ScoreCounts) -> FloatArray:
-        reached = np.searchsorted(-counts.scores.astype(np.float64), -self._at, side="right")
+        at = in_type_of(counts.scores.dtype, self._at)
+        reached = np.searchsorted(-counts.scores.astype(np.float64), -at, side="right")
         parts = [np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives)]
         return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
 
@@ -120,7 +121,7 @@ class FixedThresholds(Block):
     def _outside(self) -> Iterable[str]:
         """Name thresholds that no score reaches, or all do, as those of probabilities beside logits."""
         scores = self.images.pool.counts.scores
-        for at in self._at if scores.size else ():
+        for at in in_type_of(scores.dtype, self._at) if scores.size else ():
             if at > scores[0]:
                 yield f"no score reaches {at:g}: the highest is {number(float(scores[0]))}"
             elif at <= scores[-1]:

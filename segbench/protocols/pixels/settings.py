@@ -249,13 +249,14 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
         import numpy as np
 
-        from segbench.core.levels import scores_of
+        from segbench.core.levels import in_type_of, scores_of
         from segbench.core.pictures import Pictures
 
         states = self.states(sample, -np.inf, counts)
         labels = np.full(states.shape, 2, np.uint8)
         labels[states == State.TRUE], labels[states == State.FALSE] = 1, 0
-        reached = np.searchsorted(thresholds, scores_of(self.soft_map(sample)), side="right").astype(np.uint8)
+        cuts = in_type_of(counts.scores.dtype, thresholds)
+        reached = np.searchsorted(cuts, scores_of(self.soft_map(sample)), side="right").astype(np.uint8)
         # A positive pixel before all others, the same for every method; among negatives the highest score.
         ranks = np.select([labels == 1, labels == 0], [thresholds.size + 2, 1 + reached.astype(np.int64)], 0)
         kept = counts.at(thresholds)
@@ -273,12 +274,14 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         """Distinguish true, false and missed pixels at a threshold; under ``annotators="each"`` by their majority."""
         import numpy as np
 
-        from segbench.core.levels import rounded
+        from segbench.core.levels import in_type_of, rounded
 
         drawn, _ = self.labelled(sample)
         ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
         prediction = self.soft_map(sample)
-        threshold = float(rounded(threshold, self.quantize if self._rounds(sample) else None))
+        threshold = float(
+            in_type_of(prediction.dtype, rounded(threshold, self.quantize if self._rounds(sample) else None))
+        )
         full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
         all_positive = counts is not None and not counts.negatives.any()
         return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)

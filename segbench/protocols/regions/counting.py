@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray, as_array
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.levels import in_type_of
 from segbench.protocols.boundaries import inputs
 from segbench.protocols.label_rules import void_labels
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
@@ -289,7 +290,7 @@ def ucm2_levels(ucm2: Array, thresholds: int | ArrayLike) -> tuple[NDArray[np.in
     cuts = inputs.as_thresholds(thresholds)
     if isinstance(thresholds, (int, np.integer)):
         inputs.check_unit_range(scores, "ucm2")
-    levels = np.searchsorted(cuts, scores).astype(np.int32)
+    levels = np.searchsorted(in_type_of(np.asarray(ucm2).dtype, cuts), scores).astype(np.int32)
     above = int(np.count_nonzero(levels[1::2, 1::2]))
     if above:
         what = f"{above} pixels lie above the threshold {cuts[0]:g}, but contours run between pixels, at even places"

@@ -176,6 +176,7 @@ def test_several_annotators_are_refused():
     ("settings", "message"),
     [
         ({"labels": []}, "at least one"),
+        ({"labels": 6}, r"labels is 6, expected several values, as in range\(6\) for the labels 0 to 5"),
         ({"labels": [1, 1]}, "label 1 belongs to several"),
         ({"labels": [0, 1], "names": ["a"]}, "2 labels and 1 names"),
         ({"labels": [0, 1], "names": ["a", "a"]}, "name a belongs to several"),

@@ -131,6 +131,17 @@ class TestPage:
         assert browser.complaints() == []
         browser.open(page)
 
+    def test_the_p_values_of_four_methods_fit(self, browser, page, tmp_path):
+        skills = {"random_walker": 4, "border_colours": 3, "local_entropy": 2, "soft_otsu": 1}
+        gt, *methods = write_methods(tmp_path, skills)
+        width = "const box = document.querySelector('.matrix').parentElement; return box.scrollWidth - box.clientWidth"
+        compared = write_page(tmp_path, [evaluate(gt, method) for method in methods], most_panels=0)
+        for window in (1280, 1000):
+            browser.open(compared, width=window)
+            assert browser.run("return document.querySelectorAll('.matrix .better').length") == 6
+            assert browser.run(width) == 0
+        browser.open(page)
+
     def test_hovering_tells_threshold_precision_recall_and_f(self, reader, results):
         best = max(results, key=lambda result: result.summary["ods_f"])
         reader.move_to(*self._best_point(reader, best))
