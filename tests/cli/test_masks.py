@@ -103,7 +103,7 @@ def test_compare_leaves_areas_out_and_says_why(segbench, results):
     answer = segbench("compare", results, "--methods", "0 and 1,otsu", "--replicates", "50", "--all")
     assert answer.code == 0
     assert not [line for line in answer.out.splitlines() if line.startswith("auc_pr ")]
-    reason = "undefined (two-valued predictions for 0 and 1, otsu): ois_f, "
+    reason = "0 and 1, otsu: undefined (two-valued predictions): ois_f, "
     assert [line for line in answer.out.splitlines() if line.startswith(reason)]
     same = segbench("compare", results, "--methods", "0 and 1,bool", "--format", "json", "--replicates", "50")
     rows = {each["metric"]: each["differences"][0] for each in json.loads(same.out)["answers"]}
