@@ -31,7 +31,7 @@ from segbench.checks.names import (
     same_file_findings,
 )
 from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
-from segbench.checks.scores import score_findings
+from segbench.checks.scores import inverted_findings, score_findings
 from segbench.checks.sizes import (
     Misfit,
     Read,
@@ -45,7 +45,7 @@ from segbench.checks.truths import exchange_findings, rule_for_other_side, truth
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, expected_in
 from segbench.core.errors import DataError
-from segbench.core.interface import carried
+from segbench.core.interface import carried, format_setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import Header, Role, Source, shown
@@ -55,6 +55,7 @@ from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_o
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
+from segbench.protocols.label_rules import LabelRule
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 from segbench.protocols.stacks import ClassMapsError
@@ -187,8 +188,8 @@ class _Set:
         if not problem:
             probes = self.probes(sample)
             findings = self.findings(probes)
-            if quick and _none_left(findings, probes) and not any(found.whole for found in findings):
-                # The few may be the only ones, above all where no header shows which are sound.
+            if quick and _seen_in(findings, probes) and not any(found.whole for found in findings):
+                # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 probes = self.probes(SAMPLE)
                 findings = self.findings(probes)
             findings += same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
@@ -238,6 +239,14 @@ class _Set:
             field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
             other_side = "" if expected.lines else rule_for_other_side(seen, expected)
             findings += score_findings(scores, expected.scores, expected.lines, field=field, other_side=other_side)
+        else:
+            masks = [probe.mask for probe in seen if probe.mask]
+            turn, of_truth = "save masks of what is to be found", expected.rule
+            if counted_by := protocol.capability(Confusing):
+                turn = format_setting("predicted_positive", 0)
+                of_truth = None if counted_by.positive is None else LabelRule.parse(counted_by.positive)
+            other_side = format_setting("positive", of_truth.other_side([0]) if of_truth else 0)
+            findings += inverted_findings(masks, turn, other_side=other_side)
         return findings
 
     def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
@@ -291,6 +300,11 @@ class _Set:
         fit = {one.image for one in misfits if one.role == "prediction" and fixable(one.shape, one.expected)}
         fit -= {one.image for one in misfits if one.role != "prediction"}
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
+
+
+def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
+    """Return whether inspecting images showed something in their pixels."""
+    return _none_left(findings, probes) or any(found.key in ("inverted", "off-by-one") for found in findings)
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

@@ -18,6 +18,7 @@ from segbench.checks.probes import (
     coloured_files,
     count_as_run,
     few_distinct,
+    mask_ranking,
     score_probe,
 )
 from segbench.checks.scores import score_findings
@@ -36,7 +37,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import read_classes, written_classes
-from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, ManyValuesError, equals_any
+from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, ManyValuesError, equals_any, of_jpeg
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError
@@ -168,9 +169,13 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
         counted = count_as_run(sample, protocol)
     except DataError as error:
         return Probe(image=files.name, failure=error)
+    of, (negative, positive) = (sample.name, sample.prediction_file), counted.counts.matrix[[0, -1]].tolist()
     return CountsProbe(
         image=files.name,
         prediction=sample.prediction_file,
+        mask=mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
+        if counted_by.masks
+        else None,
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,
@@ -225,41 +230,44 @@ def _one_sided(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
 
 
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
-    """Find predicted labels that are not classes, above all because they count from 1, in all images or in some."""
+    """Find predicted labels that are off by one, in all images or in some, or that are not classes."""
+    by_image = [(probe, counted_by.missing_pred_map({probe.image: probe.counts})) for probe in counted]
     remap = counted_by.missing_pred_map({probe.image: probe.counts for probe in counted})
-    one_higher = [] if remap else [probe for probe in counted if _one_higher(probe, counted_by)]
-    what = f"{inspected(one_higher, len(counted), 'agree')} with the ground truth far better if all labels are lowered "
-    what += "by 1: they seem to count from 1 there, and from 0 elsewhere"
-    fix = f"write these files again; {format_setting('pred_map')} would change all files"
-    places = [Place(probe.prediction) for probe in one_higher]
-    outside = [probe for probe in counted if probe.outside and probe not in one_higher]
-    return [*finding("some-from-1", what, fix, places), *_outside(outside, len(counted), counted_by.void or (), remap)]
+    off = [probe for probe, own in by_image if own and own == (remap or own)] or counted[: len(counted) * bool(remap)]
+    what = f"{inspected(off, len(counted), 'agree')} with the ground truth far better if all labels are one lower or "
+    what += "higher: the two sides seem to count classes from different numbers"
+    fix = format_setting("pred_map", remap) if remap else ""
+    if not remap:
+        fix = f"save these files again; {format_setting('pred_map')} would change all files"
+    elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not remap.startswith("1-"):
+        void = format_setting("void", sorted({0, *(counted_by.void or ())}))
+        unlabelled = f"{format_setting('classes', remap.rpartition('=')[2])} and {void}"
+        fix += f"; if label 0 of the ground truth means unlabelled, {unlabelled} as well"
+    places = [Place(probe.prediction) for probe in off]
+    first, last = map(int, remap.partition("=")[0].split("-")) if remap else (0, -1)
+    mapped = range(first, last + 1)
+    outside = {
+        probe.prediction: [label for label in probe.outside if label not in mapped]
+        for probe in counted
+        if remap or probe not in off
+    }
+    outside = {file: labels for file, labels in outside.items() if labels}
+    return [*finding("off-by-one", what, fix, places), *_outside(outside, len(counted), counted_by.void or ())]
 
 
-def _one_higher(probe: CountsProbe, counted_by: Confusing) -> bool:
-    """Return whether the labels of an image, and not only those of one class, are one higher than they should be."""
-    matrix = probe.counts.matrix
-    lowered = np.diagonal(matrix, 1)
-    mostly = 2 * lowered > matrix.sum(axis=1)
-    clear = np.count_nonzero(mostly) > 1 and lowered.sum() > 2 * max(np.trace(matrix), probe.counts.pixels / 4)
-    return bool(clear and counted_by.missing_pred_map({probe.image: probe.counts}))
-
-
-def _outside(outside: Sequence[CountsProbe], total: int, void: Sequence[int], remap: str) -> list[Finding]:
-    labels = sorted({label for probe in outside for label in probe.outside})
-    what = f"{inspected(outside, total, 'have')} labels that are not classes ({listed(labels)}), "
-    fixes = [format_setting("pred_map", remap)]
-    if remap:
-        what += "and label 0 is never predicted: labels seem to count from 1"
-    else:
-        what += "and such pixels count as wrong"
-        as_void = [label for label in labels if label in {*OFTEN_VOID, *void}]
-        marks = f"{listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
-        fixes = [f"predict a class in every pixel: {marks}"] if as_void else []
-        fixes += [f"if {label:g} is a class, {format_setting('pred_map', f'{label:g}=LABEL')}" for label in as_void]
-        if as_void != labels:
-            fixes.append(f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}")
-    places = (Place(probe.prediction, listed(probe.outside)) for probe in outside)
+def _outside(found: Mapping[str, Sequence[float]], total: int, void: Sequence[int]) -> list[Finding]:
+    """Find predicted labels that are not classes, given those of each file."""
+    labels = sorted({label for some in found.values() for label in some})
+    what = f"{inspected(found, total, 'have')} labels that are not classes ({listed(labels)}), and such pixels count "
+    what += "as wrong"
+    as_void = [label for label in labels if label in {*OFTEN_VOID, *void}]
+    marks = f"{listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
+    fixes = [f"predict a class in every pixel: {marks}"] if as_void else []
+    if as_void != labels:
+        jpeg = set(map(of_jpeg, found))
+        others = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
+        fixes.append(jpeg.pop() if len(jpeg) == 1 and all(jpeg) else others)
+    places = (Place(file, listed(own)) for file, own in found.items())
     return finding("outside-classes", what, "; ".join(fixes), places)
 
 

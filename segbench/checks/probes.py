@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,21 +74,27 @@ class TruthProbe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreProbe:
-    """What one prediction holds where pixels count; its finite values as stored."""
+class Ranking:
+    """How one prediction ranks the pixels that count."""
 
     image: str
     file: str
-    dtype: str
     pixels: int
+    share: float  # of the pixels that are positive
+    auc: float  # area under the ROC curve; nan without both classes
+    bright: bool = False  # whether more than half of the pixels lie above half of the scale
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreProbe(Ranking):
+    """What one prediction holds where pixels count; its finite values as stored."""
+
+    dtype: str
     lowest: float
     highest: float
     whole: bool  # whether all values are whole numbers
     values: tuple[float, ...]  # distinct ones, rising; at most `MOST_VALUES`
     not_finite: int
-    share: float  # of the pixels that are positive
-    auc: float  # area under the ROC curve; nan without both classes
-    bright: bool  # whether more than half of the pixels lie above half of the scale
     top: tuple[int, int]  # positive and negative pixels with the best score
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
@@ -120,6 +127,7 @@ class Probe:
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
     truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
     scores: ScoreProbe | None = None  # of a soft prediction
+    mask: Ranking | None = None  # of a predicted mask
     label_map: LabelProbe | None = None  # of a single predicted map of regions
     coloured: tuple[str, ...] = ()  # files with colour that was turned to grey
     may_hold_labels: bool = False  # whether it is one map where a soft one is expected
@@ -165,7 +173,8 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     if expected.scores is None:
         ruled = named if expected.rule else []
         truths = tuple(_truth(sample, file, array, expected, None)[0] for file, array in ruled)
-        return Probe(image=sample.name, truths=truths, label_map=_label_map(sample), coloured=coloured)
+        mask = _mask(sample, *named[0], expected) if expected.nonzero else None
+        return Probe(image=sample.name, truths=truths, mask=mask, label_map=_label_map(sample), coloured=coloured)
     blank, lines = sample.without_truth, expected.lines
     as_drawn = Expected(scores=expected.scores) if blank else expected
     if lines and sample.categories_drawn:
@@ -210,6 +219,17 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
     grey = [note for note in sample.notes if "colour turned to grey" in note]
     truth = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
     return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
+
+
+def _mask(sample: Sample, file: str, truth: NDArray[Any], expected: Expected) -> Ranking | None:
+    """Judge a predicted mask as a map of two scores; None for label maps."""
+    held, positive, valid = _truth(sample, file, truth, expected, None)
+    predicted = sample.predictions[0].reshape(truth.shape)[valid] != 0
+    if len(held.values) > 2 and not expected.rule:
+        return None
+    of, labels = (sample.name, sample.prediction_file), positive[valid]
+    hits = int(np.count_nonzero(predicted & labels))
+    return mask_ranking(of, hits, int(predicted.sum()) - hits, int(labels.sum()), labels.size)
 
 
 def _label_map(sample: Sample) -> LabelProbe | None:
@@ -261,6 +281,13 @@ def _truth(
         ignored=int(valid.size - np.count_nonzero(valid)),
     )
     return found, labels, valid
+
+
+def mask_ranking(of: tuple[str, str], hits: int, false: int, positives: int, pixels: int) -> Ranking:
+    """Judge the mask `of` an image in a file as a map of two scores, by its true and false positives."""
+    negatives = pixels - positives
+    auc = (1 + hits / positives - false / negatives) / 2 if positives and negatives else math.nan
+    return Ranking(image=of[0], file=of[1], pixels=pixels, share=positives / pixels if pixels else 0.0, auc=auc)
 
 
 def score_probe(

@@ -7,7 +7,7 @@ from math import isnan
 from statistics import median
 
 from segbench.checks.findings import Finding, found_in, inspected
-from segbench.checks.probes import ScoreProbe
+from segbench.checks.probes import Ranking, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
@@ -47,7 +47,10 @@ def score_findings(
     in the ground truth; empty if there is none.
     """
     varied = [score for score in scores if not score.constant]
-    inverted = _inverted(varied, expected, on_bright=lines is not None, other_side=other_side)
+    turn = "save scores that are high where something is positive"
+    if expected.invert is not None:
+        turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
+    inverted = inverted_findings(varied, turn, on_bright=lines is not None, other_side=other_side)
     masks = lines is None and len(_values(varied)) == 2
     unscaled = [] if (masks and not expected.cut) or expected.stretched else _mixed_masks(varied) or _unscaled(varied)
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
@@ -57,9 +60,10 @@ def score_findings(
     return [*found, *(_thick(varied) if lines and not lines.suppressed and not inverted else [])]
 
 
-def _inverted(
-    scores: Sequence[ScoreProbe], expected: ExpectedScores, *, on_bright: bool, other_side: str
+def inverted_findings(
+    scores: Sequence[Ranking], turn: str, *, on_bright: bool = False, other_side: str = ""
 ) -> list[Finding]:
+    """Find predictions that run the other way than the ground truth; `turn` says how to turn them."""
     ranked = [score for score in scores if not isnan(score.auc)]
     middle = median([score.auc for score in ranked] or [1.0])
     if partly := _partly_inverted(ranked, middle, on_bright=on_bright):
@@ -69,11 +73,9 @@ def _inverted(
         return []
     ground = ", on a bright background" * bright
     what = f"scores are higher on negatives than on positives (median AUC-ROC {middle:.2f}){ground}"
-    fix = "save scores that are high where something is positive"
-    if expected.invert is not None:
-        fix = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
+    fix = turn
     if other_side:
-        fixes = [f"{fix} if predictions are inverted (low scores mean positive)"]
+        fixes = [f"{turn} if predictions are inverted (low scores mean positive)"]
         fixes += [f"{other_side} if the ground truth is inverted (its other value is what is to be found)"]
         mostly = 2 * sum(score.share * score.pixels for score in ranked) > sum(score.pixels for score in ranked)
         fix = "; or ".join(reversed(fixes) if mostly else fixes)
@@ -82,11 +84,11 @@ def _inverted(
     return found_in(worse, "inverted", what, fix, _ranking)
 
 
-def _ranking(score: ScoreProbe) -> str:
+def _ranking(score: Ranking) -> str:
     return f"AUC-ROC {score.auc:.2f}"
 
 
-def _partly_inverted(ranked: Sequence[ScoreProbe], middle: float, *, on_bright: bool) -> list[Finding]:
+def _partly_inverted(ranked: Sequence[Ranking], middle: float, *, on_bright: bool) -> list[Finding]:
     """Find that scores run one way in some images, and the other way in others."""
     low, high = _lines_by_ground(ranked) if on_bright else ([], [])
     if not low or not high:
@@ -98,13 +100,13 @@ def _partly_inverted(ranked: Sequence[ScoreProbe], middle: float, *, on_bright: 
     return found_in(low if high else [], "partly-inverted", what, fix, _ranking)
 
 
-def _lines_by_ground(ranked: Sequence[ScoreProbe]) -> tuple[list[ScoreProbe], list[ScoreProbe]]:
+def _lines_by_ground(ranked: Sequence[Ranking]) -> tuple[list[Ranking], list[Ranking]]:
     """Give maps of dark lines on a bright ground that rank worse than chance, and maps that are neither."""
     low = [score for score in ranked if score.bright and score.auc < 0.5]
     return low, [score for score in ranked if not score.bright and score.auc > 0.5]
 
 
-def _by_ranking(ranked: Sequence[ScoreProbe], middle: float) -> tuple[list[ScoreProbe], list[ScoreProbe]]:
+def _by_ranking(ranked: Sequence[Ranking], middle: float) -> tuple[list[Ranking], list[Ranking]]:
     """Give the images that are clearly ranked the wrong way and the right way; none if this may be a weak method."""
     low = [score for score in ranked if score.auc < INVERTED_BELOW]
     high = [score for score in ranked if score.auc > 1 - INVERTED_BELOW]
@@ -222,7 +224,8 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
         return []
     what = f"{100 * top / pixels:.0f} % of the pixels have the highest possible score, and "
     what += f"{100 * wrong / top:.0f} % of these are negative: no threshold separates them"
-    fix = "save scores before they are clipped, as floats or divided by their maximum"
+    fix = "if these predictions are of these images, and not mirrored or shifted, save scores before they are clipped, "
+    fix += "as floats or divided by their maximum"
     return found_in((score for score in scores if sum(score.top)), "saturated", what, fix)
 
 

@@ -109,6 +109,13 @@ class Confusing(ABC):
 
     void: Sequence[int] | None
     """Labels of the ground truth that are left out."""
+    positive: Any
+    """The rule for what is positive in masks, None for none."""
+
+    @property
+    @abstractmethod
+    def masks(self) -> bool:
+        """Whether they are masks, which have a positive class."""
 
     @abstractmethod
     def predicted_outside(self, sample: Sample) -> list[float]:

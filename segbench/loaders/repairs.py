@@ -297,7 +297,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
         options = f"{crop}; or {resize}"
     else:
         options = f"{resize}; if it was padded, {crop}"
-    if nearly(shape, expected) and all(more > 0 and more % 2 == 0 for more in excess):
+    if nearly(shape, expected) and all(more > 1 for more in excess):
         options = f"if there is padding on all sides, remove it from the files first; otherwise {options}"
     return f"{options}; without it nothing is changed"
 

@@ -149,6 +149,11 @@ class LabelRule:
         raise DataError("ground truth", what, hint)
 
 
+def of_jpeg(path: str) -> str:
+    """Say how to save a label map instead of as JPEG, which changes values beside borders; empty of other files."""
+    return "JPEG changes labels: save label maps as PNG" if path.lower().endswith((".jpg", ".jpeg")) else ""
+
+
 class ManyValuesError(DataError):
     """A file holds more values than expected; what they may mean, those of the whole set show better.
 

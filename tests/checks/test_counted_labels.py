@@ -63,7 +63,7 @@ class TestVoid:
         finding = found(with_void)["outside-classes"]
         assert "--classes" not in finding["flag"]
         assert finding["flag"].startswith("predict a class in every pixel: 255")
-        assert "--pred-map 255=LABEL" in finding["flag"]
+        assert "--pred-map" not in finding["flag"]
 
     def test_beside_another_label_that_may_be_one(self, found, with_void):
         with_void["im0.png"][5, 5] = 7
@@ -87,18 +87,36 @@ class TestVoid:
         assert "--void 255" in finding["flag"]
 
 
-class TestLabelsFromOne:
+class TestLabelsOffByOne:
     @pytest.mark.parametrize("number", [1, 3])
     def test_in_some_images(self, found, number):
         higher = {name: PREDICTIONS[name] + 1 for name in list(PREDICTIONS)[:number]}
         findings = found(PREDICTIONS | higher)
-        assert findings.keys() == {"some-from-1"}
-        assert [place["file"].rpartition("/")[2] for place in findings["some-from-1"]["files"]] == [*higher]
+        assert findings.keys() == {"off-by-one"}
+        assert [place["file"].rpartition("/")[2] for place in findings["off-by-one"]["files"]] == [*higher]
+        assert "--pred-map would change all files" in findings["off-by-one"]["flag"]
 
-    def test_in_all_images_is_one_finding(self, found):
-        findings = found({name: labels + 1 for name, labels in PREDICTIONS.items()})
-        assert findings.keys() == {"outside-classes"}
-        assert findings["outside-classes"]["flag"] == "--pred-map 1-5=0-4"
+    @pytest.mark.parametrize(
+        ("classes", "shift", "remap"),
+        [("0-4", 1, "1-5=0-4"), ("0-5", 1, "1-6=0-5"), ("1-5", -1, "0-4=1-5")],
+        ids=["from 1", "from 1, with a class too many", "from 0"],
+    )
+    def test_in_all_images(self, found, classes, shift, remap):
+        truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
+        predictions = {name: labels + (shift > 0) for name, labels in PREDICTIONS.items()}
+        findings = found(predictions, classes, truths={name: t.astype(np.uint8) for name, t in truths.items()})
+        assert findings.keys() == {"off-by-one"}
+        assert findings["off-by-one"]["flag"] == f"--pred-map {remap}"
+
+    def test_beside_a_label_for_unlabelled_pixels(self, found):
+        truths = {name: np.where(labels == 255, 0, labels + 1).astype(np.uint8) for name, labels in TRUTHS.items()}
+        flag = found(PREDICTIONS, "0-5", truths=truths)["off-by-one"]["flag"]
+        unlabelled = "if label 0 of the ground truth means unlabelled, --classes 1-5 and --void 0,255 as well"
+        assert flag == f"--pred-map 0-4=1-5; {unlabelled}"
+
+    def test_other_labels_are_not_taken_for_it(self, found):
+        ids = np.array([7, 24, 25, 26, 11], np.uint8)
+        assert found({name: ids[labels] for name, labels in PREDICTIONS.items()}).keys() == {"outside-classes"}
 
     def test_an_image_of_one_class_that_is_missed_is_no_shift(self, found):
         one = {"im0.png": np.zeros(SHAPE, np.uint8)}
@@ -124,3 +142,17 @@ class TestCopiesOfMethods:
         blank = {name: np.zeros(SHAPE, np.uint8) for name in PREDICTIONS}
         folders = [write_folder(tmp_path / name, blank) for name in ("c", "d")]
         assert "same as those of" not in segbench("check", "labels", gt, *folders, "--classes", "0-4").out
+
+
+@pytest.mark.parametrize("side", ["ground truth", "prediction"])
+def test_labels_in_jpeg_are_told_as_such(segbench, tmp_path, side):
+    rng = np.random.default_rng(0)
+    maps = {f"im{k}": np.kron(rng.integers(0, 3, (4, 4)), np.ones((9, 9))).astype(np.uint8) for k in range(3)}
+    kinds = {"gt": ".jpg" if side == "ground truth" else ".png", "pred": ".jpg" if side == "prediction" else ".png"}
+    folders = [
+        write_folder(tmp_path / name, {f"{image}{kind}": labels * 40 for image, labels in maps.items()})
+        for name, kind in kinds.items()
+    ]
+    answer = segbench("check", "labels", *folders, "--classes", "0,40,80")
+    assert "JPEG changes labels: save label maps as PNG" in answer.out
+    assert "add labels" not in answer.out

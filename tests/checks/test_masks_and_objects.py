@@ -88,3 +88,22 @@ def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_pat
     assert out.count("not-countable") == 1
     assert "--classes 0-3" in out
     assert "--classes 0-2" not in out
+
+
+@pytest.mark.parametrize("verb", ["labels", "contours", "centerlines", "objects"])
+@pytest.mark.parametrize(("side", "option"), [("pred", "--predicted-positive 0"), ("gt", "--positive 0")])
+def test_inverted_masks(segbench, tmp_path, verb, side, option):
+    truths = {f"im{k}.png": np.uint8(255) * (instances(k) > 0) for k in range(4)}
+    guesses = {name: np.roll(truth, 1, axis=1) for name, truth in truths.items()}
+    folders = {"gt": truths, "pred": guesses}
+    folders[side] = {name: 255 - mask for name, mask in folders[side].items()}
+    gt, pred = (write_folder(tmp_path / name, maps) for name, maps in folders.items())
+    kind = ("--kind", "components") * (verb == "objects")
+    report = json.loads(segbench("check", verb, gt, pred, *kind, "--format", "json").out)["reports"][0]
+    (flag,) = (one["flag"] for one in report["findings"] if one["key"] == "inverted")
+    first, second = flag.split("; or ")
+    if side == "gt":
+        assert first.startswith(f"{option} if the ground truth is inverted")
+    else:
+        assert first.startswith(option if verb == "labels" else "save masks")
+        assert second.startswith("--positive 0 if the ground truth")

@@ -9,7 +9,7 @@ import numpy as np
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
-from segbench.protocols.label_rules import OFTEN_VOID, VOIDS
+from segbench.protocols.label_rules import OFTEN_VOID, VOIDS, of_jpeg
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
@@ -83,4 +83,4 @@ def _foreign(path: str, labels: Sequence[int], classes: Sequence[int], void: Seq
         hint = f"add labels to {format_setting('classes')}, remap them: {remap_one}, {leave_out}"
         if set(labels) <= set(OFTEN_VOID):
             hint = f"leave such pixels out: {out}, or remap them: {remap_one}"
-    return DataError(path, what, hint)
+    return DataError(path, what, of_jpeg(path) or hint)

@@ -42,7 +42,6 @@ from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
-from segbench.protocols.labels.values import shift_to_zero
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""
@@ -165,23 +164,26 @@ class LabelTable(CountsTable[LabelCounts]):
         return names_of(self.classes)
 
     @cached_property
-    def _by_image(self) -> tuple[_ByClass, IntArray]:
+    def _by_image(self) -> tuple[_ByClass, IntArray, IntArray]:
+        """Pixels by class, those left out and predicted outside the classes, and the matrix of all images."""
         size = len(self.class_names)
         parts = np.zeros((3, self.images, size))
-        totals = np.zeros((3, self.images), np.int64)
+        totals = np.zeros((2, self.images), np.int64)
+        pooled = np.zeros((size, size + 1), np.int64)
         for place, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
                 what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
                 raise ArgumentError(f"{what}; count all images by the same classes")
             matrix = counts.matrix
             parts[:, place] = np.diagonal(matrix), matrix.sum(axis=1), matrix[:, :size].sum(axis=0)
-            totals[:, place] = counts.ignored, matrix[:, size].sum(), np.trace(matrix, offset=1)
-        return _ByClass(*parts), totals
+            totals[:, place] = counts.ignored, matrix[:, size].sum()
+            pooled += matrix
+        return _ByClass(*parts), totals, pooled
 
     @cached_property
     def _of_images(self) -> tuple[FloatArray, BoolArray]:
         """The mean IoU of each image and its IoU by class, 0 where the ground truth holds none, and where it does."""
-        counts, _ = self._by_image
+        counts, *_ = self._by_image
         held = counts.truth > 0
         iou = np.where(held, counts.iou, 0)
         present = held.sum(axis=1)
@@ -191,13 +193,13 @@ class LabelTable(CountsTable[LabelCounts]):
     @cached_property
     def rows(self) -> FloatArray:
         """Pixels found, true and predicted by class; which values images have, and these."""
-        counts, _ = self._by_image
+        counts, *_ = self._by_image
         return np.hstack([counts.tp, counts.truth, counts.predicted, self._of_images[1], self._values])
 
     @property
     def _values(self) -> FloatArray:
         """What is averaged over images: the mean IoU, IoU of each class, and Dice of the last; 0 where undefined."""
-        counts, _ = self._by_image
+        counts, *_ = self._by_image
         one = counts.last
         return np.column_stack([self._of_images[0], np.where(one.truth > 0, one.dice, 0)])
 
@@ -236,7 +238,7 @@ class LabelTable(CountsTable[LabelCounts]):
     @property
     def shares(self) -> FloatArray:
         """Pixels of each image, or of the class that is measured, for means over images all that count; see `Table`."""
-        counts, _ = self._by_image
+        counts, *_ = self._by_image
         pixels = counts.truth.sum(axis=1, keepdims=True)
         of_class, others = counts.truth[:, -1:], pixels - counts.truth[:, -1:]
         alike = np.ones_like(pixels)
@@ -250,7 +252,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
-        counts, _ = self._by_image
+        counts, *_ = self._by_image
         found = np.count_nonzero(counts.truth, axis=0)
         known = (found > 0) | counts.predicted.any(axis=0)
         each = zip(self.class_names, found.tolist(), known.tolist(), strict=True)
@@ -259,7 +261,7 @@ class LabelTable(CountsTable[LabelCounts]):
     @property
     def totals(self) -> Mapping[str, int]:
         """Classes in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
-        counts, totals = self._by_image
+        counts, totals, _ = self._by_image
         truth = counts.truth.sum(axis=0)
         of_classes = np.count_nonzero(truth), truth.size, truth.sum()
         return dict(
@@ -267,7 +269,7 @@ class LabelTable(CountsTable[LabelCounts]):
         )
 
     def why_undefined(self, metric: Metric) -> str:
-        counts, _ = self._by_image
+        counts, *_ = self._by_image
         held = (counts.truth.sum(axis=0) > 0).tolist()
         if not any(held):
             return "no pixels"
@@ -281,18 +283,13 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def missing_pred_map(self) -> str:
-        """The remapping that predictions seem to lack: they count from 1, the classes from 0; empty if they do not.
-
-        Label 0 is never predicted then, and more pixels are right if all labels are lowered by one.
-        """
-        counts, totals = self._by_image
-        lowered = not counts.predicted[:, 0].any() and totals[2].sum() > counts.tp.sum()
-        return shift_to_zero(read_classes(self.classes)[0]) if lowered else ""
+        """The remapping that predictions seem to lack, whose labels are one too high or too low; empty for none."""
+        return _off_by_one(self._by_image[2], read_classes(self.classes)[0])
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes and images are in no mean, and which classes are only predicted."""
-        counts, totals = self._by_image
+        counts, totals, _ = self._by_image
         blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
         absent = [name for name, here in zip(self.class_names, truth | predicted, strict=True) if not here]
@@ -315,11 +312,31 @@ class LabelTable(CountsTable[LabelCounts]):
         outside = int(totals[1].sum())
         if outside:
             predicted = "pixel is" if outside == 1 else "pixels are"
-            note = f"{outside} {predicted} predicted outside the classes and counted as wrong"
-            remap = self.missing_pred_map
-            hint = f"label 0 is never predicted, so labels seem to count from 1: {format_setting('pred_map', remap)}"
-            notes.append(f"{note}; {hint}" if remap else note)
+            notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
+        if remap := self.missing_pred_map:
+            notes.append(f"all predicted labels seem to be off by one: {format_setting('pred_map', remap)}")
         return tuple(notes)
+
+
+def _off_by_one(matrix: IntArray, classes: Sequence[int]) -> str:
+    """Write the remapping of predictions whose labels are all one too high or too low; empty if they are not.
+
+    So many more pixels agree after it, in more than one class, that it is not by chance. The last column of the matrix
+    holds predictions outside the classes.
+    """
+    first, last, size = classes[0], classes[-1], len(classes)
+    if tuple(classes) != tuple(range(first, last + 1)):
+        return ""
+    right, outside = int(np.trace(matrix)), matrix[:, size]
+    raised = np.append(outside[:1], np.diagonal(matrix, -1))
+    for neighbours, remap in (
+        (np.diagonal(matrix, 1), f"{first + 1}-{last + 1}={first}-{last}"),
+        (raised, f"{max(first, 1) - 1}-{last - 1}={max(first, 1)}-{last}"),
+    ):
+        classes_so = np.count_nonzero((neighbours > 0) & (neighbours == matrix.max(axis=1)))
+        if classes_so > 1 and neighbours.sum() > max(2 * right, matrix.sum() / 4):
+            return remap
+    return ""
 
 
 def _mean_of_worst(values: FloatArray) -> float:

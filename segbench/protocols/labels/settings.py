@@ -263,7 +263,7 @@ class Labels(
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
 
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
-        """Give the remapping that labels counted from 1 ask for; empty where they are not."""
+        """Give the remapping of predictions that are off by one; empty where they are not."""
         return self.table(images).missing_pred_map
 
     def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:

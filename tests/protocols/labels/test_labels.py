@@ -657,15 +657,11 @@ def test_labels_that_count_from_one(tmp_path):
     assert truths.fix.startswith(hint)
     assert truths.fix.endswith("; or leave such pixels out: void=(5, 255)")
     assert "value 5 is neither a class nor void, and no pixel is 0" in truths.places[0].detail
-    predictions = found("gt", "pred1")["outside-classes"]
+    predictions = found("gt", "pred1")["off-by-one"]
     assert predictions.severity == "warning"
-    assert predictions.message == (
-        "2 predictions of 2 inspected have labels that are not classes (5), and label 0 is never predicted: labels "
-        "seem to count from 1"
-    )
     assert predictions.fix == "pred_map='1-5=0-4'"
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred1", Labels(classes=5))
-    assert result.summary.notes[-1].endswith("labels seem to count from 1: pred_map='1-5=0-4'")
+    assert result.summary.notes[-1].endswith("all predicted labels seem to be off by one: pred_map='1-5=0-4'")
     with pytest.warns(match="and no pixel is 0; if no image has label 0, labels count from 1: write classes='1-5'"):
         segbench.evaluate(tmp_path / "gt1", tmp_path / "pred1", Labels(classes=5))
 
