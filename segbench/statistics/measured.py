@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,6 +36,8 @@ ENOUGH_IMAGES = 30
 _ABOVE_ZERO = 6.0  # standard errors; the errors of calibrated scores reach 3 to 5 by chance
 _LOGIT = (0.0, 1.0)
 _NO_SPREAD = 1e-12
+_LEAST_ROWS = 16
+"""Resamples multiplied at once at least: of two at a time, reading a million images takes most of the time."""
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
 
@@ -161,16 +164,40 @@ def as_draws(replicates: int, seed: int) -> tuple[int, int]:
 
 def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:
     """Measure resamples of the images: one row of metrics per resample."""
-    return np.concatenate([table.measure(weights) for weights in weights_of_draws(table.images, replicates, seed)])
+    return np.concatenate([table.score(sums) for sums in sums_of_draws(table, replicates, seed)])
+
+
+_SUMS: WeakKeyDictionary[Table, dict[tuple[int, int], FloatArray]] = WeakKeyDictionary()
+"""The sums of resamples of tables that are in use: metrics and bands take the same, and all images are behind each."""
+
+
+def sums_of_draws(table: Table, replicates: int, seed: int) -> Iterator[FloatArray]:
+    """Add up the rows of resamples of the images, some resamples at a time."""
+    known, key = _SUMS.setdefault(table, {}), (replicates, seed)
+    if key in known:
+        yield known[key]
+        return
+    kept = replicates * table.rows.shape[1] <= CELLS_AT_ONCE
+    parts = []
+    for weights in weights_of_draws(table.images, replicates, seed):
+        for sums in table.sums(weights):
+            if kept:
+                parts.append(sums)
+            yield sums
+    if kept:
+        known[key] = np.concatenate(parts)
 
 
 def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
     """Draw images with replacement: how often each comes in each replicate, some rows at a time."""
     random = np.random.default_rng(seed)
-    step = max(CELLS_AT_ONCE // images, 1)
+    at_once = max(CELLS_AT_ONCE // images, 1)
+    step = max(at_once, _LEAST_ROWS)
     for start in range(0, replicates, step):
-        rows = min(step, replicates - start)
-        drawn = random.integers(0, images, size=(rows, images))
-        drawn += np.arange(0, rows * images, images)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=rows * images)
-        yield counts.reshape(rows, images).astype(np.float64)
+        weights = np.empty((min(step, replicates - start), images))
+        for first in range(0, len(weights), at_once):
+            some = weights[first : first + at_once]
+            drawn = random.integers(0, images, size=some.shape)
+            drawn += np.arange(0, some.size, images)[:, np.newaxis]
+            some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
+        yield weights
