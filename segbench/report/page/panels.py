@@ -118,8 +118,9 @@ def panels(
         if mean * len(wanted) <= budget:
             break
     wanted = wanted if most else wanted[: max(1, int(budget / mean))]
-    missing = [[task(name, longest)] for name in wanted if name not in drawn]
-    for batch in answers(executor, _draw, missing, lost=_worker_died):
+    missing = [name for name in wanted if name not in drawn]
+    tasks = {name: [task(name, longest)] for name in sorted(missing)}  # as results files hold them
+    for batch in answers(executor, _draw, [tasks[name] for name in missing], lost=_worker_died):
         drawn |= batch
         if progress:
             progress(len(drawn), len(wanted))
