@@ -169,6 +169,8 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     names = ", ".join(methods[k].name for k in values)
     named = f"{caption}: a row for each of {names}; the values are in the table"
     note = "The bar spans the quartiles, and the tall mark is the median"
+    if crowded:
+        note += f"; of more than {_MOST_DOTS} images, a line from the lowest to the highest replaces the dots"
     return Figure("images", caption, drawing(parts, height, named), note)
 
 
