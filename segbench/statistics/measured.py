@@ -13,7 +13,7 @@ Which of the two a metric's interval comes from depends on how it moves with the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -59,6 +59,7 @@ class Measured:
     level: float  # of confidence
     replicates: int
     seed: int  # methods over the same images have the same images in each resample
+    beside: tuple[Table, ...] = ()  # of methods that are compared with this one
 
     @property
     def images(self) -> int:
@@ -74,7 +75,7 @@ class Measured:
 
     def _groups(self, table: GroupMeans) -> list[Measured]:
         """Measure each group, which has resamples of its own."""
-        return [replace(self, table=one, seed=self.seed + k) for k, one in enumerate(table.tables.values())]
+        return [replace(self, table=one, seed=self.seed + k, beside=()) for k, one in enumerate(table.tables.values())]
 
     @cached_property
     def draws(self) -> FloatArray:
@@ -85,7 +86,7 @@ class Measured:
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
         off = np.nan_to_num(table.estimates - table.score(total)[0])
-        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed) + off
+        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
         return draws
 
     @cached_property
@@ -162,30 +163,42 @@ def as_draws(replicates: int, seed: int) -> tuple[int, int]:
     return as_whole(replicates, named("replicates"), least=1, most=MOST_REPLICATES), as_whole(seed, named("seed"))
 
 
-def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:
+def draw(table: Table, *, replicates: int, seed: int, beside: Sequence[Table] = ()) -> FloatArray:
     """Measure resamples of the images: one row of metrics per resample."""
-    return np.concatenate([table.score(sums) for sums in sums_of_draws(table, replicates, seed)])
+    return np.concatenate([table.score(sums) for sums in sums_of_draws(table, replicates, seed, beside)])
 
 
 _SUMS: WeakKeyDictionary[Table, dict[tuple[int, int], FloatArray]] = WeakKeyDictionary()
-"""The sums of resamples of tables that are in use: metrics and bands take the same, and all images are behind each."""
+"""Sums of resamples of tables in use: metrics and both bands take the same, and each sum goes through all images."""
 
 
-def sums_of_draws(table: Table, replicates: int, seed: int) -> Iterator[FloatArray]:
-    """Add up the rows of resamples of the images, some resamples at a time."""
-    known, key = _SUMS.setdefault(table, {}), (replicates, seed)
-    if key in known:
-        yield known[key]
+def sums_of_draws(table: Table, replicates: int, seed: int, beside: Sequence[Table] = ()) -> Iterator[FloatArray]:
+    """Add up the rows of resamples of the images, some resamples at a time; of very many images they are kept.
+
+    Tables `beside` it, of other methods on the same images, are added up by the way and kept, too.
+    """
+    key = replicates, seed
+    if key in _SUMS.get(table, {}):
+        yield _SUMS[table][key]
         return
-    kept = replicates * table.rows.shape[1] <= CELLS_AT_ONCE
-    parts = []
+    others = (one for one in beside if one is not table and one.images == table.images)
+    tables = [table, *(one for one in others if _kept(one, replicates) and key not in _SUMS.get(one, {}))]
+    parts: list[list[FloatArray]] = [[] for _ in tables]
     for weights in weights_of_draws(table.images, replicates, seed):
-        for sums in table.sums(weights):
-            if kept:
-                parts.append(sums)
-            yield sums
-    if kept:
-        known[key] = np.concatenate(parts)
+        for one, some in zip(tables, parts, strict=True):
+            for sums in one.sums(weights):
+                if _kept(one, replicates):
+                    some.append(sums)
+                if one is table:
+                    yield sums
+    for one, some in zip(tables, parts, strict=True):
+        if some:
+            _SUMS.setdefault(one, {})[key] = np.concatenate(some)
+
+
+def _kept(table: Table, replicates: int) -> bool:
+    """Whether sums of resamples are kept: where they take less than the rows themselves."""
+    return replicates <= table.images and replicates * table.rows.shape[1] <= CELLS_AT_ONCE
 
 
 def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
