@@ -21,7 +21,7 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import SampleFiles, pair
+from segbench.loaders.pairing import FilesByName, SampleFiles, pair
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.source import is_stream
@@ -75,11 +75,11 @@ def full_protocol(result: Result) -> Protocol:
         raise DataError(file, what, "the file was changed or damaged: run again into a new file") from error
 
 
-def files_of(result: Result) -> dict[str, SampleFiles]:
+def files_of(result: Result) -> FilesByName:
     """Find the files of a result's images again; images without these files are left out."""
     reads = full_protocol(result).reads
     parts = (*result.inputs.merged, replace(result.inputs, merged=())) if result.inputs else ()
-    return {files.name: files for part in parts for files in reads.completed(pair(reads.located(part))).files}
+    return FilesByName([reads.completed(pair(reads.located(part))) for part in parts])
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

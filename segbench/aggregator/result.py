@@ -9,8 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
 from segbench.aggregator.records import parts_of, resigned
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
     AddedUp,
     ApartByFolder,
@@ -26,7 +29,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
-from segbench.core.metric import columns, footnotes, headline
+from segbench.core.metric import columns, footnotes, headline, refuse_outside
 from segbench.core.numbers import many, number, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -515,6 +518,16 @@ class Result:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
         return ImageSummaries(self)
 
+    @cached_property
+    def _of_images(self) -> Mapping[str, FloatArray]:
+        """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
+        if not self.counts or list(self.measured.names) != list(self.counts):  # such as objects of sequences
+            return {}
+        metrics, values = self.measured.metrics, self.measured.measure_images()
+        for ends in (np.fmin, np.fmax):
+            refuse_outside(metrics, ends.reduce(values).tolist())
+        return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
+
 
 class Groups(Mapping[str, Result]):
     """The results of groups by name, see `Result.groups`."""
@@ -648,6 +661,14 @@ class ImageSummaries(Mapping[str, Summary]):
     def __len__(self) -> int:
         """Count the images."""
         return len(self._result.counts)
+
+    def column(self, key: str) -> FloatArray:
+        """Give one metric of every image, in the order of the names; nan where it is undefined.
+
+        Scores of all images are measured at once, in a fraction of the time that one image after the other takes.
+        """
+        found = self._result._of_images.get(key)  # noqa: SLF001  its own
+        return np.array([one.get(key, math.nan) for one in self.values()]) if found is None else found
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per image, a column per metric; takes pandas, which segbench does not install by itself."""

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, refuse_outside
@@ -28,6 +28,7 @@ Held = TypeVar("Held", bound=Counts)
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
 
+_CELLS_CONVERTED = 2**18  # 2 MB in double precision, which a cache holds
 _LONG = 2**34  # multiplications; some .2 s, and threads spin for .1 s
 _one_at_a_time = Lock()  # limits are of the process: of two at once, the last to end would restore the other's
 
@@ -244,6 +245,40 @@ class Columns:
     def toarray(self) -> FloatArray:
         """Give them as one array."""
         return np.hstack([as_dense(part) for part in self.parts], dtype=np.float64)
+
+
+class WholeNumbers:
+    """A matrix for `Columns` of whole numbers in few bytes, multiplied in double precision some rows at a time."""
+
+    __array_ufunc__ = None  # as of `Columns`
+    dtype = np.dtype(np.float64)  # of products
+
+    def __init__(self, numbers: IntArray) -> None:
+        self._numbers = numbers
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns."""
+        return self._numbers.shape
+
+    def __getitem__(self, rows: slice) -> WholeNumbers:
+        return WholeNumbers(self._numbers[rows])
+
+    def __rmatmul__(self, weights: FloatArray) -> FloatArray:
+        rows, columns = self.shape
+        product = np.zeros((len(weights), columns))
+        step = max(_CELLS_CONVERTED // max(columns, 1), 1)
+        for start in range(0, rows, step):
+            product += weights[:, start : start + step] @ self[start : start + step].toarray()
+        return product
+
+    def sum(self, axis: int, dtype: Any) -> FloatArray:  # noqa: ANN401  as NumPy takes it
+        """Add up."""
+        return np.asarray(self._numbers.sum(axis=axis, dtype=dtype))
+
+    def toarray(self) -> FloatArray:
+        """Give them in double precision."""
+        return self._numbers.astype(np.float64, copy=False)
 
 
 def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  an array, sparse, or columns

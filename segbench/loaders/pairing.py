@@ -12,12 +12,13 @@ import re
 import shlex
 import unicodedata
 from array import array
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
-from itertools import chain
+from itertools import accumulate, chain
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -324,6 +325,27 @@ class Pairing:
         if self.problem:
             raise self.problem
         return self
+
+
+class FilesByName(Mapping[str, SampleFiles]):
+    """The files of the images of pairings by name, of those in several that of the last; made when asked for."""
+
+    def __init__(self, pairings: Sequence[Pairing]) -> None:
+        self._files = [pairing.files for pairing in pairings]
+        self._starts = [0, *accumulate(map(len, self._files))]
+        names = chain.from_iterable(pairing.names for pairing in pairings)
+        self._places = {name: k for k, name in enumerate(names)}
+
+    def __getitem__(self, name: str) -> SampleFiles:
+        k = self._places[name]
+        part = bisect_right(self._starts, k) - 1
+        return self._files[part][k - self._starts[part]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 def pair(inputs: Inputs) -> Pairing:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.names import latex_name, markdown_name, one_line
@@ -101,8 +104,9 @@ def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str
     """Give what JSON has of single images."""
     summaries = dict(result.per_image)
     if how.sort is not None:
-        by = image_metrics(results)[how.sort]
-        summaries = dict(sorted(summaries.items(), key=lambda item: worst_first(by, item[1])))
+        by, names = image_metrics(results)[how.sort], list(summaries)
+        values = np.array([one.get(how.sort, math.nan) for one in summaries.values()])
+        summaries = {names[k]: summaries[names[k]] for k in worst_first(by, values).tolist()}
     undefined = {name: how.chosen(one.undefined) for name, one in summaries.items()}
     return {
         "image_notes": {name: list(notes) for name, notes in result.image_notes.items()},

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.result import Result, names_of, partial_text
+from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
@@ -286,24 +287,32 @@ def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, .
     return tuple(replace(known[key], priority=0) for key in keys if key in known)
 
 
-def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None) -> Table:
-    """Give one row per image and method, or the worst by a metric first; notes say why metrics are undefined."""
+def image_table(
+    results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None, most: int | None = None
+) -> Table:
+    """Give one row per image and method, or the worst by a metric first, at `most` so many of them.
+
+    Notes say why metrics of these rows are undefined.
+    """
     known = image_metrics(results)
     chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    names = names_of(results)
-    rows = [
-        Row((names[place], name), summary, method=place)
-        for place, result in enumerate(results)
-        for name, summary in result.per_image.items()
-    ]
+    names, images = names_of(results), [list(result.counts) for result in results]
+    starts = np.cumsum([0, *map(len, images)])
+    order = np.arange(starts[-1])
     if sort in known:  # a file may hold runs of several protocols
-        rows.sort(key=lambda row: worst_first(known[sort], row.summary))
-    keys = [metric.key for metric in chosen]
+        values = np.concatenate([result.per_image.column(sort) for result in results])
+        order = worst_first(known[sort], values)
+    found = {}
+    for k in sorted(order[:most].tolist()):  # as results files hold them
+        place = int(np.searchsorted(starts, k, "right")) - 1
+        image = images[place][k - starts[place]]
+        found[k] = Row((names[place], image), results[place].per_image[image], method=place)
+    rows = [found[k] for k in order[:most].tolist()]
+    keys, of_method = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = []
     for (text, place), count in undefined.items():
-        images = of_all(count, len(results[place].counts), "image")
-        noted.append((f"{text}: {images}", names[place]))
+        noted.append((f"{text}: {of_all(count, of_method[place], 'image')}", names[place]))
     said = grouped(dict.fromkeys(noted))
     notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in said.items()]
     if published := ", ".join(result.method for result in results if result.published):
@@ -311,10 +320,9 @@ def image_table(results: Sequence[Result], *, keys: Sequence[str] | None = None,
     return Table(("method", "image"), chosen, rows, notes=tuple(notes))
 
 
-def worst_first(metric: Metric, summary: Summary) -> float:
-    """Rank an image among others: the lowest first, of metrics of which lower is better the highest; undefined last."""
-    value = metric.direction * summary.get(metric.key, math.nan)
-    return math.inf if math.isnan(value) else value
+def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
+    """Sort images by a metric: the lowest first, or where lower is better the highest; undefined last."""
+    return np.argsort(np.where(np.isnan(values), np.inf, metric.direction * values), kind="stable")
 
 
 def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:

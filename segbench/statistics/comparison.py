@@ -308,7 +308,8 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     for table in tables.values():
         refuse_outside(table.metrics, table.estimates.tolist())
-    measured = {name: Measured(table, level, replicates, seed) for name, table in tables.items()}
+    beside = tuple(tables.values())
+    measured = {name: Measured(table, level, replicates, seed, beside) for name, table in tables.items()}
     first = next(iter(measured.values()))
     metrics = {place: one for place, one in enumerate(first.table.metrics) if one.key and one.kind == "score"}
     undefined = {}

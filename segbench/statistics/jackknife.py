@@ -87,11 +87,13 @@ def jackknife(table: Table) -> Jackknife:
     images, rows = table.images, table.rows
     total = np.asarray(rows.sum(axis=0)).ravel()
     step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
-    parts = [table.score(total - as_dense(rows[start : start + step])) for start in range(0, images, step)]
-    whole, left_out = table.score(total[np.newaxis])[0], np.concatenate(parts)
-    # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
-    with np.errstate(invalid="ignore"):  # infinite where a threshold is
-        pseudo = images * whole - (images - 1) * left_out + (table.estimates - whole)
+    whole = table.score(total[np.newaxis])[0]
+    pseudo = np.empty((images, whole.size))
+    for start in range(0, images, step):
+        left_out = table.score(total - as_dense(rows[start : start + step]))
+        # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
+        with np.errstate(invalid="ignore"):  # infinite where a threshold is
+            pseudo[start : start + step] = images * whole - (images - 1) * left_out + (table.estimates - whole)
     return Jackknife(table.estimates, pseudo, table.shares)
 
 

@@ -13,10 +13,11 @@ Which of the two a metric's interval comes from depends on how it moves with the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,6 +36,8 @@ ENOUGH_IMAGES = 30
 _ABOVE_ZERO = 6.0  # standard errors; the errors of calibrated scores reach 3 to 5 by chance
 _LOGIT = (0.0, 1.0)
 _NO_SPREAD = 1e-12
+_LEAST_ROWS = 16
+"""Resamples multiplied at once at least: of two at a time, reading a million images takes most of the time."""
 
 NO_INTERVAL: Interval = (math.nan, math.nan)
 
@@ -56,6 +59,7 @@ class Measured:
     level: float  # of confidence
     replicates: int
     seed: int  # methods over the same images have the same images in each resample
+    beside: tuple[Table, ...] = ()  # of methods that are compared with this one
 
     @property
     def images(self) -> int:
@@ -71,7 +75,7 @@ class Measured:
 
     def _groups(self, table: GroupMeans) -> list[Measured]:
         """Measure each group, which has resamples of its own."""
-        return [replace(self, table=one, seed=self.seed + k) for k, one in enumerate(table.tables.values())]
+        return [replace(self, table=one, seed=self.seed + k, beside=()) for k, one in enumerate(table.tables.values())]
 
     @cached_property
     def draws(self) -> FloatArray:
@@ -82,7 +86,7 @@ class Measured:
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
         off = np.nan_to_num(table.estimates - table.score(total)[0])
-        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed) + off
+        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
         return draws
 
     @cached_property
@@ -159,18 +163,54 @@ def as_draws(replicates: int, seed: int) -> tuple[int, int]:
     return as_whole(replicates, named("replicates"), least=1, most=MOST_REPLICATES), as_whole(seed, named("seed"))
 
 
-def draw(table: Table, *, replicates: int, seed: int) -> FloatArray:
+def draw(table: Table, *, replicates: int, seed: int, beside: Sequence[Table] = ()) -> FloatArray:
     """Measure resamples of the images: one row of metrics per resample."""
-    return np.concatenate([table.measure(weights) for weights in weights_of_draws(table.images, replicates, seed)])
+    return np.concatenate([table.score(sums) for sums in sums_of_draws(table, replicates, seed, beside)])
+
+
+_SUMS: WeakKeyDictionary[Table, dict[tuple[int, int], FloatArray]] = WeakKeyDictionary()
+"""Sums of resamples of tables in use: metrics and both bands take the same, and each sum goes through all images."""
+
+
+def sums_of_draws(table: Table, replicates: int, seed: int, beside: Sequence[Table] = ()) -> Iterator[FloatArray]:
+    """Add up the rows of resamples of the images, some resamples at a time; of very many images they are kept.
+
+    Tables `beside` it, of other methods on the same images, are added up by the way and kept, too.
+    """
+    key = replicates, seed
+    if key in _SUMS.get(table, {}):
+        yield _SUMS[table][key]
+        return
+    others = (one for one in beside if one is not table and one.images == table.images)
+    tables = [table, *(one for one in others if _kept(one, replicates) and key not in _SUMS.get(one, {}))]
+    parts: list[list[FloatArray]] = [[] for _ in tables]
+    for weights in weights_of_draws(table.images, replicates, seed):
+        for one, some in zip(tables, parts, strict=True):
+            for sums in one.sums(weights):
+                if _kept(one, replicates):
+                    some.append(sums)
+                if one is table:
+                    yield sums
+    for one, some in zip(tables, parts, strict=True):
+        if some:
+            _SUMS.setdefault(one, {})[key] = np.concatenate(some)
+
+
+def _kept(table: Table, replicates: int) -> bool:
+    """Whether sums of resamples are kept: where they take less than the rows themselves."""
+    return replicates <= table.images and replicates * table.rows.shape[1] <= CELLS_AT_ONCE
 
 
 def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatArray]:
     """Draw images with replacement: how often each comes in each replicate, some rows at a time."""
     random = np.random.default_rng(seed)
-    step = max(CELLS_AT_ONCE // images, 1)
+    at_once = max(CELLS_AT_ONCE // images, 1)
+    step = max(at_once, _LEAST_ROWS)
     for start in range(0, replicates, step):
-        rows = min(step, replicates - start)
-        drawn = random.integers(0, images, size=(rows, images))
-        drawn += np.arange(0, rows * images, images)[:, np.newaxis]
-        counts = np.bincount(drawn.ravel(), minlength=rows * images)
-        yield counts.reshape(rows, images).astype(np.float64)
+        weights = np.empty((min(step, replicates - start), images))
+        for first in range(0, len(weights), at_once):
+            some = weights[first : first + at_once]
+            drawn = random.integers(0, images, size=some.shape)
+            drawn += np.arange(0, some.size, images)[:, np.newaxis]
+            some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
+        yield weights

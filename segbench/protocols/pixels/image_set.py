@@ -124,7 +124,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         return count_images(self.in_batches(), len(self), scores)
 
     @cached_property
-    def _counted(self) -> tuple[BestFs, NDArray[np.int32] | None]:
+    def _counted(self) -> tuple[BestFs, NDArray[np.unsignedinteger] | None]:
         """Find the best F of each image, and count it at the thresholds of resamples if that fits in memory."""
         from segbench.protocols.pixels import metric_kernels
 
@@ -138,7 +138,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
                 metric_kernels.count_at(some.scores, parts, some.ends, at, held[:, rows])
             else:
                 held = None
-        return BestFs.joined(best), held
+        return BestFs.joined(best), None if held is None else held.astype(np.min_scalar_type(held.max(initial=0)))
 
 
 def measured_curves(

@@ -31,7 +31,7 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import Columns, CountsTable, Reducing, column_sums
+from segbench.core.table import Columns, CountsTable, Reducing, WholeNumbers, column_sums
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
@@ -341,10 +341,10 @@ def _of_images(chosen: BestFs) -> FloatArray:
 
 
 def _single(counts: Any, name: str) -> Any:
-    """Give counts of images by score in single precision where that is exact for every resample."""
+    """Give counts of images by score, in single precision where that is exact for every resample."""
     if isinstance(counts, np.ndarray):
         # A resample may hold one image as often as there are images.
         exact = counts.shape[0] * int(counts.max(initial=0)) < _SINGLE
-        counts = counts.astype(np.float32 if exact else np.float64)
+        counts = counts.astype(np.float32) if exact else WholeNumbers(counts)
     within_total(counts.shape[0] * int(counts.sum(axis=1, dtype=np.float64).max(initial=0)), f"{name} of a resample")
     return counts

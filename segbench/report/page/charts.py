@@ -156,7 +156,8 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     values = {k: list(method.values.values()) for k, method in enumerate(methods) if method.values}
     if not values:
         return None
-    heights = spread(sorted({name for method in methods for name in method.values}))
+    crowded = [k for k, some in values.items() if len(some) > _MOST_DOTS]
+    heights = spread(sorted({name for k in values if k not in crowded for name in methods[k].values}))
     caption = f"{metric.name_for_images} of each image"
     ends = fitted(np.concatenate([*values.values()]), metric.range)
     medians = {k: f"median {number(float(np.median(some)))}" for k, some in values.items()}
@@ -168,6 +169,8 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     names = ", ".join(methods[k].name for k in values)
     named = f"{caption}: a row for each of {names}; the values are in the table"
     note = "The bar spans the quartiles, and the tall mark is the median"
+    if crowded:
+        note += f"; of more than {_MOST_DOTS} images, a line from the lowest to the highest replaces the dots"
     return Figure("images", caption, drawing(parts, height, named), note)
 
 

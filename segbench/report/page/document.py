@@ -254,7 +254,7 @@ def _section(
     names = [method.name for method in methods]
     rules = next((result.rules for result in results if competes(result.rules)), results[0].rules)
     metrics = rules.metrics()
-    images = image_table(results, sort=image_headline(metrics).image_key)
+    images = image_table(results, sort=image_headline(metrics).image_key, most=_IMAGE_ROWS)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     embedded, cuts = pictures.for_scripts()
     classes = list(results[0].classes)
@@ -272,8 +272,8 @@ def _section(
         "headline": headline(metrics).name,
         "whole": _laid_out(method_table(results, intervals=drawn), 1),
         "parts": parts,
-        "images": replace(images, rows=images.rows[:_IMAGE_ROWS]),
-        "left_out": max(0, len(images.rows) - _IMAGE_ROWS),
+        "images": images,
+        "left_out": sum(len(result.counts) for result in results) - len(images.rows),
         "footnotes": footnotes(metrics),
         "level": f"{100 * defined[0].level:g} % intervals over images" if defined else "",
         "remarks": [

@@ -24,7 +24,7 @@ from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
 from segbench.report.page.pictures import MOST_CUTS, THIN, Seen, Task, draw, with_one_image
-from segbench.report.plots.methods import Method
+from segbench.report.plots.methods import Method, values_by_image
 
 LONGEST_SIDES = (512, 340, 256, 170)
 """Longest sides of pictures, in pixels; the first that fits is taken."""
@@ -118,8 +118,9 @@ def panels(
         if mean * len(wanted) <= budget:
             break
     wanted = wanted if most else wanted[: max(1, int(budget / mean))]
-    missing = [[task(name, longest)] for name in wanted if name not in drawn]
-    for batch in answers(executor, _draw, missing, lost=_worker_died):
+    missing = [name for name in wanted if name not in drawn]
+    tasks = {name: [task(name, longest)] for name in sorted(missing)}  # as results files hold them
+    for batch in answers(executor, _draw, [tasks[name] for name in missing], lost=_worker_died):
         drawn |= batch
         if progress:
             progress(len(drawn), len(wanted))
@@ -147,14 +148,12 @@ def _in_order(methods: Sequence[Method]) -> list[str]:
 
     Where these have a ranking of their own, such as by their strongest false alarm, they alternate with the others.
     """
-    sign = image_headline(methods[0].result.rules.metrics()).direction
-    worst: dict[str, float] = {}
-    for method in methods:
-        for name in method.result.counts:
-            value = sign * method.values[name] if name in method.values else math.inf
-            worst[name] = min(worst.get(name, math.inf), value)
+    names, values = values_by_image(methods)
+    ranked = image_headline(methods[0].result.rules.metrics()).direction * values
+    worst = np.where(np.isnan(ranked), np.inf, ranked).min(axis=0)
     beside = _highest(methods)
-    others = sorted(worst.keys() - set(beside), key=lambda name: (worst[name], name))
+    apart = set(beside)
+    others = [names[k] for k in np.argsort(worst, kind="stable").tolist() if names[k] not in apart]
     return [name for pair in zip_longest(others, beside) for name in pair if name is not None]
 
 
@@ -249,25 +248,30 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
     competing = [method for method in methods if competes(method.result.rules)] or list(methods)
     metric, title = image_headline(methods[0].result.rules.metrics()), _ranking_title(methods[0])
-    values = {
-        name: [method.values[name] for method in competing if name in method.values]
-        for name in sorted({name for method in competing for name in method.values})
+    names, values = values_by_image(competing)
+    known = np.flatnonzero(~np.isnan(values).all(axis=0))
+    of_each = [[value for value in column if not math.isnan(value)] for column in values[:, known].T.tolist()]
+    mean = np.array([math.fsum(some) / len(some) for some in of_each])
+    spread = np.array([max(some) - min(some) for some in of_each])
+    by_mean = np.argsort(metric.direction * mean, kind="stable")
+    by_spread = np.argsort(-spread, kind="stable")
+    off = np.abs(2 * np.arange(by_mean.size) + 1 - by_mean.size)
+    wanted = {
+        "Worst": by_mean,
+        "Widest disagreement": by_spread[: np.count_nonzero(spread)],
+        "Median": by_mean[np.argsort(off, kind="stable")],
+        "Best": by_mean[::-1],
     }
-    mean = {name: math.fsum(known) / len(known) for name, known in values.items()}
-    spread = {name: max(known) - min(known) for name, known in values.items()}
-    by_mean = sorted(mean, key=lambda name: (metric.direction * mean[name], name))
-    apart = sorted(filter(spread.get, spread), key=lambda name: (-spread[name], name))
-    off = {name: abs(2 * k + 1 - len(by_mean)) for k, name in enumerate(by_mean)}
-    from_middle = sorted(by_mean, key=lambda name: off[name])
-    wanted = {"Worst": by_mean, "Widest disagreement": apart, "Median": from_middle, "Best": by_mean[::-1]}
     rows: dict[str, Row] = {}
     for reason, order in wanted.items():
-        name = next((name for name in order if name not in rows), None)
-        if name is not None:
-            rows[name] = Row(reason, name, _said(title, values[name], reason))
-    for name in [name for name in _highest(competing) if name not in values][:1]:
-        known = [method.beside[name] for method in competing if name in method.beside]
-        rows[name] = Row("Nothing to find", name, _said("highest score", known, ""))
+        k = next((k for k in order if names[known[k]] not in rows), None)
+        if k is not None:
+            name = names[known[k]]
+            rows[name] = Row(reason, name, _said(title, of_each[k], reason))
+    ranked = {names[k] for k in known}
+    for name in [name for name in _highest(competing) if name not in ranked][:1]:
+        beside = [method.beside[name] for method in competing if name in method.beside]
+        rows[name] = Row("Nothing to find", name, _said("highest score", beside, ""))
     return tuple(rows.values())
 
 

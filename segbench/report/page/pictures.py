@@ -79,7 +79,7 @@ class Task:
 def with_one_image(result: Result, name: str) -> Result:
     """Give a result of that image alone."""
     digests = {name: result.digests[name]} if name in result.digests else {}
-    return replace(result, counts={name: result.counts[name]}, digests=digests, failed={}, kept=None)
+    return replace(result, counts={name: result.counts[name]}, digests=digests, failed={}, image_notes={}, kept=None)
 
 
 def draw(task: Task) -> tuple[str, dict[str, Any]]:

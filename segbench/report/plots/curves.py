@@ -180,7 +180,7 @@ def _has_band(method: Method) -> bool:
 
 
 def _band(method: Method, space: Space, level: float, replicates: int, seed: int) -> Area:
-    band = curve_band(method.result.table, space=space, level=level, replicates=replicates, seed=seed)
+    band = curve_band(method.result.measured, space=space, level=level, replicates=replicates, seed=seed)
     known = np.isfinite(band.low) & np.isfinite(band.high)
     return Area(band.at[known], band.low[known], band.high[known])
 

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
+import numpy as np
+
 from segbench.aggregator.result import Result, as_results, names_of
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import AddedUp, Pictured, competes
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
@@ -53,17 +56,26 @@ class Method:
     def beside(self) -> dict[str, float]:
         """What ranks the other images, see `Pictured.ranked_beside`."""
         pictured = self.result.rules.capability(Pictured)
-        found = self._of_images(pictured.ranked_beside) if pictured else {}
+        if pictured is None or not pictured.ranked_beside:
+            return {}
+        found = self._of_images(pictured.ranked_beside)
         return {name: value for name, value in found.items() if name not in self.values}
 
     def _of_images(self, key: str) -> dict[str, float]:
-        found = {name: float(one.get(key, math.nan)) for name, one in self.result.per_image.items()}
-        return {name: value for name, value in found.items() if not math.isnan(value)}
+        values = self.result.per_image.column(key).tolist()
+        return {name: value for name, value in zip(self.result.counts, values, strict=True) if not math.isnan(value)}
 
     def interval(self, key: str) -> tuple[float, float]:
         """Give the interval of a metric; nan where there is none."""
         known = {} if self.intervals is None else self.intervals
         return known.get(key, (math.nan, math.nan))
+
+
+def values_by_image(methods: Sequence[Method]) -> tuple[list[str], FloatArray]:
+    """Give all images, sorted, and what ranks them for each method, shape (methods, images); nan where undefined."""
+    names = sorted(set().union(*(method.result.counts for method in methods)))
+    values = [[method.values.get(name, math.nan) for name in names] for method in methods]
+    return names, np.array(values, np.float64).reshape(len(methods), len(names))
 
 
 @dataclass(frozen=True)

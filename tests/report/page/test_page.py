@@ -83,6 +83,17 @@ class TestTables:
         expected = {(name, r.method): r.per_image[name]["f"] for r in results for name in r.per_image}
         assert {(name, method): float(figure) for name, method, figure in rows} == expected
 
+    def test_a_page_of_many_images_stays_small_and_says_what_it_leaves_out(self, tmp_path):
+        images = {f"im{k:05}": ScoreCounts([2, 1], [k % 90, 90 - k % 90], [k % 7, 300]) for k in range(4001)}
+        results = [Result(name, "pixels", {}, "protocol:pixels|data:0", images) for name in ("one", "other")]
+        path = write_page(tmp_path, results, replicates=20, most_panels=0)
+        page = path.read_text()
+        assert page.count("<tr data-method=") == 3000
+        assert "5002 better rows are left out; segbench show --per-image --format csv writes all." in page
+        assert "of more than 2000 images, a line from the lowest to the highest replaces the dots" in page
+        assert 'class="image"' not in page
+        assert path.stat().st_size < 2_500_000
+
     def test_intervals_stand_below_figures_unless_none_are_wanted(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1})
         result = evaluate(gt, one)
