@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from os import PathLike
@@ -17,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from segbench.aggregator.assembling import finish
-from segbench.aggregator.batches import Batch, CountOn, Name, as_batch, as_name, as_planes
+from segbench.aggregator.batches import BATCH_HINT, Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature
 from segbench.aggregator.result import Result
@@ -29,6 +30,7 @@ from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, without_detail
 from segbench.core.scores import Pool, ScoreCounts
+from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
@@ -38,7 +40,18 @@ Repeated = Literal["refuse", "add", "once"]
 Packed = Mapping[Facts, bytes]
 """Packed counts of one image by the facts they rest on; empty where they stay in the results file."""
 
-Arrays = Mapping[Any, Any] | Iterable[Any]
+
+class DataSet(typing.Protocol):
+    """Images by their places, such as a PyTorch data set."""
+
+    def __len__(self) -> int:
+        """Give the number of images."""
+
+    def __getitem__(self, place: int, /) -> Any:  # noqa: ANN401  `Arrays` says of what
+        """Give an image."""
+
+
+Arrays = Mapping[Any, Any] | Iterable[Any] | DataSet
 """Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
 
 _EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image"
@@ -156,13 +169,14 @@ class Accumulator:
             support in the host's memory; with or without gradient, contiguous or not. Numbers are read as in files:
             uint8 and uint16 scores are levels, wider integers are divided by their type's maximum, floats are
             scores as they are (float16 and bfloat16 are widened, which changes none).
-            Of `Pixels` any shape, the same for both, and one ground truth per image. Of `Labels` and `Classes` label
-            maps (B, H, W) beside scores (B, C, H, W) of the classes, or of `Labels` beside predicted label maps
-            (B, H, W); without B for a single image. Of other protocols each image (H, W) or (1, H, W); of `Boundaries`
-            and `Regions` `labels` may be a list of such where there are several annotators. Pixels that a NumPy array
-            masks are counted as ignored; of `Boundaries` and `Regions` they are refused.
+            Of `Pixels` any shape, the same for both, and one ground truth per image; of three axes or more it is a
+            volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
+            classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
+            protocols each image (H, W) or (1, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where
+            there are several annotators. Pixels that a NumPy array masks are counted as ignored, as those outside
+            `valid` are; such a list may mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
-            False where a pixel is left out; it counts as ignored. Not for `Boundaries`.
+            False where a pixel is left out; it counts as ignored. Not for `Boundaries` and `Saliency`.
         name : str or int, optional
             The arrays are one image of that name.
         names : sequence of str or int, optional
@@ -189,10 +203,10 @@ class Accumulator:
             batch = as_batch(labels, scores, valid, count_on)
         elif name is None and names is None:
             raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
-        elif valid is not None and reads.without_field:
-            raise ArgumentError(f"valid: {reads.without_field}")
         else:
             batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
+            if batch.valid is not None and reads.without_field:
+                raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
         notes = dict.fromkeys(batch.notes if reads.levels else ())
         named: list[tuple[str, Packed]] = []
         unnamed: list[Counted] = []
@@ -208,7 +222,7 @@ class Accumulator:
             notes |= dict.fromkeys(map(without_detail, unnamed[0].notes))
         for image, part in images:
             counted = self._count(part, f" of {image!r}")
-            notes |= dict.fromkeys(map(without_detail, counted.notes))
+            notes |= dict.fromkeys(map(without_detail, (*counted.notes, *part.note_on_axes * reads.pixelwise)))
             named.append((image, {counted.facts: encode(counted.counts)}))
         self._add(named, unnamed, notes)
 
@@ -467,8 +481,11 @@ def evaluate_arrays(
     images: Arrays, protocol: Protocol, *, method: str | None, progress: Callable[[int, int], None] | None
 ) -> Result:
     """Count images given as arrays, see `segbench.evaluate`."""
+    given = images
     if not isinstance(images, Iterable):
-        raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
+        if not isinstance(images, Sized) or not hasattr(images, "__getitem__"):
+            raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
+        images = map(images.__getitem__, range(len(images)))
     accumulator = Accumulator(protocol, method="arrays" if method is None else method)
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
@@ -478,9 +495,13 @@ def evaluate_arrays(
             accumulator.update(*arrays, name=name)
         except ArgumentError as error:
             raise ArgumentError(f"image {name!r}: {error}") from error
+        shape = tuple(getattr(arrays[0], "shape", ()))
+        if protocol.reads.pixelwise and not isinstance(images, Mapping) and len(squeezed(shape)) > 2:
+            what = f"image {name} has shape {shape}, which may be a batch or a volume"
+            raise ArgumentError(f"{what}; {BATCH_HINT}; give volumes by their names, {{name: (labels, scores)}}")
         done += 1
         if progress:
-            progress(done, len(images) if isinstance(images, Sized) else done)
+            progress(done, len(given) if isinstance(given, Sized) else done)
     if not done:
         raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
     return accumulator.compute()

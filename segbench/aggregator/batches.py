@@ -12,14 +12,16 @@ from typing import Any, Literal, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import as_array, split_mask
+from segbench.core.arrays import as_array, split_mask, without_hidden
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.numbers import many
+from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
+BATCH_HINT = "give the images of a batch one by one, or in Accumulator.update with names=, one for each"
 _OTHERWISE = {
     "labels": "several annotators are for count_pixels",
     "scores": "a map for each class is for Labels(classes=...) or Classes(labels=...)",
@@ -40,6 +42,12 @@ class Batch:
         """The note on soft maps of this type: wide integers, perhaps class numbers, are read as levels."""
         name = str(self.scores.dtype).removeprefix("torch.")
         return note_on_levels(np.dtype(name), scalable=False) if "int" in name else ()
+
+    @property
+    def note_on_axes(self) -> tuple[str, ...]:
+        """The note on an image that may be a batch."""
+        axes = len(squeezed(tuple(self.scores.shape)))
+        return (f"arrays of {axes} axes: each counts as one image, a volume; {BATCH_HINT}",) if axes > 2 else ()
 
     def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
         """Go through the images along the first axis."""
@@ -74,11 +82,22 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -
 
 def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
     """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images."""
+    counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
     if isinstance(labels, (list, tuple)):
         truths: Any = tuple(map(_annotator, labels)) if one_image else [_annotators(part) for part in labels]
     else:
+        (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
         truths = _plane(on_host(labels, "labels"), one_image=one_image)
-    counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
+        if truths.ndim != 3 - one_image:
+            hint = BATCH_HINT if one_image else "labels come first, then scores; of one-hot labels give their argmax"
+            expected = "(height, width) for one image" if one_image else "(images, height, width)"
+            raise ArgumentError(f"labels have shape {truths.shape}, expected {expected}; {hint}")
+        if counted is not None:
+            _check_valid(counted, truths.shape)
+        hidden = [None if mask is None else _plane(mask, one_image=one_image) for mask in (unlabelled, unscored)]
+        if any(mask is not None and mask.shape != truths.shape for mask in hidden):
+            raise ArgumentError("scores is a stack that masks values; leave pixels out with valid")
+        counted = without_hidden(counted, *hidden)
     stack = _plane(scores.detach(), one_image=one_image) if _on_device(scores, count_on) else None
     if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
         stack = _plane(on_host(scores, "scores"), one_image=one_image)
@@ -156,11 +175,13 @@ def _check_shapes(batch: Batch) -> None:
         hint = _further_axis(labels, scores) or "nothing is resized"
         raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
     if batch.valid is not None:
-        boolean = str(batch.valid.dtype) in ("bool", "torch.bool")
-        if tuple(batch.valid.shape) != labels or not boolean:
-            raise ArgumentError(
-                f"valid has shape {tuple(batch.valid.shape)} and dtype {batch.valid.dtype}, expected {labels} and bool"
-            )
+        _check_valid(batch.valid, labels)
+
+
+def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  an array or a tensor
+    found = tuple(valid.shape)
+    if found != shape or str(valid.dtype) not in ("bool", "torch.bool"):
+        raise ArgumentError(f"valid has shape {found} and dtype {valid.dtype}, expected {shape} and bool")
 
 
 def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...]) -> str:

@@ -71,8 +71,9 @@ def evaluate(
         ``.tar`` or ``.tar.gz`` archive, or a folder of such, is read as a folder. `prediction` is None for
         `Annotators`, who are compared with each other.
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
-        pairs, which get the names ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays
-        are read as by `Accumulator.update`. Of the other arguments only `protocol`, `method` and `progress` go
+        pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
+        ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
+        none may be a batch or a volume. Of the other arguments only `protocol`, `method` and `progress` go
         with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default

@@ -74,8 +74,8 @@ def listed(problems: Sequence[str]) -> str:
 
 
 def size(shape: tuple[int, ...]) -> str:
-    """Give height and width in words."""
-    return f"{shape[0]} x {shape[1]} (height x width)"
+    """Give height and width in words, of an array of other axes its extents."""
+    return " x ".join(map(str, shape)) + " (height x width)" * (len(shape) == 2)
 
 
 class Source(Protocol):

@@ -187,7 +187,7 @@ class ClassMaps(LabelMaps):
             raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
 
 
-MASKS = OneMap(name="masks", pixelwise=True, expected=Expected(one_annotator=True, scores=ExpectedScores()))
+MASKS = OneMap(name="masks", expected=Expected(one_annotator=True, scores=ExpectedScores()))
 BOUNDARIES = Boundaries(
     name="boundaries",
     part_noted=False,

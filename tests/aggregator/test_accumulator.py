@@ -357,6 +357,28 @@ class TestWhatIsRefused:
         with pytest.raises(DataError, match="nothing was added"):
             accumulator.compute()
 
+    @pytest.mark.parametrize(
+        "protocol",
+        ["labels", "boundaries", "regions", "saliency", "contours", "anomalies", "objects", "centerlines"],
+    )
+    def test_batches_as_one_image(self, protocol):
+        batch = np.stack([np.eye(8, dtype=np.uint8)] * 2) * 255
+        for labels in (batch, batch[0, 0]):
+            with pytest.raises(ArgumentError, match=r"expected \(height, width\) for one image; .* names="):
+                Accumulator(protocol).update(labels, labels, name="a")
+
+    @pytest.mark.parametrize("protocol", ["saliency", "anomalies"])
+    def test_several_maps_for_one_ground_truth(self, protocol):
+        truth = np.eye(8, dtype=np.uint8) * 255
+        with pytest.raises(DataError, match="2 x 8 x 8, expected 8 x 8"):
+            Accumulator(protocol).update(truth, np.stack([truth] * 2), name="a")
+
+    def test_valid_that_does_not_fit_an_image(self):
+        mask = np.eye(8, dtype=bool)
+        for valid in (mask[:3], mask.astype(np.uint8)):
+            with pytest.raises(ArgumentError, match=r"valid has shape .*, expected \(8, 8\) and bool"):
+                Accumulator("labels").update(mask, mask, valid, name="a")
+
     def test_no_axis_of_images(self):
         with pytest.raises(ArgumentError, match="1 name for 0 images"):
             Accumulator().update(1, 0.5, names=["a"])
@@ -390,6 +412,23 @@ class TestWhatIsRefused:
 
 
 class TestSettings:
+    @pytest.mark.parametrize("protocol", ["labels", "contours", "anomalies", "centerlines", "regions"])
+    def test_masked_pixels_are_left_out_as_those_outside_valid(self, protocol):
+        mask = np.eye(8, dtype=bool)
+        truth, predicted = mask | mask.T[::-1], mask.copy()
+        predicted[2:4, 5] = True
+        masked, valid = Accumulator(protocol), Accumulator(protocol)
+        masked.update(np.ma.masked_array(truth, mask[::-1]), predicted, name="a")
+        valid.update(truth, predicted, ~mask[::-1], name="a")
+        assert masked.compute().counts["a"] == valid.compute().counts["a"]
+
+    def test_saliency_maps_of_one_channel(self):
+        truth, scores = np.eye(8) * 255, np.random.default_rng(0).random((8, 8))
+        batch, one = Accumulator("saliency"), Accumulator("saliency")
+        batch.update(truth[None, None], scores[None, None], names=["a"])
+        one.update(truth, scores, name="a")
+        assert batch.compute().summary == one.compute().summary
+
     def test_void_and_valid_are_ignored(self):
         accumulator = Accumulator(Pixels(void=(255,)))
         valid = np.array([[True, True, False]])

@@ -42,6 +42,39 @@ def test_a_third_array_leaves_pixels_out():
     assert evaluate([(labels, scores, valid)]).counts["0"].ignored == 4
 
 
+class Indexed:
+    """What PyTorch calls a map-style data set: without an end that iteration would find."""
+
+    def __len__(self):
+        return len(PAPERS)
+
+    def __getitem__(self, place):
+        return list(PAPERS.values())[place % len(PAPERS)]
+
+
+def test_a_data_set_with_an_index_is_gone_through():
+    told = []
+    result = evaluate(Indexed(), progress=lambda *done: told.append(done))
+    assert result.summary == evaluate(PAPERS).summary
+    assert told == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("protocol", ["pixels", "labels"])
+def test_batches_are_not_taken_for_images(protocol):
+    batch = (np.stack([FIRST_TRUTH] * 2), np.stack([FIRST_TRUTH > 0] * 2))
+    with pytest.raises(ArgumentError, match=r"image 0.* shape \(2, .* with names="):
+        evaluate([batch], protocol=protocol)
+    one = evaluate([tuple(part[:1] for part in batch)], protocol=protocol)  # as batches of one are
+    assert (len(one.counts), one.notes) == (1, ())
+
+
+def test_a_named_volume_counts_as_one_image_and_it_is_said():
+    result = evaluate({"scan": (np.stack([FIRST_TRUTH] * 2), np.stack([FIRST_SCORES] * 2))})
+    assert list(result.counts) == ["scan"]
+    (note,) = result.notes
+    assert note.startswith("arrays of 3 axes: each counts as one image, a volume")
+
+
 def test_progress_is_told():
     told = []
     evaluate(PAPERS, progress=lambda done, total: told.append((done, total)))

@@ -22,6 +22,7 @@ from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
+from segbench.loaders.repairs import require_same_size
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import (
     ANY_DEFECTS,
@@ -104,7 +105,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     """
 
     name: ClassVar[str] = "anomalies"
-    reads: ClassVar[Reading] = replace(MASKS, name="anomalies", pixelwise=False)
+    reads: ClassVar[Reading] = replace(MASKS, name="anomalies")
     counts = counts_in("segbench.protocols.anomalies.counts", "AnomalyCounts")
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "found",
@@ -209,6 +210,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
 
         anomalous, valid = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
+        require_same_size([(sample.truth_file, anomalous.shape), (file, prediction.shape)])
         score: Any = self.image_score
         if self.image_scores:
             known = {name.replace("\\", "/"): one for name, one in self.image_scores}

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _NO_VOLUMES = "centerlines are compared in two dimensions: save one image per slice"
 _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary has the centerlines of no object
-_SOFT_MAPS = replace(_MASKS, pixelwise=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +105,6 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         settle_mask(self)
         if self.thresholds is not None:
             set_fields(self, thresholds=number_or_list(self.thresholds))
-        if self._soft:
-            set_fields(self, reads=_SOFT_MAPS)
         set_fields(self, void=void_labels(self.void))
 
     @property

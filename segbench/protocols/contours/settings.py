@@ -49,7 +49,6 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
-_SOFT_MAPS = replace(MASKS, pixelwise=False)
 
 
 def _read_number(text: str) -> Any:
@@ -158,7 +157,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
         settle_mask(self)
         if self.at is not None:
-            set_fields(self, reads=_SOFT_MAPS)
+            set_fields(self, reads=MASKS)
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))

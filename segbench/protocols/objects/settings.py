@@ -189,7 +189,7 @@ class Objects(
         for name in ("min_true", "min_predicted"):
             set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
         if self.at is not None:
-            set_fields(self, reads=replace(MASKS, pixelwise=False))
+            set_fields(self, reads=MASKS)
 
     def _settle_classes(self) -> None:
         if self.divisor is None:

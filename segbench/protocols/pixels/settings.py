@@ -100,7 +100,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
     """
 
     name: ClassVar[str] = "pixels"
-    reads: ClassVar[Reading] = MASKS
+    reads: ClassVar[Reading] = replace(MASKS, pixelwise=True)
     counts = counts_in("segbench.core.scores", "ScoreCounts")
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."

@@ -17,6 +17,7 @@ from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
+from segbench.loaders.repairs import require_same_size
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.label_rules import LabelRule, Positive, perhaps_swapped, rule_option, rule_text
 from segbench.protocols.states import State, states_of_labels
@@ -132,6 +133,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
 
         labels = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
+        require_same_size([(sample.truth_file, labels.shape), (file, prediction.shape)])
         counts = count_map(file, labels, prediction, stretch=self.stretch)
         rule, truth = MaskRule.parse(self.positive), sample.ground_truths[0]
         return Counted(counts, notes=(*rule.note(truth, labels), *rule.notes(truth, labels, None, None)))
