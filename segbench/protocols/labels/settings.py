@@ -60,8 +60,8 @@ class Labels(
         classes, unless it is one of them, and none with masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
-        values, and the larger is positive. A bound (``">=128"``) holds for predictions, too, unless they hold 0 and 1
-        alone, or `predicted_positive` says otherwise.
+        values, and the larger is positive. A bound at half of a scale (``">=128"``) also cuts predictions of more than
+        two values, unless `predicted_positive` says otherwise; beside other bounds these are refused.
     predicted_positive : str, float or sequence of float, optional
         Of masks: which values of the predictions are positive, as stored: ``">=128"`` for 8-bit probabilities,
         ``">=0.5"`` for floats. None: 0 is negative and the only other value positive. Arrays of type bool are taken as
