@@ -374,6 +374,18 @@ def settled_positive(
     raise DataError("ground truth", what, hint)
 
 
+def require_two_classes(facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str) -> None:
+    """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do."""
+    held = {value for values in facts.values() for value in values}
+    classes, left_out = held.intersection(labels), sorted(held.difference(labels))
+    if len(labels) < 2 or len(classes) != 1 or not left_out:
+        return
+    what = f"class {_listed([*classes])} alone has pixels in {where}, and void leaves out {_listed(left_out)}"
+    other = next(label for label in labels if label not in classes)
+    remap = format_setting("gt_map", f"{left_out[-1]:g}={other}")
+    raise DataError("ground truth", what, f"for masks leave out {format_setting('classes')}; or count it: {remap}")
+
+
 def _left_out(by: str) -> str:
     """Say that options may have left out all other values; nothing where none did."""
     return f"perhaps {by} left out every other value; give another, or none" if by else ""
