@@ -19,6 +19,7 @@ from segbench.core.sample import Form, Maps, Reading, Sample
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from segbench.loaders.pairing import SampleFiles
@@ -300,7 +301,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if files.field is not None:
         mask = _decode(contents[files.field], files.field, "field")
         notes |= dict.fromkeys(f"field: {note}" for note in mask.notes)
-        field = mask.array != 0
+        field = _inside(mask.array, shown(files.field))
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
     if form == "ucm2":
@@ -325,6 +326,20 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         without_truth=not files.ground_truths,
         about=(about, predicted.about),
     )
+
+
+def _inside(mask: NDArray[Any], file: str) -> NDArray[np.bool_]:
+    """Mark the field of view by a mask of 0 and one other value; a mask of one value is all inside, or all outside."""
+    import numpy as np
+
+    from segbench.core.arrays import distinct
+
+    values = distinct(mask)
+    if np.count_nonzero(values) > 1:
+        what = f"holds {values.size} distinct values, from {values[0]:g} to {values[-1]:g}"
+        hint = "save it without loss (PNG) as 0, outside, and 255, inside"
+        raise DataError(file, f"{what}, expected a field of view of 0 and one other value", hint)
+    return mask != 0
 
 
 def decode_truth(files: SampleFiles) -> NDArray[Any] | None:

@@ -48,6 +48,7 @@ _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": ope
 _OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
+_MIDDLES = (0.5, 127, 127.5, 128, 32767, 32767.5, 32768)
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
 BOTH_SIDES = "give ground truth that shows what is to be found, and what is not"
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
@@ -77,6 +78,11 @@ class LabelRule:
     def __str__(self) -> str:
         """Give the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
+
+    @property
+    def at_half(self) -> bool:
+        """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
+        return self.comparison != "=" and self.values[0] in _MIDDLES
 
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
@@ -371,6 +377,18 @@ def settled_positive(
         hint = f"{name}; or {BOTH_SIDES}" if part else f"{BOTH_SIDES}; {of_part} {name}"
     what = f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}"
     raise DataError("ground truth", what, hint)
+
+
+def require_two_classes(facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str) -> None:
+    """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do."""
+    held = {value for values in facts.values() for value in values}
+    classes, left_out = held.intersection(labels), sorted(held.difference(labels))
+    if len(labels) < 2 or len(classes) != 1 or not left_out:
+        return
+    what = f"class {_listed([*classes])} alone has pixels in {where}, and void leaves out {_listed(left_out)}"
+    other = next(label for label in labels if label not in classes)
+    remap = format_setting("gt_map", f"{left_out[-1]:g}={other}")
+    raise DataError("ground truth", what, f"for masks leave out {format_setting('classes')}; or count it: {remap}")
 
 
 def _left_out(by: str) -> str:

@@ -186,5 +186,5 @@ def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **a
     if why_not := getattr(protocol, "why_not_arrays", ""):
         raise ArgumentError(why_not)
     counted = protocol.count(image_of(ground_truth, prediction, valid, **advice))
-    settled(protocol, {"prediction": counted.facts})
+    settled(protocol, {"prediction": counted.facts}, part=True)
     return counted.counts

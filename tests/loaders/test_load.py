@@ -184,6 +184,25 @@ def test_sizes_that_differ(files, shape, looks):
         assert caught.value.path.endswith("b.png")
 
 
+@pytest.mark.parametrize(
+    ("levels", "name", "image_format"),
+    [((0, 255), "a.jpg", "JPEG"), ((10, 255), "a.png", "PNG")],
+    ids=["grey levels of JPEG", "nothing is 0"],
+)
+def test_a_field_that_leaves_open_what_is_outside_is_refused(files, levels, name, image_format):
+    truth = ("a.png", pillow(MASK, "PNG"))
+    field = np.where(GREY8 > 30, *levels[::-1]).astype(np.uint8)
+    with pytest.raises(DataError, match=r"field.*distinct values, from .* expected .*as 0, outside, and 255"):
+        load(files([truth], truth, (name, pillow(field, image_format))), MASKS)
+
+
+@pytest.mark.parametrize("level", [0, 9])
+def test_a_field_of_one_value_is_all_outside_or_all_inside(files, level):
+    truth = ("a.png", pillow(MASK, "PNG"))
+    field = np.full(MASK.shape, level, np.uint8)
+    assert (load(files([truth], truth, ("a.png", pillow(field, "PNG"))), MASKS).field == (level > 0)).all()
+
+
 def test_a_bad_file_is_named(files):
     good = ("a.png", pillow(MASK, "PNG"))
     for given, bad in [

@@ -323,6 +323,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         from segbench.loaders.pairing import natural
         from segbench.protocols.contours.metrics import sequence_of
 
+        if self._of_classes:
+            return self._labels.settle(facts, complete=complete, part=part)
         if self._kind != _OBJECTS:
             return super().settle(facts, complete=complete)
         objects: dict[str, float] = {}
@@ -355,13 +357,12 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
         places = self._places(sample)
         counts = count_masks(*places, classes=self._kind, surface=str(self.surface))
-        facts: Facts = ()
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
-            facts = (float(held[0] + _OBJECTS_AT_MOST * held[1]),)  # facts are sets
+            return Counted(counts, (float(held[0] + _OBJECTS_AT_MOST * held[1]),))  # facts are sets
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        return Counted(counts, facts)
+        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]))
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings

@@ -190,9 +190,10 @@ def masks_in(
     if labels.dtype == np.bool_:
         found_positive = labels
     elif predicted_positive is not None:
-        found_positive = _by_rule(predicted, rules.LabelRule.parse(predicted_positive), "predicted_positive")
-    elif rule is not None and rule.comparison != "=" and not ((labels == 0) | (labels == 1)).all():
-        found_positive = _by_rule(predicted, rule, "positive")
+        of_predictions = rules.LabelRule.parse(predicted_positive)
+        found_positive = _by_rule(predicted, of_predictions, "predicted_positive", is_positive)
+    elif rule is not None and rule.at_half and not ((labels == 0) | (labels == 1)).all():
+        found_positive = _by_rule(predicted, rule, "positive", is_positive)
     else:
         found_positive = _two_valued(truth, predicted)
     return Masks(
@@ -207,17 +208,28 @@ def _advice_on_values(values: Sequence[float], order: str = "") -> str:
     return f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
 
 
-def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str) -> BoolArray:
+def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolArray) -> BoolArray:
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
-    highest = float(labels.max(initial=0))
-    shares = labels.dtype.kind == "f" and highest <= 1
-    bound = rule.values[0]
-    of_another = rule.comparison != "=" and (bound > 1 if shares else 0 < bound < 1 < highest)
-    if of_another and highest > 0 and labels.min() >= 0:  # blank maps are of every scale, logits of none
-        what = f"holds values up to {highest:g}, and {format_setting(name, str(rule))} is on another scale"
-        raise DataError(predicted.file, what, _cut_predictions(labels))
+    if rule.comparison != "=" and _on_another_scale(labels, rule.values[0], truth):
+        what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
+        hint = f"{_cut_predictions(labels)}; one rule holds for all predictions: save them on one scale"
+        raise DataError(predicted.file, what, hint)
     return rule.positive(labels)
+
+
+def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:
+    """Return whether a bound is for shares, or levels of 8 or 16 bits, and a predicted map holds others of these."""
+    highest = float(labels.max(initial=0))
+    if highest <= 0 or labels.min() < 0:  # blank maps are of every scale, logits of none
+        return False
+    if labels.dtype.kind == "f" and highest <= 1:
+        return bound > 1
+    if highest == 1:
+        # Soft maps of an image where all but nothing is found may end at level 1; masks mark about what is there.
+        return bound > 1 and 0 < int(np.count_nonzero(truth)) <= 2 * int(np.count_nonzero(labels))
+    of_levels = labels.dtype.kind != "f" and 1 < bound <= 255 < highest
+    return 0 < bound < 1 or of_levels or (labels.dtype == np.uint8 and bound > 255)
 
 
 def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from segbench.core.arrays import FloatArray
+    from segbench.core.arrays import FloatArray, IntArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.inputs import LabelMaps, Masks
@@ -60,8 +60,8 @@ class Labels(
         classes, unless it is one of them, and none with masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
-        values, and the larger is positive. A bound (``">=128"``) holds for predictions, too, unless they hold 0 and 1
-        alone, or `predicted_positive` says otherwise.
+        values, and the larger is positive. A bound at half of a scale (``">=128"``) also cuts predictions of more than
+        two values, unless `predicted_positive` says otherwise; beside other bounds these are refused.
     predicted_positive : str, float or sequence of float, optional
         Of masks: which values of the predictions are positive, as stored: ``">=128"`` for 8-bit probabilities,
         ``">=0.5"`` for floats. None: 0 is negative and the only other value positive. Arrays of type bool are taken as
@@ -229,9 +229,9 @@ class Labels(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
-        if self.positive is not None:
-            if complete and not part:
-                rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=excluded_by)
+        if complete and not part:
+            self.require_both_sides(facts, left_out_by=excluded_by)
+        if self.positive is not None or not self.masks:
             return {}
         return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
 
@@ -255,7 +255,16 @@ class Labels(
         found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
         matrix, ignored = count_maps(found.maps, labels=self._labels, void=void, valid=found.valid)
-        return Counted(LabelCounts(self.classes_text, matrix, ignored), found.facts, found.notes)
+        facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, found.notes)
+
+    def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
+        """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
+        found = [label for label, number in zip(self._labels, pixels, strict=True) if number][:2]
+        if len(found) < 2:
+            truth = self._maps(sample).truth.remapped().labels
+            found += [label for label in self.void or () if (truth == label).any()]
+        return tuple(map(float, found))
 
     def predicted_outside(self, sample: Sample) -> list[float]:
         from segbench.core.arrays import distinct
@@ -266,10 +275,14 @@ class Labels(
         """Give the remapping of predictions that are off by one; empty where they are not."""
         return self.table(images).missing_pred_map
 
-    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
-        """Refuse a rule for masks under which nothing is positive, or nothing negative."""
-        if self.positive is not None:
-            rules.LabelRule.parse(self.positive).require_both_sides(facts, where=where)
+    def require_both_sides(
+        self, facts: Mapping[str, Facts], where: str = "the whole set", *, left_out_by: str = ""
+    ) -> None:
+        """Refuse masks without a positive, or negative, pixel by the rule, and label maps of one class beside void."""
+        if not self.masks:
+            rules.require_two_classes(facts, self._labels, where)
+        elif self.positive is not None:
+            rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=left_out_by, where=where)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
@@ -442,5 +455,5 @@ def count_labels(
         gt_map=gt_map, pred_map=pred_map,
     )  # fmt: skip
     found = protocol.count(image_of(ground_truth, prediction, valid, maps=True))
-    alone = positive is None and len(found.facts) == 1 and found.facts[0] != 0
+    alone = protocol.masks and positive is None and len(found.facts) == 1 and found.facts[0] != 0
     return _swapped(found.counts) if alone else found.counts

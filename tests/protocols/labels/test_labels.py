@@ -1,6 +1,7 @@
 """Label maps and hard masks: confusion matrices and their metrics."""
 
 import math
+import re
 import warnings
 from fractions import Fraction
 from itertools import product
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import write_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -715,3 +717,39 @@ def test_means_of_positives_say_how_many_images_they_leave_out():
     pairs = {"a": (mask, mask), "b": (blank, mask), "c": (mask, mask), "d": (blank, blank), "e": (mask, blank)}
     notes = segbench.evaluate(pairs, protocol=segbench.Labels()).summary.notes
     assert any(note.endswith("without positive pixels: 2 of 5 images") for note in notes)
+
+
+class TestMasksCountedAsClasses:
+    """Of masks of 0 and 255, the default void leaves out all that is to be found."""
+
+    MASK = np.eye(8, dtype=np.uint8) * 255
+    REFUSED = "class 0 alone has pixels in .*, and void leaves out 255; for masks leave out .*; or count it: "
+
+    @pytest.fixture
+    def places(self, tmp_path):
+        return [write_folder(tmp_path / name, {"a.npy": self.MASK, "b.npy": self.MASK.T}) for name in ("gt", "pred")]
+
+    @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
+    def test_files(self, protocol, places):
+        with pytest.raises(DataError, match=self.REFUSED + "gt_map='255=1'"):
+            segbench.evaluate(*places, protocol(classes=2))
+        assert segbench.evaluate(*places, protocol(classes=2, gt_map={255: 1}, pred_map={255: 1})).counts
+        one = segbench.evaluate(*places, protocol(classes=2), images=["a"])
+        assert one.counts, "a part of a set may lack a class"
+
+    @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
+    def test_arrays(self, protocol):
+        accumulator = segbench.Accumulator(protocol(classes=2))
+        accumulator.update(self.MASK, self.MASK // 255, name="a")
+        with pytest.raises(DataError, match=self.REFUSED):
+            accumulator.compute()
+        accumulator.update(self.MASK // 255, self.MASK // 255, name="b")
+        assert accumulator.compute().summary, "beside an image of both classes, one may hold a single class and void"
+
+    def test_one_image_may_hold_one_class_and_void(self):
+        for count in (segbench.count_labels, segbench.count_contours):
+            assert count(self.MASK, self.MASK, classes=2)
+
+    def test_check(self, places):
+        findings = {one.key: one for one in segbench.check(*places, Labels(classes=2)).findings}
+        assert re.search(self.REFUSED, f"{findings['no-positives'].message}; {findings['no-positives'].fix}")

@@ -73,6 +73,44 @@ def test_a_bound_on_another_scale_is_refused(segbench, folders, truth, predicted
     assert f"--predicted-positive '{advice}'" in answer.err + answer.out
 
 
+LEVELS = np.rint(SOFT * 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "rule", "advice"),
+    [
+        (LEVELS * np.uint16(257), ">=128", ">=32768"),
+        (LEVELS, ">=32768", ">=128"),
+        (TRUTH, ">=128", ">=0.5"),
+    ],
+    ids=["16 bits", "8 bits", "masks of 0 and 1"],
+)
+def test_a_bound_for_integers_of_another_scale_is_refused(predicted, rule, advice):
+    with pytest.raises(DataError, match=f"on another scale.*predicted_positive='{advice}'.*on one scale"):
+        package.count_labels(TRUTH, predicted, predicted_positive=rule)
+
+
+@pytest.mark.parametrize("truth", [TRUTH, TRUTH * 0], ids=["missed", "nothing to find"])
+def test_a_soft_map_that_is_all_but_0_is_no_mask(truth):
+    dark = np.zeros_like(TRUTH)
+    dark[0, :3] = 1
+    assert package.count_labels(truth, dark, predicted_positive=">=128").matrix[:, 1].sum() == 0
+
+
+def test_16_bit_files_with_any_level_above_0_can_be_masks():
+    numbered = TRUTH * np.uint16(300)
+    assert package.count_labels(TRUTH, numbered, predicted_positive=">=1") == package.count_labels(TRUTH, TRUTH)
+
+
+def test_a_bound_of_the_ground_truth_holds_for_soft_maps_only_at_half_of_their_scale():
+    with pytest.raises(DataError, match="predicted_positive='>=128'"):
+        package.count_labels(TRUTH, LEVELS, positive=">=1")
+    for mask in (TRUTH, TRUTH * 255):
+        assert package.count_labels(TRUTH, mask, positive=">=1") == package.count_labels(TRUTH, TRUTH)
+    cut = package.count_labels(TRUTH, LEVELS >= 128)
+    assert package.count_labels(TRUTH * 255, LEVELS, positive=">=128") == cut
+
+
 @pytest.mark.parametrize(("rule", "side"), [(">=128", "positive"), (">=0", "negative"), ("7", "positive")])
 def test_a_rule_that_leaves_one_side_empty_stops(segbench, folders, rule, side):
     places = folders(TRUTH, TRUTH)
