@@ -88,10 +88,10 @@ def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one
     else:
         (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
         truths = _plane(on_host(labels, "labels"), one_image=one_image)
-        if truths.ndim != 3 - one_image:
-            hint = BATCH_HINT if one_image else "labels come first, then scores; of one-hot labels give their argmax"
-            expected = "(height, width) for one image" if one_image else "(images, height, width)"
-            raise ArgumentError(f"labels have shape {truths.shape}, expected {expected}; {hint}")
+        if one_image and truths.ndim != 2:
+            raise ArgumentError(f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}")
+        if truths.ndim < 3 - one_image:
+            raise ArgumentError(f"labels have shape {truths.shape}, expected (images, height, width)")
         if counted is not None:
             _check_valid(counted, truths.shape)
         hidden = [None if mask is None else _plane(mask, one_image=one_image) for mask in (unlabelled, unscored)]

@@ -22,7 +22,6 @@ from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.loaders.repairs import require_same_size
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import (
     ANY_DEFECTS,
@@ -206,6 +205,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
+        from segbench.loaders.repairs import require_same_size
         from segbench.protocols.anomalies.counting import count_map
 
         anomalous, valid = self._labels(sample)

@@ -17,7 +17,6 @@ from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.loaders.repairs import require_same_size
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.label_rules import LabelRule, Positive, perhaps_swapped, rule_option, rule_text
 from segbench.protocols.states import State, states_of_labels
@@ -129,6 +128,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         return Expected(rule=MaskRule.parse(self.positive), one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
+        from segbench.loaders.repairs import require_same_size
         from segbench.protocols.saliency.counting import count_map
 
         labels = self._labels(sample)
