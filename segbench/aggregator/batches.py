@@ -89,7 +89,9 @@ def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one
         (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
         truths = _plane(on_host(labels, "labels"), one_image=one_image)
         if one_image and truths.ndim != 2:
-            raise ArgumentError(f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}")
+            raise ArgumentError(
+                f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}"
+            )
         if truths.ndim < 3 - one_image:
             raise ArgumentError(f"labels have shape {truths.shape}, expected (images, height, width)")
         if counted is not None:
