@@ -11,7 +11,7 @@ from segbench.checks.probes import Ranking, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import LOGIT, ROUNDING, are_of_shares, how_to_scale
+from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
 from segbench.core.numbers import many, verb
 
 INVERTED_BELOW = 0.4
@@ -178,7 +178,7 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     lowest, highest = min(score.lowest for score in outside), max(score.highest for score in outside)
     whole = all(score.whole for score in outside)
     levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
-    apart = any(0 < score.highest <= 1 for score in floats) and highest > 100
+    apart = are_apart([score.highest for score in floats])
     logits = lowest < LOGIT - ROUNDING and not expected.any_range
     above = are_of_shares(expected.at) and highest > 1 + ROUNDING
     stops = expected.unit_range or (logits and expected.cut and are_of_shares(expected.at))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,27 @@ ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
 
 
+FAR_BEYOND = 100
+"""A score above this, beside maps that end at 1 or below, is of another scale."""
+
 LOGIT = -1.0
 """Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
+
+
+def are_apart(highest: Collection[float]) -> bool:
+    """Return whether the highest scores of some maps are of a scale from 0 to 1, and those of others far beyond."""
+    return any(0 < score <= 1 for score in highest) and max(highest) > FAR_BEYOND
 
 
 def are_wide(dtype: np.dtype[Any]) -> bool:
     """Return whether values are integers too wide or signed to be counted level by level."""
     return dtype.kind in "iu" and dtype not in (np.uint8, np.uint16)
+
+
+def note_on_scales(highest: Collection[float]) -> tuple[str, ...]:
+    """Say that images lie on different scales, given the highest score of each; empty if they do not."""
+    what = "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale"
+    return (what,) * are_apart(highest)
 
 
 def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str, ...]:
@@ -33,6 +47,15 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
     largest = np.iinfo(dtype).max
     or_scale = ", or set the scale, such as 255" if scalable else ""
     return (f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}",)
+
+
+def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
+    """Refuse integers of 32 bits or more that at most fill 16: divided by the maximum of their type all are about 0."""
+    highest = int(stored.max()) if are_wide(stored.dtype) and stored.dtype.itemsize >= 4 and stored.size else 0
+    if 0 < highest <= np.iinfo(np.uint16).max:
+        what = f"{stored.dtype} values up to {highest}, which is a score of {highest / np.iinfo(stored.dtype).max:.0e}"
+        use = setting("--scale N with the highest score that there can be", "floats from 0 to 1, uint8 or bool")
+        raise DataError(name, what, f"use {use}")
 
 
 def how_to_scale(lowest: float, highest: float) -> str:

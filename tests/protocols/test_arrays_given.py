@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import segbench
-from segbench import ArgumentError, Boundaries, Pixels, ScoreCounts
+from segbench import Accumulator, ArgumentError, Boundaries, DataError, Pixels, ScoreCounts
 
 LABELS = np.array([[0, 1, 1, 0], [1, 0, 0, 1]])
 SCORES = np.array([[0.2, 0.9, 0.4, 0.1], [0.8, 0.3, 0.6, 0.7]])
@@ -171,3 +171,14 @@ class TestSignallingNan:
             segbench.evaluate(
                 [(self.among_scores(kind), np.stack([SCORES, SCORES]))], protocol=segbench.Classes(labels=(0, 1))
             )
+
+
+@pytest.mark.parametrize("full", [1, 255])
+def test_wide_integers_that_would_all_be_0_are_refused(full):
+    edges = np.zeros((9, 9), np.int64)
+    edges[4] = full
+    with pytest.raises(DataError, match=f"int64 values up to {full}, which is a score of .*use floats from 0 to 1"):
+        Accumulator(Boundaries()).update(edges > 0, edges, name="a")
+    accumulator = Accumulator(Boundaries())
+    accumulator.update(edges > 0, edges / full, name="a")
+    assert accumulator.compute().summary["ods_f"] == 1

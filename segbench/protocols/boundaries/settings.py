@@ -295,10 +295,12 @@ class Boundaries(
 
     def soft_map(self, sample: Sample) -> Array:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
-        from segbench.core.levels import as_shares, mirrored
+        from segbench.core.levels import as_shares, mirrored, refuse_low_levels
         from segbench.protocols.boundaries.inputs import sample_ucm2
 
         prediction = sample.predictions[0]
+        if isinstance(self.thresholds, int):
+            refuse_low_levels("prediction", prediction)
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
         prediction = as_shares(prediction)
