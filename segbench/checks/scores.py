@@ -32,6 +32,9 @@ LIKE_LEVELS = 128
 NEARLY_ALL = 250
 """Other floats that end between this and 255 are such levels, resized or averaged."""
 
+_SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
+"""Types of levels, the end of a lower scale that is saved in them by mistake, and their own."""
+
 
 def score_findings(
     scores: Sequence[ScoreProbe],
@@ -49,7 +52,8 @@ def score_findings(
     varied = [score for score in scores if not score.constant]
     inverted = _inverted(varied, expected, on_bright=lines is not None, other_side=other_side)
     masks = lines is None and len(_values(varied)) == 2
-    unscaled = [] if (masks and not expected.cut) or expected.stretched else _mixed_masks(varied) or _unscaled(varied)
+    scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
+    unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
@@ -131,9 +135,28 @@ def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return found_in(rarest, "mixed-masks", what, fix, lambda score: f"0 and {score.highest:g}")
 
 
+def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
+    """Find masks of 0 and 1, or 8 bits in 16, beside files that fill the same type.
+
+    Nearly empty maps may end there by chance: several files must, each a mask or near the end of 8 bits, and rank well.
+    """
+    for dtype, most, full in _SCALES:
+        group = [score for score in scores if score.dtype == dtype]
+        low = [one for one in group if one.auc > 0.5 and (one.values == (0, 1) or LIKE_LEVELS < one.highest <= most)]
+        if len(low) >= max(2, GROUP * len(group)) and max(score.highest for score in group) > full / 2:
+            highest = max(score.highest for score in low)
+            what = (
+                f"{len(low)} of {len(group)} {dtype} predictions end at {highest:g}, which is a score of {highest:g} / "
+            )
+            what += f"{full}, and others go far above it"
+            fix = f"save all predictions on one scale, masks as 0 and {full}"
+            return found_in(low, "mixed-levels", what, fix, lambda score: f"up to {score.highest:g}")
+    return []
+
+
 def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
     """Find levels that fill but the bottom of their type: 0 and 1 in 8 bits, 8 bits in 16."""
-    for dtype, most, full in (("uint8", 1, 255), ("uint16", 255, 65535)):
+    for dtype, most, full in _SCALES:
         group = [score for score in scores if score.dtype == dtype]
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:

@@ -342,6 +342,13 @@ def _name_positive(rule: str) -> str:
     return f"say which values are positive, for instance {format_setting('positive', rule)}"
 
 
+def may_be_mask(truth: BoolArray, ones: Array) -> bool:
+    """Return whether ones mark about as much as there is: soft maps where all is missed may end at level 1, too."""
+    import numpy as np
+
+    return 0 < int(np.count_nonzero(truth)) <= 2 * int(np.count_nonzero(ones))
+
+
 def half_of(highest: float) -> str:
     """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
     return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")

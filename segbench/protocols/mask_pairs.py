@@ -24,6 +24,7 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     Positive,
     describe,
+    may_be_mask,
     perhaps_swapped,
     suggested_positive,
     where_not_void,
@@ -122,10 +123,12 @@ def _advice_on_values(values: Sequence[float], *, order: str, of_labels: str) ->
 
 def highest_of(sample: Sample, settings: Any) -> Facts:
     """Give what `CutMasks.settle` needs to know: the highest score of a mask of 0 and 1 in integers, 1 of others."""
-    stored = sample.predictions[0]
+    truth, stored = sample.ground_truths[0], sample.predictions[0]
     if not cuts_of(settings) or not stored.any():
         return ()
-    return (1 / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" and stored.max() == 1 else 1.0,)
+    positive = truth != 0 if settings.positive is None else LabelRule.parse(settings.positive).positive(truth)
+    of_ones = stored.dtype.kind in "iu" and stored.max() == 1 and may_be_mask(positive, stored)
+    return (1 / np.iinfo(stored.dtype).max if of_ones else 1.0,)
 
 
 def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tuple[str, ...]:

@@ -226,8 +226,7 @@ def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:
     if labels.dtype.kind == "f" and highest <= 1:
         return bound > 1
     if highest == 1:
-        # Soft maps of an image where all but nothing is found may end at level 1; masks mark about what is there.
-        return bound > 1 and 0 < int(np.count_nonzero(truth)) <= 2 * int(np.count_nonzero(labels))
+        return bound > 1 and rules.may_be_mask(truth, labels)
     of_levels = labels.dtype.kind != "f" and 1 < bound <= 255 < highest
     return 0 < bound < 1 or of_levels or (labels.dtype == np.uint8 and bound > 255)
 
