@@ -138,6 +138,18 @@ def masks_of_two_kinds(folders: Folders) -> None:
         folders.scores[name] = (folders.scores[name] > 128) * np.uint8(255 if place < 3 else 1)
 
 
+def masks_beside_maps(folders: Folders) -> None:
+    """Predict masks of 0 and 1 in half of the images."""
+    for name in NAMES[:3]:
+        folders.scores[name] = (folders.scores[name] > 128).astype(np.uint8)
+
+
+def bits_of_two_kinds(folders: Folders) -> None:
+    """Save 16 bits, half of them with 8-bit levels."""
+    for place, name in enumerate(NAMES):
+        folders.scores[name] = folders.scores[name] * np.uint16(1 if place < 3 else 257)
+
+
 def photographs(folders: Folders) -> None:
     """Give pictures in colour for the ground truth."""
     rng = np.random.default_rng(3)

@@ -55,7 +55,8 @@ def score_findings(
         turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
     inverted = inverted_findings(varied, turn, on_bright=lines is not None, other_side=other_side)
     masks = lines is None and len(_values(varied)) == 2
-    unscaled = [] if (masks and not expected.cut) or expected.stretched else _mixed(varied)
+    scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
+    unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
@@ -136,11 +137,6 @@ def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return found_in(rarest, "mixed-masks", what, fix, lambda score: f"0 and {score.highest:g}")
 
 
-def _mixed(scores: Sequence[ScoreProbe]) -> list[Finding]:
-    """Find scores on several scales, or else on a lower one than that of their type."""
-    return _mixed_masks(scores) or _mixed_levels(scores) or _unscaled(scores)
-
-
 def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
     """Find masks of 0 and 1, or 8 bits in 16, beside files that fill the same type.
 
@@ -151,8 +147,10 @@ def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
         low = [one for one in group if one.auc > 0.5 and (one.values == (0, 1) or LIKE_LEVELS < one.highest <= most)]
         if len(low) >= max(2, GROUP * len(group)) and max(score.highest for score in group) > full / 2:
             highest = max(score.highest for score in low)
-            what = f"{len(low)} of {len(group)} {dtype} predictions end at {highest:g}, and others fill the type: "
-            what += f"{highest:g} is a score of {highest:g} / {full} in all of them"
+            what = (
+                f"{len(low)} of {len(group)} {dtype} predictions end at {highest:g}, which is a score of {highest:g} / "
+            )
+            what += f"{full}, and others go far above it"
             fix = f"save all predictions on one scale, masks as 0 and {full}"
             return found_in(low, "mixed-levels", what, fix, lambda score: f"up to {score.highest:g}")
     return []

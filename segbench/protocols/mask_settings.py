@@ -11,7 +11,7 @@ from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
-from segbench.core.numbers import number, of_all
+from segbench.core.numbers import number
 from segbench.core.options import read_void
 from segbench.core.protocol import Facts
 from segbench.protocols.label_rules import LabelRule, optional_rule
@@ -47,28 +47,31 @@ POSITIVE: Mapping[str, Any] = {
 VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void}
 
 
+_SEVERAL = 0.2
+"""From two images and this share of all on, masks of 0 and 1 beside soft maps are no accident."""
+
+
 class CutMasks(SettledBySet):
     """Makes masks of soft maps by thresholds."""
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
-        """Refuse integer masks of 0 and 1, of which thresholds find nothing, in a whole set or beside soft maps.
+        """Refuse integer masks of 0 and 1, of which thresholds find nothing: a set of them, or a part of a set.
 
         A few such images among others may be levels that are all but 0.
         """
         highest, cuts = [max(values) for values in facts.values() if values], cuts_of(self)
         low = [value for value in highest if cuts and value < min(cuts)]
-        total = len(highest)
-        if complete and low and (len(low) == total or (len(low) > 1 and 5 * len(low) >= total)):
-            what = f"hold integers of at most 1, which is a score of {number(max(low))}"
-            scale = format_setting("scale", 1, of="Repairs")
-            hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}; or for files give {scale}"
-            if len(low) < total:
-                what = f"{of_all(len(low), total, 'image')} {what}, and others soft maps"
-                hint = "save all predictions on one scale, masks of 8 bits as 0 and 255"
-            raise DataError("predictions", what, hint)
-        return {}
+        if not complete or not low or len(low) < min(len(highest), max(2, _SEVERAL * len(highest))):
+            return {}
+        what = f"hold integers of at most 1, which is a score of {number(max(low))}"
+        scale = format_setting("scale", 1, of="Repairs")
+        hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}; or for files give {scale}"
+        if len(low) < len(highest):
+            what = f"{len(low)} of {len(highest)} {what}, and others more"
+            hint = "save all predictions on one scale, masks as 0 and the highest level"
+        raise DataError("predictions", what, hint)
 
 
 def settle_mask(settings: Any, *words: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from broken_folders import (
     NAMES,
     SHAPE,
+    bits_of_two_kinds,
     blobs,
     cells,
     clipped,
@@ -20,6 +21,7 @@ from broken_folders import (
     holed,
     lacks_mask,
     lines,
+    masks_beside_maps,
     masks_of_two_kinds,
     mixed_masks,
     one_off,
@@ -127,6 +129,8 @@ CASES = {
     "labels": Case(each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, "which"),
     "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, "--positive '>=1'"),
     "0 and 1 beside 0 and 255, predicted": Case(masks_of_two_kinds, "mixed-masks", GOES_ON, "segbench labels"),
+    "0 and 1 beside soft maps": Case(masks_beside_maps, "mixed-levels", GOES_ON, "save all predictions on one scale"),
+    "8 bits beside 16 in 16": Case(bits_of_two_kinds, "mixed-levels", GOES_ON, "save all predictions on one scale"),
     "photographs": Case(photographs, "photographs", REFUSED, "--gt-pattern '*_mask'"),
     "padded on all sides": Case(
         each("scores", lambda a: np.pad(a, 1)), "size-near", REFUSED, "remove it from the files first"

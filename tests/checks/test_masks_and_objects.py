@@ -107,30 +107,3 @@ def test_inverted_masks(segbench, tmp_path, verb, side, option):
     else:
         assert first.startswith(option if verb == "labels" else "save masks")
         assert second.startswith("--positive 0 if the ground truth")
-
-
-def on_two_scales():
-    """Give soft maps of 8 bits, and masks of 0 and 1 of every third image instead."""
-    return {name: np.uint8(MASKS[name] > 0) if k % 3 == 0 else map_ for k, (name, map_) in enumerate(SOFT.items())}
-
-
-@pytest.mark.parametrize("verb", ["contours", "centerlines"])
-def test_masks_of_0_and_1_beside_soft_maps_stop_a_run_with_a_threshold(segbench, tmp_path, verb):
-    folders = write_folder(tmp_path / "gt", MASKS), write_folder(tmp_path / "pred", on_two_scales())
-    answer = segbench(verb, *folders, "--at", "0.5")
-    assert answer.code == 1
-    assert "3 of 8 images hold integers of at most 1" in answer.err
-    assert "on one scale" in answer.err
-
-
-@pytest.mark.parametrize(("dtype", "low", "full"), [(np.uint8, 1, 255), (np.uint16, 255, 65535)])
-def test_files_that_fill_but_the_bottom_of_their_type_beside_others(found, dtype, low, full):
-    share = {name: map_ / 255 for name, map_ in SOFT.items()}
-    one = {name: MASKS[name] > 0 if low == 1 else share[name] for name in share}
-    maps = {
-        name: (one[name] * low).astype(dtype) if k % 3 == 0 else (share[name] * full).astype(dtype)
-        for k, name in enumerate(share)
-    }
-    findings, _ = found("pixels", MASKS, maps)
-    assert findings.keys() == {"mixed-levels"}
-    assert [place["file"][-7:] for place in findings["mixed-levels"]["files"]] == ["im0.png", "im3.png", "im6.png"]

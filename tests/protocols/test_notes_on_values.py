@@ -141,6 +141,22 @@ class TestThresholds:
         accumulator.update(self.MASK, self.MASK * 200, names=["other"])
         assert accumulator.compute().notes == ("no score reaches at=0.5, so nothing is predicted",)
 
+    def test_masks_of_0_and_1_among_soft_maps(self, protocol):
+        accumulator = Accumulator(protocol)
+        for name, scores in enumerate([self.MASK, self.MASK, self.MASK * 200, self.MASK * 255]):
+            accumulator.update(self.MASK, scores, names=[name])
+        with pytest.raises(DataError, match=r"2 of 4 hold integers of at most 1, .*save all predictions on one scale"):
+            accumulator.compute()
+
+    def test_nearly_empty_maps_are_no_masks(self, protocol):
+        truth, dark = np.ones((1, 8, 8), np.uint8), np.zeros((1, 8, 8), np.uint8)
+        truth[0, 0] = 0
+        dark[0, 1, 1] = 1
+        accumulator = Accumulator(protocol)
+        for name, scores in enumerate([dark, dark, truth * 200]):
+            accumulator.update(truth, scores, names=[name])
+        assert accumulator.compute().notes == ("no score reaches at=0.5, so nothing is predicted",)
+
     def test_files_of_masks(self, protocol, tmp_path):
         for folder in ("gt", "pred"):
             (tmp_path / folder).mkdir()
