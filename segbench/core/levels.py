@@ -49,6 +49,13 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
     return (f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}",)
 
 
+def note_on_ones(stored: NDArray[Any]) -> tuple[str, ...]:
+    """Say that 0 and 1 in 8 or 16 bits are nearly no scores; empty for other values."""
+    if stored.dtype not in (np.uint8, np.uint16) or not stored.size or stored.max() != 1:
+        return ()
+    return (f"predictions of 0 and 1 in {stored.dtype}: 1 is a score of 1 / {np.iinfo(stored.dtype).max}",)
+
+
 def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
     """Refuse integers of 32 bits or more that at most fill 16: divided by the maximum of their type all are about 0."""
     highest = int(stored.max()) if are_wide(stored.dtype) and stored.dtype.itemsize >= 4 and stored.size else 0

@@ -182,3 +182,11 @@ def test_wide_integers_that_would_all_be_0_are_refused(full):
     accumulator = Accumulator(Boundaries())
     accumulator.update(edges > 0, edges / full, name="a")
     assert accumulator.compute().summary["ods_f"] == 1
+
+
+def test_masks_of_0_and_1_in_levels_are_noted():
+    edges = np.zeros((9, 9), np.uint8)
+    edges[4] = 1
+    accumulator = Accumulator(Boundaries())
+    accumulator.update(edges, edges, name="a")
+    assert accumulator.compute().notes == ("predictions of 0 and 1 in uint8: 1 is a score of 1 / 255",)

@@ -228,7 +228,7 @@ class Boundaries(
         return Annotators(settings=self)
 
     def count(self, sample: Sample) -> Counted:
-        from segbench.core.levels import INVERTED
+        from segbench.core.levels import INVERTED, note_on_ones
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
         from segbench.protocols.boundaries.inputs import label_boundaries
 
@@ -245,7 +245,10 @@ class Boundaries(
                 counts = replace(counts, crispness=crispness, maps=measured)
         except DataError as error:
             raise DataError(sample.predicted_file, error.what, error.hint) from error
-        return Counted(counts, notes=(INVERTED,) * self.invert + (_THINNED,) * self.thin_ground_truth)
+        notes = (INVERTED,) * self.invert + (_THINNED,) * self.thin_ground_truth
+        if isinstance(self.thresholds, int):
+            notes += note_on_ones(sample.predictions[0])
+        return Counted(counts, notes=notes)
 
     def _crispness(self, sample: Sample) -> tuple[int, int]:
         """Measure what suppression leaves of a map, and count it; a blank one does not count."""
