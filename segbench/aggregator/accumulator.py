@@ -488,7 +488,7 @@ def evaluate_arrays(
     """Count images given as arrays, see `segbench.evaluate`."""
     given = images
     if not isinstance(images, Iterable):
-        if not isinstance(images, Sized) or not hasattr(images, "__getitem__"):
+        if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
         images = map(images.__getitem__, range(len(images)))
     accumulator = Accumulator(protocol, method="arrays" if method is None else method)

@@ -144,7 +144,8 @@ def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
     """
     for dtype, most, full in _SCALES:
         group = [score for score in scores if score.dtype == dtype]
-        low = [one for one in group if one.auc > 0.5 and (one.values == (0, 1) or LIKE_LEVELS < one.highest <= most)]
+        alike = [one for one in group if one.values == (0.0, 1.0) or LIKE_LEVELS < one.highest <= most]
+        low = [one for one in alike if one.auc > 0.5]
         if len(low) >= max(2, GROUP * len(group)) and max(score.highest for score in group) > full / 2:
             highest = max(score.highest for score in low)
             what = (
