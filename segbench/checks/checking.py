@@ -241,11 +241,7 @@ class _Set:
             findings += score_findings(scores, expected.scores, expected.lines, field=field, other_side=other_side)
         else:
             masks = [probe.mask for probe in seen if probe.mask]
-            turn, of_truth = "save masks of what is to be found", expected.rule
-            if counted_by := protocol.capability(Confusing):
-                turn = format_setting("predicted_positive", 0)
-                of_truth = None if counted_by.positive is None else LabelRule.parse(counted_by.positive)
-            other_side = format_setting("positive", of_truth.other_side([0]) if of_truth else 0)
+            turn, other_side = _turned(expected.rule, protocol.capability(Confusing))
             findings += inverted_findings(masks, turn, other_side=other_side)
         return findings
 
@@ -300,6 +296,20 @@ class _Set:
         fit = {one.image for one in misfits if one.role == "prediction" and fixable(one.shape, one.expected)}
         fit -= {one.image for one in misfits if one.role != "prediction"}
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
+
+
+def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, str]:
+    """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
+    if counted_by and counted_by.positive is not None:
+        rule = LabelRule.parse(counted_by.positive)
+    other = rule.other_side([0]) if rule else "0"
+    if not counted_by:
+        return "save masks of what is to be found", format_setting("positive", other)
+    turn, other_side = format_setting("predicted_positive", 0), format_setting("positive", other)
+    if rule and rule.at_half:  # which cuts predictions, too
+        turn = format_setting("predicted_positive", other)
+        other_side = f"{other_side} {format_setting('predicted_positive', str(rule))}"
+    return turn, other_side
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

@@ -169,13 +169,14 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
         counted = count_as_run(sample, protocol)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    of, (negative, positive) = (sample.name, sample.prediction_file), counted.counts.matrix[[0, -1]].tolist()
+    mask = None
+    if counted_by.masks:
+        of, (negative, positive) = (sample.name, sample.prediction_file), counted.counts.matrix.tolist()
+        mask = mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
     return CountsProbe(
         image=files.name,
         prediction=sample.prediction_file,
-        mask=mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
-        if counted_by.masks
-        else None,
+        mask=mask,
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,

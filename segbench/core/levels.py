@@ -61,7 +61,10 @@ def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
     highest = int(stored.max()) if are_wide(stored.dtype) and stored.dtype.itemsize >= 4 and stored.size else 0
     if 0 < highest <= np.iinfo(np.uint16).max:
         what = f"{stored.dtype} values up to {highest}, which is a score of {highest / np.iinfo(stored.dtype).max:.0e}"
-        use = setting("--scale N with the highest score that there can be", "floats from 0 to 1, uint8 or bool")
+        # As uint8, a mask of 0 and 1 would still be about 0.
+        narrow = "bool" if highest == 1 else np.min_scalar_type(highest).name
+        arrays = f"floats from 0 to 1 or {narrow}"
+        use = setting("--scale N with the highest score that there can be", arrays)
         raise DataError(name, what, f"use {use}")
 
 

@@ -49,12 +49,15 @@ def matching_patterns(truths: Names, predictions: Names) -> list[tuple[str, str]
     least = max(len(truths.paired), math.ceil(_NEARLY_ALL * min(len(truths.all), len(predictions.all))), 1)
     now = frozenset(truths.paired), frozenset(predictions.paired)
     found: dict[tuple[frozenset[str], frozenset[str]], tuple[str, str]] = {}
+    stripped = {pred: _strip(predictions.all, pred) for pred in _affixes(predictions.alone, truths.all)}
     for gt in _affixes(truths.alone, predictions.all):
         of_truths = _strip(truths.all, gt)
-        for pred in _affixes(predictions.alone, truths.all):
-            common = of_truths & _strip(predictions.all, pred)
+        for pred, of_predictions in stripped.items():
+            common = of_truths & of_predictions
+            if len(common) < least:
+                continue
             files = frozenset(map(_whole(gt), common)), frozenset(map(_whole(pred), common))
-            if len(common) < least or files == now:
+            if files == now:
                 continue
             if len(common) > least:
                 found, least = {}, len(common)

@@ -1,6 +1,7 @@
 """Masks, contours and objects are counted when they are checked, so that a run refuses nothing that a check passed."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
@@ -107,3 +108,26 @@ def test_inverted_masks(segbench, tmp_path, verb, side, option):
     else:
         assert first.startswith(option if verb == "labels" else "save masks")
         assert second.startswith("--positive 0 if the ground truth")
+
+
+@pytest.mark.parametrize("side", ["pred", "gt"])
+def test_advice_on_inverted_masks_under_a_rule_gives_the_metrics_of_sound_ones(segbench, tmp_path, side):
+    noise = np.random.default_rng(0).integers(0, 40, SHAPE, dtype=np.uint8)
+    truths = {f"im{k}.png": np.where(instances(k) > 0, 255 - noise, noise) for k in range(4)}
+    folders = {"gt": truths, "pred": {name: np.roll(truth, 1, axis=1) for name, truth in truths.items()}}
+    turned = folders | {side: {name: 255 - mask for name, mask in folders[side].items()}}
+    sound, inverted = (
+        [write_folder(tmp_path / which / name, maps) for name, maps in some.items()]
+        for which, some in (("sound", folders), ("inverted", turned))
+    )
+    report = json.loads(segbench("check", "labels", *inverted, "--positive", ">=128", "--format", "json").out)
+    (flag,) = (one["flag"] for one in report["reports"][0]["findings"] if one["key"] == "inverted")
+    which = "ground truth" if side == "gt" else "predictions"
+    (advice,) = (way for way in flag.split("; or ") if f"if {which} " in way or f"if the {which} " in way)
+    options = shlex.split(advice.partition(" if ")[0])
+
+    def iou(where, *how):
+        return json.loads(segbench("labels", *where, *how, "--format", "json").out)["runs"][0]["summary"]["iou"]
+
+    rule = [] if "--positive" in options else ["--positive", ">=128"]
+    assert iou(inverted, *rule, *options) == iou(sound, "--positive", ">=128") > 0.5

@@ -173,15 +173,17 @@ class TestSignallingNan:
             )
 
 
-@pytest.mark.parametrize("full", [1, 255])
-def test_wide_integers_that_would_all_be_0_are_refused(full):
+@pytest.mark.parametrize(("full", "dtype"), [(1, "bool"), (255, "uint8"), (65535, "uint16")])
+def test_wide_integers_that_would_all_be_0_are_refused(full, dtype):
     edges = np.zeros((9, 9), np.int64)
     edges[4] = full
-    with pytest.raises(DataError, match=f"int64 values up to {full}, which is a score of .*use floats from 0 to 1"):
+    what = f"int64 values up to {full}, which is a score of .*use floats from 0 to 1 or {dtype}$"
+    with pytest.raises(DataError, match=what):
         Accumulator(Boundaries()).update(edges > 0, edges, name="a")
-    accumulator = Accumulator(Boundaries())
-    accumulator.update(edges > 0, edges / full, name="a")
-    assert accumulator.compute().summary["ods_f"] == 1
+    for as_advised in (edges / full, edges.astype(dtype)):
+        accumulator = Accumulator(Boundaries())
+        accumulator.update(edges > 0, as_advised, name="a")
+        assert accumulator.compute().summary["ods_f"] == 1
 
 
 def test_masks_of_0_and_1_in_levels_are_noted():
