@@ -302,7 +302,7 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, 
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
     if counted_by and counted_by.positive is not None:
         rule = LabelRule.parse(counted_by.positive)
-    other = rule.other_side([0]) if rule else "0"
+    other = (rule.other_side([0]) or ">0") if rule else "0"
     if not counted_by:
         return "save masks of what is to be found", format_setting("positive", other)
     turn, other_side = format_setting("predicted_positive", 0), format_setting("positive", other)

@@ -131,3 +131,13 @@ def test_advice_on_inverted_masks_under_a_rule_gives_the_metrics_of_sound_ones(s
 
     rule = [] if "--positive" in options else ["--positive", ">=128"]
     assert iou(inverted, *rule, *options) == iou(sound, "--positive", ">=128") > 0.5
+
+
+@pytest.mark.parametrize("verb", ["labels", "contours"])
+def test_ground_truth_that_a_rule_inverts(segbench, tmp_path, verb):
+    folders = write_folder(tmp_path / "gt", MASKS), write_folder(tmp_path / "pred", MASKS)
+    report = json.loads(segbench("check", verb, *folders, "--positive", "0", "--format", "json").out)["reports"][0]
+    (flag,) = (one["flag"] for one in report["findings"] if one["key"] == "inverted")
+    assert "--positive '>0' if the ground truth is inverted" in flag
+    answer = segbench(verb, *folders, "--positive", ">0", "--format", "json")
+    assert json.loads(answer.out)["runs"][0]["summary"]["dice"] == 1
