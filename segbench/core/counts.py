@@ -24,6 +24,20 @@ class Counts(Brief, ABC):
     """Whether the counts of the tiles of an image add up to those of the image, as no pixel depends on others."""
 
     @classmethod
+    def unchecked(cls, **values: Any) -> Self:  # noqa: ANN401  of several types
+        """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
+        from segbench.core.arrays import frozen
+
+        import numpy as np
+
+        kept: Any = cls
+        counts = object.__new__(cls)
+        for field in fields(kept):
+            value = values.get(field.name, field.default)
+            object.__setattr__(counts, field.name, frozen(value) if isinstance(value, np.ndarray) else value)
+        return counts
+
+    @classmethod
     @abstractmethod
     def sum(cls, counts: Iterable[Self]) -> Self:
         """Pool the counts of any number of images."""

@@ -96,15 +96,6 @@ class ScoreCounts(Counts):
             object.__setattr__(self, name, counts)
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
-    @classmethod
-    def unchecked(cls, **values: Any) -> ScoreCounts:  # noqa: ANN401  of several types
-        """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
-        counts = object.__new__(cls)
-        for field in fields(cls):
-            value = values.get(field.name, field.default)
-            object.__setattr__(counts, field.name, frozen(value) if isinstance(value, np.ndarray) else value)
-        return counts
-
     @property
     def total_positives(self) -> int:
         """Positive pixels in all, P."""

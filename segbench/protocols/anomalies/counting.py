@@ -137,11 +137,13 @@ def count_map(
     if defects is not None:  # of which a pixel may be in several, or in none
         of_score = _runs_by_size(name, scores[mask] / np.float64(full or 1), np.ones(int(mask.sum()), np.int32))
     own = np.array([_image_score(image_score, falling, pixels, of_score)] if counted else [])
-    return AnomalyCounts(
-        falling,
-        pixels,
-        np.full(falling.size, 0 if any_anomalous else counted, pixels.dtype),
-        *found,
+    return AnomalyCounts.unchecked(
+        scores=falling,
+        normal=pixels,
+        image_sizes=np.full(falling.size, 0 if any_anomalous else counted, pixels.dtype),
+        found_scores=found.scores,
+        anomalous=found.pixels,
+        component_sizes=found.sizes,
         normal_images=own[: 0 if any_anomalous else 1],
         anomalous_images=own[: 1 if any_anomalous else 0],
         ignored=scores.size - counted,
@@ -187,9 +189,9 @@ def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: Ar
     """Give the score of an image: a number that is known, the highest of its pixels, or the mean of the highest 1 %."""
     if not isinstance(image_score, str):
         return image_score
-    both = np.concatenate([scores, found.scores]).astype(np.float64)
     if image_score == "max":
-        return float(both.max())
+        return max(float(falling[0]) for falling in (scores, found.scores) if falling.size)
+    both = np.concatenate([scores, found.scores]).astype(np.float64)
     held = np.concatenate([pixels, found.pixels])
     wanted = -(-int(held.sum()) // _TOP)
     order = np.argsort(-both, kind="stable")
