@@ -26,9 +26,9 @@ class Counts(Brief, ABC):
     @classmethod
     def unchecked(cls, **values: Any) -> Self:  # noqa: ANN401  of several types
         """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
-        from segbench.core.arrays import frozen
-
         import numpy as np
+
+        from segbench.core.arrays import frozen
 
         kept: Any = cls
         counts = object.__new__(cls)

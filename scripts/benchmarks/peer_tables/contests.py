@@ -60,17 +60,19 @@ class Contest:
     images: int = 1  # times are divided by it
     seconds: float = 120.0  # limit of a call
     rounds: int = 5
+    calls: int = 1  # of each program in a round, at least
 
 
 @dataclass(frozen=True)
 class Cell:
     """What one program took in each round, in seconds an image; its largest memory in bytes, and its answer.
 
-    `missing` says why there is none.
+    `first` is the processor time of the first call of each round. `missing` says why there is no answer.
     """
 
     processor: list[float] = field(default_factory=list)
     wall: list[float] = field(default_factory=list)
+    first: list[float] = field(default_factory=list)
     memory: int = 0
     values: list[float] = field(default_factory=list)
     missing: str = ""
@@ -163,12 +165,13 @@ def measure(contest: Contest, workers: dict[str, Worker]) -> dict[str, Cell]:
             cell = cells[title]
             if cell.missing or sum(cell.wall) * contest.images > BUDGET:
                 continue
-            job = Job(contest.load, contest.arguments, way.work, contest.values, repeat=True)
+            job = Job(contest.load, contest.arguments, way.work, contest.values, contest.calls)
             answer = workers[title].ask(job, limits)
             if isinstance(answer, Measured):
                 cells[title] = Cell(
                     [*cell.processor, answer.processor / contest.images],
                     [*cell.wall, answer.wall / contest.images],
+                    [*cell.first, answer.first / contest.images],
                     max(cell.memory, answer.memory),
                     answer.values,
                 )

@@ -145,8 +145,9 @@ def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
 
 
 def table(contests: Sequence[Stored], subject: Subject) -> str:
-    """Lay out a row per program: times, ratio, memory where it is compared, and how far the answer is from ours."""
-    header = ["", "program", "processor", "wall", "times segbench", *["memory"] * subject.memory, "difference"]
+    """Lay out a row per program: times, ratio, what memory took where it is compared, and how far the answer is."""
+    of_memory = ["first call", "memory"] if subject.memory else []
+    header = ["", "program", "processor", "wall", "times segbench", *of_memory, "difference"]
     rows = []
     for one in contests:
         for place, (name, cell) in enumerate(one.cells.items()):
@@ -156,7 +157,8 @@ def table(contests: Sequence[Stored], subject: Subject) -> str:
                 continue
             row += [_least_and_median(cell.processor), _least_and_median(cell.wall)]
             row.append(factor(one.ratio(name)).removesuffix(" x") if place else "")
-            row += [f"{cell.memory / MIB:.0f} MiB"] * subject.memory
+            if subject.memory:
+                row += [duration(float(np.median(cell.first))), f"{cell.memory / MIB:.0f} MiB"]
             rows.append([*row, subject.difference(cell.values, one.ours.values) if place else ""])
     return markdown(header, rows)
 

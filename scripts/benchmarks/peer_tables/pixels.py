@@ -33,6 +33,7 @@ def contests(effort: Effort) -> Iterator[Contest]:
             tuple(way for way in ways if size <= _SLOW_UP_TO or _SLOW not in way.title),
             partial(at_levels, work, kind),
             warm=(str(effort.scratch), _WARM, kind),
+            calls=3 if size < _LARGEST else 1,
         )
 
 

@@ -38,25 +38,27 @@ class Limits:
 class Job:
     """What a worker does; all functions must be importable. Only `work` is timed.
 
-    `load` reads the input from `arguments`, and `values` reduces what `work` answered to numbers.
+    `load` reads the input from `arguments`, and `values` reduces what `work` answered to numbers. The call is made at
+    least `calls` times, and again for a third of a second; only once with 0.
     """
 
     load: Callable[..., tuple[Any, ...]]
     arguments: tuple[Any, ...]
     work: Callable[..., Any]
     values: Callable[[Any], list[float]]
-    repeat: bool = False
+    calls: int = 0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of the call, bytes that it took beyond its input and the libraries, and its answer.
+    """Seconds of the fastest call, bytes that the first took beyond its input and the libraries, and its answer.
 
-    Short calls with `repeat` are repeated for a third of a second, and the least time counts.
+    `first` are the processor seconds of the first call.
     """
 
     processor: float
     wall: float
+    first: float
     memory: int
     values: list[float]
 
@@ -134,11 +136,16 @@ def _serve(pipe: Connection) -> None:
             answer, *first = _timed(job.work, given)
             memory = _status("VmHWM") - before
             taken = [first]
-            while job.repeat and len(taken) < _MOST_REPEATS and sum(wall for _, wall in taken) < _REPEATED_FOR:
-                taken.append(_timed(job.work, given)[1:])
             pipe.send("worked")
+            values = job.values(answer)
+            answer = None  # so that its memory is there for the next call
+            while len(taken) < job.calls or (
+                job.calls and len(taken) < _MOST_REPEATS and sum(wall for _, wall in taken) < _REPEATED_FOR
+            ):
+                taken.append(_timed(job.work, given)[1:])
+                pipe.send("worked")
             least = (min(times) for times in zip(*taken, strict=True))
-            pipe.send(Measured(*least, memory, job.values(answer)))
+            pipe.send(Measured(*least, first[0], memory, values))
         except MemoryError:
             pipe.send(Stopped("out of memory"))
         except Exception as error:  # noqa: BLE001 - another program's failure is a result
