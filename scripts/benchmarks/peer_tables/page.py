@@ -138,9 +138,11 @@ def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
     said = f"segbench took less {what} in {of_all}"
     if less:
         said += f"; {'there ' * bool(others)}the other programs took {_range(less)} times as much"
-    for (row, name), ratio in others.items():
-        much = "as much" if ratio >= 1 - _ALIKE else f"{factor(ratio).removesuffix(' x')} times as much"
-        said += f". {name} took {much} for {row}"
+    alike = {
+        key: "as much" if ratio >= 1 - _ALIKE else f"{_range([ratio])} times as much" for key, ratio in others.items()
+    }
+    for who, rows in grouped((f"{name} took {much}", row) for (row, name), much in alike.items()).items():
+        said += f". {who} for {'; '.join(rows)}"
     return f"{said}."
 
 
