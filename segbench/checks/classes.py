@@ -11,6 +11,7 @@ import numpy as np
 from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
 from segbench.checks.probes import (
     ClassStackError,
+    Inspected,
     LabelProbe,
     Probe,
     ScoreProbe,
@@ -83,6 +84,7 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
+        inputs=Inspected.of(sample),
         may_hold_labels=single,
         labels=labels_seen(sample, expected.void) if single else None,
         prediction=sample.prediction_file,
@@ -175,6 +177,7 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
         mask = mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
     return CountsProbe(
         image=files.name,
+        inputs=Inspected.of(sample),
         prediction=sample.prediction_file,
         mask=mask,
         truth_file=shown(files.ground_truths[0]),

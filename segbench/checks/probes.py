@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,7 @@ from segbench.core.sample import Sample
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import MANY_LEVELS, equals_any
@@ -38,6 +41,21 @@ SHORT_RUN = 3.0
 """Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 
 
+class Inspected(NamedTuple):
+    """What decoding an image said, and its files."""
+
+    notes: tuple[str, ...] = ()
+    files: Mapping[Side, str] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, sample: Sample) -> Inspected:
+        """Give that of a sample."""
+        return cls(sample.notes, {"ground truth": sample.truth_file, "prediction": sample.predicted_file})
+
+
+NOTHING_SAID = Inspected()
+
+
 class UncountedError(DataError):
     """Files that can be read, but not counted with these settings, because of an error in the prediction or not."""
 
@@ -45,6 +63,7 @@ class UncountedError(DataError):
         super().__init__(error.path, error.what, error.hint)
         self.error = error
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
+        self.inputs = Inspected.of(sample)
 
 
 class ClassStackError(DataError):
@@ -125,6 +144,7 @@ class Probe:
 
     image: str
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
+    inputs: Inspected = NOTHING_SAID
     truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
     scores: ScoreProbe | None = None  # of a soft prediction
     mask: Ranking | None = None  # of a predicted mask
@@ -174,7 +194,14 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
         ruled = named if expected.rule else []
         truths = tuple(_truth(sample, file, array, expected, None)[0] for file, array in ruled)
         mask = _mask(sample, *named[0], expected) if expected.nonzero else None
-        return Probe(image=sample.name, truths=truths, mask=mask, label_map=_label_map(sample), coloured=coloured)
+        return Probe(
+            image=sample.name,
+            inputs=Inspected.of(sample),
+            truths=truths,
+            mask=mask,
+            label_map=_label_map(sample),
+            coloured=coloured,
+        )
     blank, lines = sample.without_truth, expected.lines
     as_drawn = Expected(scores=expected.scores) if blank else expected
     if lines and sample.categories_drawn:
@@ -205,6 +232,7 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     judged = not lines and not blank
     return Probe(
         image=sample.name,
+        inputs=Inspected.of(sample),
         truths=truths,
         scores=scores,
         coloured=coloured,

@@ -158,12 +158,14 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         settle_mask(self)
         if self.at is not None:
             set_fields(self, reads=MASKS)
+        if self.sequences and self.positive is None:
+            set_fields(self, reads=replace(self.reads, same_labels=1))
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
-            set_fields(self, **{name: getattr(self._labels, name) for name in _LABELS})
+            set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
         else:
             void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
             set_fields(self, void=void_labels(void))

@@ -513,6 +513,13 @@ def test_colours_without_meaning_are_listed(tmp_path):
     assert "palette=FILE" in failure(*folders, Labels(classes=3))
 
 
+def test_labels_in_three_channels_are_refused_beside_a_palette(tmp_path):
+    truth, predicted = random_maps(5, 3)
+    saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(np.stack([predicted] * 3, axis=2)))
+    assert "must have one channel" in failure(tmp_path / "gt", tmp_path / "pred", Labels(palette=PALETTE))
+
+
 def failure(*arguments, **options):
     with pytest.warns(segbench.FailedImages):
         (reason,) = segbench.evaluate(*arguments, **options).failed.values()
