@@ -17,6 +17,7 @@ from segbench.checks.classes import (
     class_findings,
     class_map_findings,
     label_map_findings,
+    one_sided_findings,
     predicted_label_findings,
     probe_classes,
     probe_counts,
@@ -43,7 +44,7 @@ from segbench.checks.sizes import (
 )
 from segbench.checks.truths import exchange_findings, rule_for_other_side, truth_findings
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, expected_in
+from segbench.core.capabilities import ByClass, Confusing, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
 from segbench.core.numbers import many, verb
@@ -233,6 +234,7 @@ class _Set:
             return findings  # what labels show is of no use
         findings += [
             *class_map_findings(failures, judged),
+            *one_sided_findings(seen, protocol.capability(TwoSided)),
             *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
             *exchange_findings(seen, truths),
             *truths,

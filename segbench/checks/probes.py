@@ -17,7 +17,7 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
@@ -145,6 +145,7 @@ class Probe:
     image: str
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
     inputs: Inspected = NOTHING_SAID
+    facts: Facts = ()  # what counting it showed of the whole set
     truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
     scores: ScoreProbe | None = None  # of a soft prediction
     mask: Ranking | None = None  # of a predicted mask
@@ -159,9 +160,9 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
     """Inspect one image, and count it where there are no scores to judge."""
     try:
         sample = decode_sample(read(files), protocol.reads, repairs)
-        if expected.scores is None and protocol.capability(Checked) is not None:
-            count_as_run(sample, protocol)
-        return _inspected(sample, files, expected)
+        counted = expected.scores is None and protocol.capability(Checked) is not None
+        facts = count_as_run(sample, protocol).facts if counted else ()
+        return replace(_inspected(sample, files, expected), facts=facts)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:

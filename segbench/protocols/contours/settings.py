@@ -58,7 +58,9 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
+class Contours(
+    Protocol, CutMasks, can.Verb, can.Checked, can.TwoSided, can.FromCounts, can.Prepared, can.Parts, can.Pictured
+):
     """Settings of the contours protocol.
 
     Parameters
@@ -340,6 +342,11 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 )
                 raise DataError(name, what, fix)
         return {}
+
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
+        """Refuse label maps of one class beside void; the values of masks show more than facts."""
+        if self._of_classes:
+            self._labels.require_both_sides(facts, where)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np

@@ -757,6 +757,11 @@ class TestMasksCountedAsClasses:
         for count in (segbench.count_labels, segbench.count_contours):
             assert count(self.MASK, self.MASK, classes=2)
 
-    def test_check(self, places):
-        findings = {one.key: one for one in segbench.check(*places, Labels(classes=2)).findings}
+    def test_the_advice_turns_both_sides(self, places):
+        with pytest.raises(DataError, match="gt_map='255=1', and pred_map='255=1' if predictions hold it, too"):
+            segbench.evaluate(*places, Labels(classes=2))
+
+    @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
+    def test_check(self, protocol, places):
+        findings = {one.key: one for one in segbench.check(*places, protocol(classes=2)).findings}
         assert re.search(self.REFUSED, f"{findings['no-positives'].message}; {findings['no-positives'].fix}")
