@@ -25,7 +25,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import MANY_LEVELS, equals_any
+from segbench.protocols.label_rules import MANY_LEVELS, NEAR_AN_END, equals_any
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -115,6 +115,7 @@ class ScoreProbe(Ranking):
     values: tuple[float, ...]  # distinct ones, rising; at most `MOST_VALUES`
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
+    middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
     @property
@@ -343,6 +344,7 @@ def score_probe(
     scale = float(np.iinfo(soft.dtype).max) if levels else 1.0
     # Floats beyond 1 have no end of a scale that they could have been clipped at.
     end = (flat == (0 if expected.invert else scale)) & (highest <= scale)
+    middle = (flat > NEAR_AN_END) & (flat < scale - NEAR_AN_END) if soft.dtype == np.uint8 else np.zeros(0)
     above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
     return ScoreProbe(
         image=of[0],
@@ -357,6 +359,7 @@ def score_probe(
         share=share,
         auc=1 - auc if expected.invert else auc,
         bright=bool(2 * above_half > flat[::step].size) != bool(expected.invert),
+        middle=int(np.count_nonzero(middle)),
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
     )
 
