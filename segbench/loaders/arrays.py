@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import distinct
 from segbench.core.errors import DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import (
@@ -155,7 +156,7 @@ def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
 def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
     """Turn the indices of a palette image into a map."""
     grey = bool((palette[:, :1] == palette[:, 1:]).all())
-    used = np.flatnonzero(np.bincount(indices.ravel(), minlength=1))
+    used = distinct(indices).astype(np.intp)
     if role in LABELS and not grey:
         return Decoded(np.ascontiguousarray(indices), (note_on_indices(used, palette),))
     if used[-1] >= len(palette):

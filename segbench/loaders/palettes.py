@@ -28,11 +28,11 @@ _LEVELS = "grey palette: its grey levels are taken, not its indices"
 _MOST_USED = 32
 """Indices of an image that are compared: label maps use few, and a note on all 256 would take kilobytes."""
 _COLOURS = (
-    "if colours stand for labels, save RGB, Image.open(FILE).convert('RGB').save(FILE), and name the label of each: "
+    "if colours stand for labels, save RGB, Image.open(FILE).convert('RGB').save(PNG), and name the label of each: "
 )
 _SAME = "save each label as the same grey level in all files"
 _INDEXED = (
-    "; if indices are labels, save them without palette, Image.fromarray(numpy.asarray(Image.open(FILE))).save(FILE)"
+    "; if indices are labels, save them without palette, Image.fromarray(numpy.asarray(Image.open(FILE))).save(PNG)"
 )
 
 
@@ -126,6 +126,8 @@ class Palettes:
         """Say how to save label maps whose palettes do not agree."""
         table = setting("--palette FILE", "palette=FILE")
         of_colours = f"{_COLOURS}{table} of r,g,b,label,name" if self.by_colour else _SAME
+        if self.same_labels == 1:
+            of_colours = "save the background as 0 in all files"
         return of_colours + _INDEXED if found.surely else f"right if indices are labels on both sides; {of_colours}"
 
     def require_agreement(self) -> None:

@@ -90,7 +90,7 @@ class TestWithinASide:
         assert where in refused.err
 
     def test_the_advice_gives_the_true_number(self, folders, side, tmp_path):
-        with pytest.raises(library.DataError, match=r"convert\('RGB'\)\.save\(FILE\).*palette=FILE of r,g,b,label"):
+        with pytest.raises(library.DataError, match=r"convert\('RGB'\)\.save\(PNG\).*palette=FILE of r,g,b,label"):
             library.evaluate(*folders, library.Labels(classes=6))
         for file in (tmp_path / side).iterdir():
             Image.open(file).convert("RGB").save(file)
@@ -202,7 +202,7 @@ def test_colours_of_numbered_objects_need_not_agree(saved, protocol):
 
 def test_objects_whose_background_has_another_colour_are_refused(saved):
     folders = saved("gt", Image.fromarray), saved("pred", reduced)
-    with pytest.raises(library.DataError, match="index 0 is 128,0,0"):
+    with pytest.raises(library.DataError, match=r"index 0 is 128,0,0.*; save the background as 0 in all files"):
         library.evaluate(*folders, library.Objects())
 
 
