@@ -27,13 +27,9 @@ _INDICES = "coloured palette: its indices are taken as labels"
 _LEVELS = "grey palette: its grey levels are taken, not its indices"
 _MOST_USED = 32
 """Indices of an image that are compared: label maps use few, and a note on all 256 would take kilobytes."""
-_COLOURS = (
-    "if colours stand for labels, save RGB, Image.open(FILE).convert('RGB').save(PNG), and name the label of each: "
-)
-_SAME = "save each label as the same grey level in all files"
-_INDEXED = (
-    "; if indices are labels, save them without palette, Image.fromarray(numpy.asarray(Image.open(FILE))).save(PNG)"
-)
+_SAVED = "save Image.fromarray(numpy.asarray({})) as PNG"
+_COLOURS = _SAVED.format("Image.open(FILE).convert('RGB')")
+_INDEXED = _SAVED.format("Image.open(FILE)")
 
 
 def note_on_indices(used: NDArray[Any], palette: NDArray[np.uint8]) -> str:
@@ -125,10 +121,14 @@ class Palettes:
     def hint(self, found: Disagreement) -> str:
         """Say how to save label maps whose palettes do not agree."""
         table = setting("--palette FILE", "palette=FILE")
-        of_colours = f"{_COLOURS}{table} of r,g,b,label,name" if self.by_colour else _SAME
+        fix = f"if colours stand for labels, {_COLOURS} and name the label of each: {table} of r,g,b,label,name"
         if self.same_labels == 1:
-            of_colours = "save the background as 0 in all files"
-        return of_colours + _INDEXED if found.surely else f"right if indices are labels on both sides; {of_colours}"
+            fix = "save the background as 0 in all files"
+        elif not self.by_colour:
+            fix = "save each label as the same grey level in all files"
+        if not found.surely:
+            return f"right if indices are labels on both sides; {fix}"
+        return f"{fix}; if indices are labels, {_INDEXED}, without palette"
 
     def require_agreement(self) -> None:
         """Refuse a set in which labels surely mean something else from file to file."""

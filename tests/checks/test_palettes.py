@@ -90,10 +90,11 @@ class TestWithinASide:
         assert where in refused.err
 
     def test_the_advice_gives_the_true_number(self, folders, side, tmp_path):
-        with pytest.raises(library.DataError, match=r"convert\('RGB'\)\.save\(PNG\).*palette=FILE of r,g,b,label"):
+        with pytest.raises(library.DataError, match=r"convert\('RGB'\)\)\) as PNG and.*palette=FILE of r,g,b,label"):
             library.evaluate(*folders, library.Labels(classes=6))
         for file in (tmp_path / side).iterdir():
-            Image.open(file).convert("RGB").save(file)
+            Image.open(file).save(file, transparency=0)  # which convert keeps, and a colour declared so is refused
+            Image.fromarray(np.asarray(Image.open(file).convert("RGB"))).save(file)
         assert library.evaluate(*folders, library.Labels(palette=TABLE)).summary["miou"] == 1
 
     def test_contours_are_refused_too(self, folders):
