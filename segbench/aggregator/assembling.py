@@ -27,6 +27,7 @@ from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import without_detail
 from segbench.core.table import Reducing
 from segbench.core.thresholds import Thresholds
+from segbench.loaders.palettes import SIDES, Palettes
 from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
 
@@ -54,6 +55,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
     repeated: Counter[str] = Counter()
+    palettes = Palettes.of(protocol, run.settings)
     for one in outcomes:
         if one.counts is None:
             failed[one.name] = one.failure
@@ -65,8 +67,11 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
         if one.facts:
             facts[one.name] = one.facts
         if one.notes:
-            image_notes[one.name] = one.notes
-            repeated.update({without_detail(note): 1 for note in one.notes})
+            image_notes[one.name] = said = palettes.add(
+                one.notes, {side: f"the {side} of {one.name!r}" for side in SIDES}
+            )
+            repeated.update({without_detail(note): 1 for note in said})
+    palettes.require_agreement()
     notes, settings = run.notes, run.settings
     if run.thresholds:
         same = f", data {truths}," in settings["thresholds"]

@@ -17,6 +17,7 @@ from segbench.checks.classes import (
     class_findings,
     class_map_findings,
     label_map_findings,
+    one_sided_findings,
     predicted_label_findings,
     probe_classes,
     probe_counts,
@@ -43,7 +44,7 @@ from segbench.checks.sizes import (
 )
 from segbench.checks.truths import exchange_findings, rule_for_other_side, truth_findings
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, expected_in
+from segbench.core.capabilities import ByClass, Confusing, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
 from segbench.core.numbers import many, verb
@@ -52,6 +53,7 @@ from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
+from segbench.loaders.palettes import Palettes
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
@@ -220,12 +222,19 @@ class _Set:
         others = {image: error for image, error in failures.items() if not isinstance(error, named)}
         unread = f"{many(len(others), 'image')} of {total} cannot be read"
         regions = [probe.label_map for probe in seen if probe.label_map]
+        palettes = _palettes(probes, protocol)
         findings = [
             *name_findings(self.pairing, expected),
             *size_findings(self.misfits(failures), surveyed.sizes, total, soft=expected.scores is not None),
             *orientation_findings(surveyed.turned),
             *failing("unreadable", unread, others, "write the files again"),
+            *palettes,
+        ]
+        if any(found.whole for found in palettes):
+            return findings  # what labels show is of no use
+        findings += [
             *class_map_findings(failures, judged),
+            *one_sided_findings(seen, protocol.capability(TwoSided)),
             *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
             *exchange_findings(seen, truths),
             *truths,
@@ -321,6 +330,19 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether not one of the images inspected can be counted."""
     lost = {image for finding in findings for image in finding.images}
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
+
+
+def _palettes(probes: Sequence[Probe], protocol: Protocol) -> list[Finding]:
+    """Find palettes that give an index another colour in another file, so that indices may not be labels."""
+    palettes = Palettes.of(protocol, protocol.signature_fields())
+    for one in probes:
+        known = one.failure.inputs if isinstance(one.failure, UncountedError) else one.inputs
+        palettes.add(known.notes, known.files)
+    found = palettes.disagreement()
+    if not found:
+        return []
+    places = map(Place, found.files)
+    return finding("palettes", found.what, palettes.hint(found), places, about=found.about, whole=found.surely)
 
 
 def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:

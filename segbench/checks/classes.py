@@ -11,6 +11,7 @@ import numpy as np
 from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
 from segbench.checks.probes import (
     ClassStackError,
+    Inspected,
     LabelProbe,
     Probe,
     ScoreProbe,
@@ -23,14 +24,14 @@ from segbench.checks.probes import (
 )
 from segbench.checks.scores import score_findings
 from segbench.checks.truths import listed
-from segbench.core.capabilities import ByClass, Confusing
+from segbench.core.capabilities import ByClass, Confusing, TwoSided
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Facts, Protocol
+from segbench.core.protocol import Protocol
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
@@ -83,6 +84,7 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
+        inputs=Inspected.of(sample),
         may_hold_labels=single,
         labels=labels_seen(sample, expected.void) if single else None,
         prediction=sample.prediction_file,
@@ -158,7 +160,6 @@ class CountsProbe(Probe):
 
     truth_file: str
     counts: LabelCounts
-    facts: Facts
     outside: Sequence[float]  # predicted labels that are not classes
 
 
@@ -175,6 +176,7 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
         mask = mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
     return CountsProbe(
         image=files.name,
+        inputs=Inspected.of(sample),
         prediction=sample.prediction_file,
         mask=mask,
         truth_file=shown(files.ground_truths[0]),
@@ -196,7 +198,7 @@ def label_map_findings(
     places = (Place(probe.truth_file) for probe in void)
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
-        found += [*_one_sided(counted, counted_by), *_predicted_labels(counted, counted_by), *_void_class(counted)]
+        found += [*_predicted_labels(counted, counted_by), *_void_class(counted)]
     held = [probe for probe in counted if probe.counts.pixels]
     if all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
         what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
@@ -219,13 +221,14 @@ def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     return found
 
 
-def _one_sided(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> list[Finding]:
     """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
+    counted = [probe for probe in probes if probe.facts]
     try:
-        facts = {probe.image: probe.facts for probe in counted if probe.facts}
-        counted_by.require_both_sides(facts, "what was inspected")
+        if counted_by:
+            counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
-        places = (Place(probe.truth_file, listed(probe.facts)) for probe in counted)
+        places = (Place(probe.inputs.files["ground truth"], listed(probe.facts)) for probe in counted)
         return finding("no-positives", error.what, error.hint, places, about="ground truth")
     return []
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +17,15 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import MANY_LEVELS, equals_any
+from segbench.protocols.label_rules import MANY_LEVELS, NEAR_AN_END, equals_any
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -38,6 +41,21 @@ SHORT_RUN = 3.0
 """Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 
 
+class Inspected(NamedTuple):
+    """What decoding an image said, and its files."""
+
+    notes: tuple[str, ...] = ()
+    files: Mapping[Side, str] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, sample: Sample) -> Inspected:
+        """Give that of a sample."""
+        return cls(sample.notes, {"ground truth": sample.truth_file, "prediction": sample.predicted_file})
+
+
+NOTHING_SAID = Inspected()
+
+
 class UncountedError(DataError):
     """Files that can be read, but not counted with these settings, because of an error in the prediction or not."""
 
@@ -45,6 +63,7 @@ class UncountedError(DataError):
         super().__init__(error.path, error.what, error.hint)
         self.error = error
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
+        self.inputs = Inspected.of(sample)
 
 
 class ClassStackError(DataError):
@@ -96,6 +115,7 @@ class ScoreProbe(Ranking):
     values: tuple[float, ...]  # distinct ones, rising; at most `MOST_VALUES`
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
+    middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
     @property
@@ -125,6 +145,8 @@ class Probe:
 
     image: str
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
+    inputs: Inspected = NOTHING_SAID
+    facts: Facts = ()  # what counting it showed of the whole set
     truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
     scores: ScoreProbe | None = None  # of a soft prediction
     mask: Ranking | None = None  # of a predicted mask
@@ -139,9 +161,9 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
     """Inspect one image, and count it where there are no scores to judge."""
     try:
         sample = decode_sample(read(files), protocol.reads, repairs)
-        if expected.scores is None and protocol.capability(Checked) is not None:
-            count_as_run(sample, protocol)
-        return _inspected(sample, files, expected)
+        counted = expected.scores is None and protocol.capability(Checked) is not None
+        facts = count_as_run(sample, protocol).facts if counted else ()
+        return replace(_inspected(sample, files, expected), facts=facts)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
@@ -174,7 +196,14 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
         ruled = named if expected.rule else []
         truths = tuple(_truth(sample, file, array, expected, None)[0] for file, array in ruled)
         mask = _mask(sample, *named[0], expected) if expected.nonzero else None
-        return Probe(image=sample.name, truths=truths, mask=mask, label_map=_label_map(sample), coloured=coloured)
+        return Probe(
+            image=sample.name,
+            inputs=Inspected.of(sample),
+            truths=truths,
+            mask=mask,
+            label_map=_label_map(sample),
+            coloured=coloured,
+        )
     blank, lines = sample.without_truth, expected.lines
     as_drawn = Expected(scores=expected.scores) if blank else expected
     if lines and sample.categories_drawn:
@@ -205,6 +234,7 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
     judged = not lines and not blank
     return Probe(
         image=sample.name,
+        inputs=Inspected.of(sample),
         truths=truths,
         scores=scores,
         coloured=coloured,
@@ -314,6 +344,7 @@ def score_probe(
     scale = float(np.iinfo(soft.dtype).max) if levels else 1.0
     # Floats beyond 1 have no end of a scale that they could have been clipped at.
     end = (flat == (0 if expected.invert else scale)) & (highest <= scale)
+    middle = (flat > NEAR_AN_END) & (flat < scale - NEAR_AN_END) if soft.dtype == np.uint8 else np.zeros(0)
     above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
     return ScoreProbe(
         image=of[0],
@@ -328,6 +359,7 @@ def score_probe(
         share=share,
         auc=1 - auc if expected.invert else auc,
         bright=bool(2 * above_half > flat[::step].size) != bool(expected.invert),
+        middle=int(np.count_nonzero(middle)),
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
     )
 

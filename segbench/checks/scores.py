@@ -13,6 +13,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
 from segbench.core.numbers import many, verb
+from segbench.protocols.label_rules import of_jpeg
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -31,6 +32,9 @@ LIKE_LEVELS = 128
 """Whole numbers above this, up to 255, are 8-bit levels as floats, and not ranks or counts."""
 NEARLY_ALL = 250
 """Other floats that end between this and 255 are such levels, resized or averaged."""
+
+BETWEEN = 1e-3
+"""Share of pixels away from 0 and 255: up to .0007 in JPEG masks of quality 75 or more, above .01 in soft maps."""
 
 _SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
 """Types of levels, the end of a lower scale that is saved in them by mistake, and their own."""
@@ -60,6 +64,7 @@ def score_findings(
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
+        few = few or ([] if lines or expected.cut else _jpeg_masks(varied))
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
     return [*found, *(_thick(varied) if lines and not lines.suppressed and not inverted else [])]
 
@@ -239,6 +244,20 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
         labels = setting("segbench labels GT PRED", "Labels()")
         fix = f"for IoU, Dice and MCC of masks use {labels}; for curves and areas {fix}"
     return found_in(scores, "few-levels", what, fix)
+
+
+def _jpeg_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
+    """Find masks that JPEG turned into levels near 0 and 255, whose order is noise."""
+    seen = [score for score in scores if score.dtype == "uint8" and of_jpeg(score.file)]
+    middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
+    if len(seen) < len(scores) or middle >= BETWEEN * pixels:
+        return []
+    what = (
+        f"predictions look like masks saved as JPEG: only {100 * middle / pixels:.2g} % of the pixels are not near 0 "
+    )
+    what += "or 255, and levels near these are noise of the compression, not scores"
+    labels = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
+    return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {labels}")
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:

@@ -104,7 +104,15 @@ class ByClass(ABC):
         """Give the label map of an image, and the soft map of each class."""
 
 
-class Confusing(ABC):
+class TwoSided(ABC):
+    """Refuses a set in which only one of two sides has pixels."""
+
+    @abstractmethod
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
+        """Refuse settings under which nothing in some images is positive, or nothing negative."""
+
+
+class Confusing(TwoSided):
     """Counts label maps whole: counts and facts show what is wrong with them."""
 
     void: Sequence[int] | None
@@ -124,10 +132,6 @@ class Confusing(ABC):
     @abstractmethod
     def missing_pred_map(self, images: Mapping[str, Any]) -> str:
         """Give the remapping of predictions that the counts of images ask for; empty for none."""
-
-    @abstractmethod
-    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
-        """Refuse a rule under which nothing in some images is positive, or nothing negative."""
 
 
 class FromCounts(ABC):

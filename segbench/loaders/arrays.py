@@ -15,9 +15,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import distinct
 from segbench.core.errors import DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import (
+    COLOUR_MAPS,
     LABEL_MAPS,
     LABELS,
     MAX_PIXELS,
@@ -29,6 +31,7 @@ from segbench.loaders.decoded import (
     size,
     variable_of,
 )
+from segbench.loaders.palettes import note_on_indices, notes_on_levels
 
 LUMA = (0.2125, 0.7154, 0.0721)
 COLOUR = 0xFF000000
@@ -118,7 +121,8 @@ def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
     if role == "ids" and channels > 2:
         red, green, blue = (image[..., k].astype(np.uint32) for k in range(3))
         return Decoded(red | green << np.uint32(8) | blue << np.uint32(16))
-    if channels < 3 or (np.array_equal(first, image[..., 1]) and np.array_equal(first, image[..., 2])):
+    in_grey = channels < 3 or (np.array_equal(first, image[..., 1]) and np.array_equal(first, image[..., 2]))
+    if in_grey and not (channels > 2 and role in COLOUR_MAPS):
         return Decoded(np.ascontiguousarray(first))
     if role in LABEL_MAPS:
         return Decoded(_packed(image, path))
@@ -152,16 +156,17 @@ def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
 def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
     """Turn the indices of a palette image into a map."""
     grey = bool((palette[:, :1] == palette[:, 1:]).all())
+    used = distinct(indices).astype(np.intp)
     if role in LABELS and not grey:
-        return Decoded(np.ascontiguousarray(indices), ("coloured palette: its indices are taken as labels",))
-    used = np.flatnonzero(np.bincount(indices.ravel(), minlength=1))
+        return Decoded(np.ascontiguousarray(indices), (note_on_indices(used, palette),))
     if used[-1] >= len(palette):
         raise DataError(path, f"palette index {used[-1]} in a palette of {len(palette)} colours", "save it again")
     colours = palette[used]
-    levels = one_channel(colours[None], path, role)
-    table = np.zeros(int(used[-1]) + 1, levels.array.dtype)
-    table[used] = levels.array[0]
-    return Decoded(table[indices], levels.notes)
+    found = Decoded(colours[:, 0]) if grey else one_channel(colours[None], path, role)
+    levels = found.array.reshape(-1)
+    table = np.zeros(int(used[-1]) + 1, levels.dtype)
+    table[used] = levels
+    return Decoded(table[indices], notes_on_levels(used, levels) if role in LABELS else found.notes)
 
 
 _HEAD = 4096

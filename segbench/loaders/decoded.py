@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Role = Literal["prediction", "ground truth", "field", "label map", "predicted label map", "ids"]
+Role = Literal[
+    "prediction",
+    "ground truth",
+    "field",
+    "label map",
+    "predicted label map",
+    "colour map",
+    "predicted colour map",
+    "ids",
+]
 """What a file is read as: it decides what its colours and negative numbers mean. Label maps alone have colours that
-represent labels; the colours of ids are numbers, red first."""
-LABEL_MAPS: frozenset[Role] = frozenset({"label map", "predicted label map"})
+represent labels, in colour maps also those that are grey; the colours of ids are numbers, red first."""
+COLOUR_MAPS: frozenset[Role] = frozenset({"colour map", "predicted colour map"})
+LABEL_MAPS: frozenset[Role] = COLOUR_MAPS | {"label map", "predicted label map"}
 LABELS: frozenset[Role] = LABEL_MAPS | {"ground truth"}
 """Roles with numbers that may be labels."""
 
@@ -56,8 +66,9 @@ class Format:
 
 def variable_of(role: Role) -> str:
     """Give the name of the array to read where a file holds several."""
-    other = {"label map": "ground_truth", "predicted label map": "prediction"}
-    return other.get(role, role.replace(" ", "_"))
+    if role in LABEL_MAPS:
+        return "prediction" if role.startswith("predicted") else "ground_truth"
+    return role.replace(" ", "_")
 
 
 def shown(name: object) -> str:

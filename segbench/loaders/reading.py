@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import format_setting
-from segbench.core.sample import Form, Maps, Reading, Sample
+from segbench.core.sample import Form, Maps, Reading, Sample, without_detail
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from segbench.loaders.pairing import SampleFiles
     from segbench.loaders.repairs import Repairs
 
+_ALL = 1 << 8
+"""All labels that palettes can have."""
 _LISTED_ONE_BY_ONE = 4
 _WHOLE_IMAGES = "boundaries are counted over whole images, without a field of view"
 
@@ -188,7 +190,7 @@ class ClassMaps(LabelMaps):
             raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
 
 
-MASKS = OneMap(name="masks", expected=Expected(one_annotator=True, scores=ExpectedScores()))
+MASKS = OneMap(name="masks", same_labels=_ALL, expected=Expected(one_annotator=True, scores=ExpectedScores()))
 BOUNDARIES = Boundaries(
     name="boundaries",
     part_noted=False,
@@ -207,13 +209,15 @@ REGIONS = Regions(
 )
 LABEL_MAPS = LabelMaps(
     name="labels",
+    same_labels=_ALL,
     levels=False,
     without_negatives="labels",
     part="Segmentation",
     truth_role="label map",
     role="predicted label map",
 )
-CLASS_MAPS = ClassMaps(name="classes", without_negatives="labels", part="Segmentation")
+COLOUR_MAPS = replace(LABEL_MAPS, truth_role="colour map", role="predicted colour map")
+CLASS_MAPS = ClassMaps(name="classes", same_labels=_ALL, without_negatives="labels", part="Segmentation")
 
 
 def _decode(data: bytes, path: Source, role: Role) -> Decoded:
@@ -238,6 +242,8 @@ def _refuse_for_labels(repairs: Repairs) -> None:
 
 def _notes_on_maps(notes: Sequence[tuple[str, ...]], tags: Sequence[str]) -> tuple[str, ...]:
     """Say of each note which maps it is on, unless it is on all."""
+    if len(notes) > 1:
+        notes = [tuple(map(without_detail, of)) for of in notes]
     names = tags or [f"map {place}" for place in range(1, len(notes) + 1)]
     on = {note: [n for n, of in zip(names, notes, strict=True) if note in of] for said in notes for note in said}
     return tuple(note if len(some) == len(notes) else f"{note}, in {_named(some)}" for note, some in on.items())

@@ -394,8 +394,9 @@ def require_two_classes(facts: Mapping[str, tuple[float, ...]], labels: Sequence
         return
     what = f"class {_listed([*classes])} alone has pixels in {where}, and void leaves out {_listed(left_out)}"
     other = next(label for label in labels if label not in classes)
-    remap = format_setting("gt_map", f"{left_out[-1]:g}={other}")
-    raise DataError("ground truth", what, f"for masks leave out {format_setting('classes')}; or count it: {remap}")
+    remap = f"{left_out[-1]:g}={other}"
+    count = f"{format_setting('gt_map', remap)}, and {format_setting('pred_map', remap)} if predictions hold it, too"
+    raise DataError("ground truth", what, f"for masks leave out {format_setting('classes')}; or count it: {count}")
 
 
 def _left_out(by: str) -> str:

@@ -96,6 +96,13 @@ class TestLabelsOffByOne:
         assert [place["file"].rpartition("/")[2] for place in findings["off-by-one"]["files"]] == [*higher]
         assert "--pred-map would change all files" in findings["off-by-one"]["flag"]
 
+    def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, tmp_path):
+        first = {name: PREDICTIONS[name] + 1 for name in ("im0.png", "im2.png", "im5.png")}  # the three it looks at
+        where = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "pred", PREDICTIONS | first)
+        said = segbench("labels", *where, "--classes", "0-4").err
+        assert "off-by-one: 3 predictions of 8 inspected" in said
+        assert "--pred-map would change all files" in said
+
     @pytest.mark.parametrize(
         ("classes", "shift", "remap"),
         [("0-4", 1, "1-5=0-4"), ("0-5", 1, "1-6=0-5"), ("1-5", -1, "0-4=1-5")],

@@ -112,7 +112,8 @@ def test_a_coloured_palette_is_labels_in_ground_truth_and_grey_in_predictions():
     labels = truth(data)
     np.testing.assert_array_equal(labels.array, INDICES)
     assert labels.array.dtype == np.uint8
-    assert labels.notes == ("coloured palette: its indices are taken as labels",)
+    said = "coloured palette: its indices are taken as labels"
+    assert labels.notes == (f"{said} [0=000000 1=ff0000 2=00ff00 3=808080]",)
     for role in ("prediction", "field"):
         grey = decode(data, Path("p.png"), role=role)
         np.testing.assert_allclose(

@@ -57,7 +57,7 @@ def test_masks_with_field_notes_and_digests(files):
     assert sample.field.dtype == bool
     np.testing.assert_array_equal(sample.field, field != 0)
     assert sample.notes == (
-        "ground truth: coloured palette: its indices are taken as labels",
+        "ground truth: coloured palette: its indices are taken as labels [0=090000 1=000900 2=090000 3=000900]",
         "prediction: colour turned to grey (ITU-R 709 luma, 0..1)",
     )
     contents = [*(data for _, data in truths), given.field.read_bytes()]

@@ -168,6 +168,9 @@ class TestSizesNoOptionMends:
         ((80, 120), "labels", r"; repairs=Repairs\(resize='nearest'\) brings"),
         ((33, 70), "soft", r"; repairs=Repairs\(resize='nearest'\) or 'bilinear' brings"),
         ((42, 62), "soft", r"; if there is padding on all sides, remove it from the files first; otherwise repairs="),
+        ((41, 61), "soft", r"; repairs=Repairs\(crop=True\) "),
+        ((38, 58), "soft", r"; repairs=Repairs\(crop=True\) "),
+        ((36, 56), "soft", r"; repairs=Repairs\(resize='nearest'\) or 'bilinear' brings"),
         ((44, 64), "soft", r"otherwise repairs=Repairs\(resize=.*; if it was padded, repairs=Repairs\(crop=True\)"),
     ],
 )

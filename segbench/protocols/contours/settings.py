@@ -58,7 +58,9 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
+class Contours(
+    Protocol, CutMasks, can.Verb, can.Checked, can.TwoSided, can.FromCounts, can.Prepared, can.Parts, can.Pictured
+):
     """Settings of the contours protocol.
 
     Parameters
@@ -158,12 +160,14 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         settle_mask(self)
         if self.at is not None:
             set_fields(self, reads=MASKS)
+        if self.sequences and self.positive is None:
+            set_fields(self, reads=replace(self.reads, same_labels=1))
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
-            set_fields(self, **{name: getattr(self._labels, name) for name in _LABELS})
+            set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
         else:
             void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
             set_fields(self, void=void_labels(void))
@@ -338,6 +342,11 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 )
                 raise DataError(name, what, fix)
         return {}
+
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
+        """Refuse label maps of one class beside void; the values of masks show more than facts."""
+        if self._of_classes:
+            self._labels.require_both_sides(facts, where)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np

@@ -83,14 +83,18 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
             listed = _listed(np.unique(colours[unknown]))
             what = f"{np.count_nonzero(unknown)} pixels have colours that the palette lacks: {listed}"
             hint = "add these colours to the palette; label maps must not be saved as JPEG, or interpolated"
+            hint += "; label maps that are not in colour must have one channel" * _are_grey(colours)
             raise DataError(file, what, hint)
         return found.astype(np.uint16)
-    grey = (colours & np.uint32(255)).astype(np.uint8)
-    if np.array_equal(grey * np.uint32(0x010101), colours):
-        return grey
+    if _are_grey(colours):
+        return (colours & np.uint32(255)).astype(np.uint8)
     shown = _listed(np.unique(colours))
     hint = f"say which colour is which label: {setting('--palette FILE', 'palette=FILE')} of r,g,b,label,name"
     raise DataError(file, f"is in colour ({shown}), expected labels", hint)
+
+
+def _are_grey(colours: NDArray[np.uint32]) -> bool:
+    return np.array_equal((colours & np.uint32(255)) * np.uint32(0x010101), colours)
 
 
 def _listed(colours: NDArray[np.uint32]) -> str:

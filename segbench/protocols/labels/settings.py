@@ -18,7 +18,7 @@ from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import LABEL_MAPS
+from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
 from segbench.protocols.labels.values import as_map_text, places_of
@@ -149,7 +149,7 @@ class Labels(
     def _settle_palette(self) -> None:
         from segbench.protocols.labels.palette import as_palette, labels_in
 
-        set_fields(self, palette=as_palette(self.palette))
+        set_fields(self, palette=as_palette(self.palette), reads=COLOUR_MAPS)
         if self.classes is None:
             void = _VOID if self.void is None else rules.void_labels(self.void)
             named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}

@@ -31,7 +31,7 @@ class InstanceMaps(LabelMaps):
 
 
 def _as_instances(maps: Any) -> InstanceMaps:
-    return InstanceMaps(**{**vars(maps), "name": "instances", "without_negatives": "objects"})
+    return InstanceMaps(**{**vars(maps), "name": "instances", "same_labels": 1, "without_negatives": "objects"})
 
 
 INSTANCE_MAPS = _as_instances(LABEL_MAPS)

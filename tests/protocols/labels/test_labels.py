@@ -513,6 +513,13 @@ def test_colours_without_meaning_are_listed(tmp_path):
     assert "palette=FILE" in failure(*folders, Labels(classes=3))
 
 
+def test_labels_in_three_channels_are_refused_beside_a_palette(tmp_path):
+    truth, predicted = random_maps(5, 3)
+    saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
+    saved(tmp_path / "pred", "a.png", Image.fromarray(np.stack([predicted] * 3, axis=2)))
+    assert "must have one channel" in failure(tmp_path / "gt", tmp_path / "pred", Labels(palette=PALETTE))
+
+
 def failure(*arguments, **options):
     with pytest.warns(segbench.FailedImages):
         (reason,) = segbench.evaluate(*arguments, **options).failed.values()
@@ -750,6 +757,11 @@ class TestMasksCountedAsClasses:
         for count in (segbench.count_labels, segbench.count_contours):
             assert count(self.MASK, self.MASK, classes=2)
 
-    def test_check(self, places):
-        findings = {one.key: one for one in segbench.check(*places, Labels(classes=2)).findings}
+    def test_the_advice_turns_both_sides(self, places):
+        with pytest.raises(DataError, match="gt_map='255=1', and pred_map='255=1' if predictions hold it, too"):
+            segbench.evaluate(*places, Labels(classes=2))
+
+    @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
+    def test_check(self, protocol, places):
+        findings = {one.key: one for one in segbench.check(*places, protocol(classes=2)).findings}
         assert re.search(self.REFUSED, f"{findings['no-positives'].message}; {findings['no-positives'].fix}")

@@ -1,0 +1,143 @@
+"""Palettes of label maps, whose indices are labels only where all files give an index the same colour.
+
+Programs that reduce colours file by file give the same colour another index in each. A note says which colours an
+image uses, so that a whole set can be judged without reading it twice; colours that no pixel has decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from segbench.core.errors import DataError
+from segbench.core.interface import setting
+from segbench.core.sample import without_detail
+
+if TYPE_CHECKING:
+    from segbench.core.protocol import Protocol
+
+Side = Literal["ground truth", "prediction"]
+SIDES: tuple[Side, Side] = ("ground truth", "prediction")
+
+_INDICES = "coloured palette: its indices are taken as labels"
+_LEVELS = "grey palette: its grey levels are taken, not its indices"
+_MOST_USED = 32
+"""Indices of an image that are compared: label maps use few, and a note on all 256 would take kilobytes."""
+_SAVED = "save Image.fromarray(numpy.asarray({})) as PNG"
+_COLOURS = _SAVED.format("Image.open(FILE).convert('RGB')")
+_INDEXED = _SAVED.format("Image.open(FILE)")
+
+
+def note_on_indices(used: NDArray[Any], palette: NDArray[np.uint8]) -> str:
+    """Say that indices are taken as labels, with the colours of the first that are used."""
+    known = used[used < len(palette)][:_MOST_USED].tolist()
+    return f"{_INDICES} [{' '.join(f'{index}={palette[index].tobytes().hex()}' for index in known)}]"
+
+
+def notes_on_levels(used: NDArray[Any], levels: NDArray[Any]) -> tuple[str, ...]:
+    """Say that levels of a grey palette are taken; empty where they are the indices."""
+    return () if np.array_equal(used, levels) else (_LEVELS,)
+
+
+class Disagreement(NamedTuple):
+    """Two files whose palettes give an index different meanings."""
+
+    about: Side
+    what: str
+    files: tuple[str, str]
+    surely: bool = True  # whether labels mean something else in these files, whatever was meant
+
+
+@dataclass
+class Palettes:
+    """The colour of each index in a set, and the first files that do not agree; a few numbers for any set."""
+
+    same_labels: int  # how many indices, from 0, mean the same in all files
+    remapped: bool  # whether sides may count from different numbers
+    by_colour: bool  # whether a table of colours can be given
+    colours: Mapping[Side, dict[int, tuple[str, str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
+    taken: dict[tuple[Side, str], str] = field(default_factory=dict)  # a file of each kind of palette
+    within: Disagreement | None = None
+    said: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)  # once for all images
+
+    @classmethod
+    def of(cls, protocol: Protocol, settings: Mapping[str, str]) -> Palettes:
+        """Begin the palettes of a set that is counted by a protocol, with the fields of its signature."""
+        remapped = not settings.keys().isdisjoint(("gt_map", "pred_map"))
+        return cls(protocol.reads.same_labels, remapped, hasattr(protocol, "palette"))
+
+    def add(self, notes: Iterable[str], files: Mapping[Side, str]) -> tuple[str, ...]:
+        """Add what the notes of an image say of its palettes, and give them without the colours."""
+        kept: dict[str, None] = {}
+        for note in notes:
+            side = next((side for side in SIDES if note.startswith(f"{side}: ")), None)
+            kind = without_detail(note).partition(": ")[2]
+            if side is None or kind not in (_INDICES, _LEVELS):
+                kept[note] = None
+                continue
+            kept[f"{side}: {kind}"] = None
+            self._add(side, kind, note.partition("[")[2].removesuffix("]"), files[side])
+        without = tuple(kept)
+        return self.said.setdefault(without, without)
+
+    def _add(self, side: Side, kind: str, colours: str, file: str) -> None:
+        if not self.same_labels:
+            return
+        self.taken.setdefault((side, kind), file)
+        files = tuple(self.taken.get((side, one), "") for one in (_LEVELS, _INDICES))
+        if all(files) and self.same_labels > 1:
+            what = f"the palette of {files[0]} is grey, and its levels are taken as labels; that of {files[1]} is "
+            what += "coloured, and its indices are"
+            self.within = self.within or Disagreement(side, what, (files[0], files[1]))
+        known = self.colours[side]
+        for entry in colours.split():
+            index, colour = entry.split("=")
+            other, before = known.setdefault(int(index), (colour, file))
+            if other != colour and int(index) < self.same_labels:
+                what = "palettes differ, and their indices are taken as labels: "
+                what += _differ(int(index), known, colour, file)
+                self.within = self.within or Disagreement(side, what, (before, file))
+
+    def disagreement(self) -> Disagreement | None:
+        """Give files that do not agree, of one side or else of both; None where all do."""
+        truth, predicted = (self.colours[side] for side in SIDES)
+        differ = [index for index in truth.keys() & predicted if truth[index][0] != predicted[index][0]]
+        differ = sorted(index for index in differ if index < self.same_labels)
+        if self.within or self.remapped or not differ:
+            return self.within
+        common = {colour for colour, _ in truth.values()} & {colour for colour, _ in predicted.values()}
+        kept = {truth[index][0] for index in (truth.keys() & predicted) - set(differ)}
+        moved = len(common - kept)
+        surely = moved > max(1, len(kept)) and 2 * len(common) >= min(len(truth), len(predicted))
+        colour, file = predicted[differ[0]]
+        what = "palettes of ground truth and predictions differ, and their indices are taken as labels: "
+        what += _differ(differ[0], truth, colour, file)
+        return Disagreement("prediction", what, (truth[differ[0]][1], file), surely)
+
+    def hint(self, found: Disagreement) -> str:
+        """Say how to save label maps whose palettes do not agree."""
+        table = setting("--palette FILE", "palette=FILE")
+        fix = f"if colours stand for labels, {_COLOURS} and name the label of each: {table} of r,g,b,label,name"
+        if self.same_labels == 1:
+            fix = "save the background as 0 in all files"
+        elif not self.by_colour:
+            fix = "save each label as the same grey level in all files"
+        if not found.surely:
+            return f"right if indices are labels on both sides; {fix}"
+        return f"{fix}; if indices are labels, {_INDEXED}, without palette"
+
+    def require_agreement(self) -> None:
+        """Refuse a set in which labels surely mean something else from file to file."""
+        found = self.disagreement()
+        if found and found.surely:
+            raise DataError(found.about, found.what, self.hint(found))
+
+
+def _differ(index: int, known: Mapping[int, tuple[str, str]], colour: str, file: str) -> str:
+    other, before = known[index]
+    one, two = (",".join(map(str, bytes.fromhex(each))) for each in (other, colour))
+    return f"index {index} is {one} in {before} and {two} in {file}"

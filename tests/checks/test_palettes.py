@@ -1,0 +1,224 @@
+"""Palettes that differ from file to file, so that indices are no labels: refused before a run, and at its end."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import segbench as library
+
+COLOURS = np.array([[0, 0, 0], [128, 0, 0], [0, 128, 0], [192, 128, 128], [128, 128, 128], [255, 255, 255]], np.uint8)
+TABLE = ";".join(",".join(map(str, (*colour, label))) for label, colour in enumerate(COLOURS.tolist()))
+CLASSES = ("--classes", "0-5")
+SHAPE = (12, 16)
+
+
+def drawn(image, *labels):
+    """Draw stripes of labels, by default of the background and one more, and no image like another."""
+    found = np.resize(labels or (0, 1 + image % 3), SHAPE).astype(np.uint8)
+    found.reshape(-1)[: 2 * image] = 0
+    return found
+
+
+def indexed(labels, colours=COLOURS):
+    image = Image.fromarray(labels, mode="P")
+    image.putpalette(np.asarray(colours, np.uint8).tobytes())
+    return image
+
+
+def reduced(labels):
+    """Save label colours as programs do that number the colours of each image anew."""
+    return Image.fromarray(COLOURS[labels]).convert("P", palette=Image.Palette.ADAPTIVE)
+
+
+def in_colour(labels):
+    return Image.fromarray(COLOURS[labels])
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """Save images of a side, by default six; give its folder."""
+
+    def save(side, write, images=range(6)):
+        folder = tmp_path / side
+        folder.mkdir()
+        for place, image in enumerate(images):
+            made = image if isinstance(image, Image.Image) else write(image if np.ndim(image) else drawn(place))
+            made.save(folder / f"im{place}.png")
+        return folder
+
+    return save
+
+
+@pytest.fixture
+def found(segbench):
+    """Check two folders; give the findings by key."""
+
+    def check(*arguments):
+        (report,) = json.loads(segbench("check", *arguments, "--format", "json").out)["reports"]
+        return {finding["key"]: finding for finding in report["findings"]}
+
+    return check
+
+
+@pytest.mark.parametrize("side", ["gt", "pred"])
+class TestWithinASide:
+    @pytest.fixture
+    def folders(self, saved, side):
+        return [saved(one, reduced if one == side else Image.fromarray) for one in ("gt", "pred")]
+
+    def test_check_names_two_files_the_index_and_both_colours(self, found, folders, side):
+        findings = found("labels", *folders, *CLASSES)
+        assert findings.keys() == {"palettes"}
+        finding = findings["palettes"]
+        assert finding["severity"] == "error"
+        one, other = (place["file"] for place in finding["files"])
+        assert f"index 0 is 128,0,0 in {one} and 0,128,0 in {other}" in finding["message"]
+        assert {one, other} == {str(folders[side == "pred"] / f"im{k}.png") for k in (0, 1)}
+
+    def test_a_run_is_refused(self, segbench, folders):
+        refused = segbench("labels", *folders, *CLASSES)
+        assert refused.code == 1
+        assert "palettes differ" in refused.err
+
+    def test_a_run_without_check_is_refused_at_its_end(self, segbench, folders, side):
+        refused = segbench("labels", *folders, *CLASSES, "--no-check")
+        assert refused.code == 1
+        called = "prediction" if side == "pred" else "ground truth"
+        where = f"128,0,0 in the {called} of 'im0' and 0,128,0 in the {called} of 'im1'"
+        assert where in refused.err
+
+    def test_the_advice_gives_the_true_number(self, folders, side, tmp_path):
+        with pytest.raises(library.DataError, match=r"convert\('RGB'\)\)\) as PNG and.*palette=FILE of r,g,b,label"):
+            library.evaluate(*folders, library.Labels(classes=6))
+        for file in (tmp_path / side).iterdir():
+            Image.open(file).save(file, transparency=0)  # which convert keeps, and a colour declared so is refused
+            Image.fromarray(np.asarray(Image.open(file).convert("RGB"))).save(file)
+        assert library.evaluate(*folders, library.Labels(palette=TABLE)).summary["miou"] == 1
+
+    def test_contours_are_refused_too(self, folders):
+        with pytest.raises(library.DataError, match="palettes differ"):
+            library.evaluate(*folders, library.Contours(classes=6))
+
+
+def test_indices_saved_without_palettes_are_labels_as_the_advice_says(saved):
+    palettes = (np.random.default_rng(k).integers(0, 256, (6, 3)) for k in range(6))
+    pictures = [indexed(drawn(k), palette) for k, palette in enumerate(palettes)]
+    folders = saved("gt", Image.fromarray), saved("pred", None, pictures)
+    labels = library.Labels(classes=6)
+    with pytest.raises(library.DataError, match=r"Image\.fromarray\(numpy\.asarray\(Image\.open\(FILE\)\)\)"):
+        library.evaluate(*folders, labels)
+    for file in folders[1].iterdir():
+        Image.fromarray(np.asarray(Image.open(file))).save(file)
+    assert library.evaluate(*folders, labels).summary["miou"] == 1
+
+
+def test_one_file_of_very_many_is_found_at_the_end(saved):
+    pictures = [indexed(drawn(k)) for k in range(40)]
+    folders = saved("gt", indexed, map(drawn, range(40))), saved("pred", None, [*pictures[:39], reduced(drawn(39))])
+    labels = library.Labels(classes=6)
+    assert "palettes" not in {found.key for found in library.check(*folders, labels, sample=3).findings}
+    with pytest.raises(library.DataError, match="'im39'"):
+        library.evaluate(*folders, labels)
+
+
+def test_ground_truth_of_other_protocols_is_refused_with_advice_of_its_own(saved):
+    folders = saved("gt", reduced), saved("pred", Image.fromarray)
+    with pytest.raises(library.DataError, match=r"palettes differ.*; save each label as the same grey level"):
+        library.evaluate(*folders, library.Pixels(positive=1))
+
+
+def test_grey_and_coloured_palettes_on_one_side_are_refused(saved, found):
+    white = drawn(0, 0, 5)
+    few = indexed(np.minimum(white, 1), COLOURS[[0, 5]])  # index 1 of a palette of black and white
+    folders = saved("gt", Image.fromarray, [white, drawn(1)]), saved("pred", None, [few, indexed(drawn(1))])
+    message = found("labels", *folders, *CLASSES)["palettes"]["message"]
+    assert f"the palette of {folders[1] / 'im0.png'} is grey" in message
+
+
+class TestBetweenSides:
+    def test_the_same_colours_at_other_indices_are_refused(self, saved, found):
+        gt, pred = saved("gt", indexed, [drawn(0)]), saved("pred", reduced, [drawn(0)])
+        finding = found("labels", gt, pred, *CLASSES)["palettes"]
+        assert finding["severity"] == "error"
+        one, other = (folder / "im0.png" for folder in (gt, pred))
+        assert f"index 0 is 0,0,0 in {one} and 128,0,0 in {other}" in finding["message"]
+        with pytest.raises(library.DataError, match="palettes of ground truth and predictions differ"):
+            library.evaluate(gt, pred, library.Labels(classes=6))
+
+    def test_colours_of_their_own_are_a_warning_and_are_counted(self, saved, found):
+        other = np.random.default_rng(3).integers(1, 255, (6, 3))
+        folders = saved("gt", indexed), saved("pred", lambda labels: indexed(labels, other))
+        finding = found("labels", *folders, *CLASSES)["palettes"]
+        assert finding["severity"] == "warning"
+        assert finding["flag"].startswith("right if indices are labels on both sides; if colours stand for labels")
+        assert library.evaluate(*folders, library.Labels(classes=6)).summary["miou"] == 1
+
+    def test_remapped_labels_are_not_compared(self, saved, found):
+        folders = saved("gt", indexed), saved("pred", lambda labels: indexed(labels + 1, np.roll(COLOURS, 1, axis=0)))
+        maps = "1-5=0-4"
+        assert "palettes" not in found("labels", *folders, *CLASSES, "--pred-map", maps)
+        assert library.evaluate(*folders, library.Labels(classes=6, pred_map=maps)).summary["miou"] == 1
+
+
+PADDED = np.vstack([COLOURS, np.arange(750).reshape(-1, 3) % 256])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(lambda labels: indexed(labels, COLOURS[: labels.max() + 1]), id="truncated"),
+        pytest.param(
+            lambda labels: indexed(labels, np.where(np.isin(range(6), labels)[:, None], COLOURS, 7)), id="unused"
+        ),
+        pytest.param(lambda labels: indexed(labels, PADDED if labels.max() > 2 else COLOURS), id="padded"),
+        pytest.param(lambda labels: (indexed if labels.max() > 1 else Image.fromarray)(labels), id="some without"),
+        pytest.param(
+            lambda labels: indexed(labels, [[k, k, k] for k in range(256)] if labels.max() > 1 else COLOURS), id="ramp"
+        ),
+    ],
+)
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_palettes_that_agree_where_they_are_used_are_labels(saved, found, write, side):
+    folders = [saved(one, write if one == side else indexed) for one in ("gt", "pred")]
+    assert "palettes" not in found("labels", *folders, *CLASSES)
+    assert library.evaluate(*folders, library.Labels(classes=6)).summary["miou"] == 1
+
+
+def test_transparent_entries_do_not_matter(saved, found):
+    folders = saved("gt", indexed), saved("pred", indexed)
+    for place in (0, 2):
+        Image.open(folders[1] / f"im{place}.png").save(folders[1] / f"im{place}.png", transparency=place)
+    assert "palettes" not in found("labels", *folders, *CLASSES)
+
+
+@pytest.mark.parametrize("protocol", [library.Objects(), library.Regions()])
+def test_colours_of_numbered_objects_need_not_agree(saved, protocol):
+    other = [COLOURS[[0, *np.random.default_rng(k).permutation(range(1, 6))]] for k in range(6)]
+    folders = saved("gt", Image.fromarray), saved("pred", None, [indexed(drawn(k), other[k]) for k in range(6)])
+    assert "palettes" not in {found.key for found in library.check(*folders, protocol).findings}
+    assert not library.evaluate(*folders, protocol).failed
+
+
+def test_objects_whose_background_has_another_colour_are_refused(saved):
+    folders = saved("gt", Image.fromarray), saved("pred", reduced)
+    with pytest.raises(library.DataError, match=r"index 0 is 128,0,0.*; save the background as 0 in all files"):
+        library.evaluate(*folders, library.Objects())
+
+
+def test_notes_are_kept_without_colours(saved, tmp_path):
+    folders = saved("gt", Image.fromarray), saved("pred", indexed)
+    result = library.evaluate(*folders, library.Labels(classes=6), results=tmp_path / "r.segbench")
+    (stored,) = library.load_results(tmp_path / "r.segbench")
+    said = "prediction: coloured palette: its indices are taken as labels"
+    assert result.image_notes == stored.image_notes == dict.fromkeys(result.counts, (said,))
+    assert f"{said} (6 of 6 images)" in result.notes
+
+
+@pytest.mark.parametrize(("protocol", "key"), [(library.Labels, "miou"), (library.Contours, "nsd_2")])
+def test_grey_images_in_three_channels_are_colours_beside_a_palette(saved, protocol, key):
+    grey = [drawn(k, 0, 4) for k in range(2)]
+    folders = saved("gt", Image.fromarray, grey), saved("pred", in_colour, grey)
+    found = library.evaluate(*folders, protocol(palette=TABLE))
+    assert found.summary[key] == 1
