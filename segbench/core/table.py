@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -93,6 +93,15 @@ class Table(ABC):
         """Every metric of the benchmark itself: `measure` with weights of one."""
         row: FloatArray = self.measure(np.ones((1, self.images)))[0]
         return row
+
+    def beside(self, other: Self) -> Self:
+        """Give the table of what the other method of the same images has, too: itself, unless means leave values out.
+
+        A mean over the images where a metric is defined is over other images for another method: a pair is compared
+        without the values that one of the two lacks.
+        """
+        del other
+        return self
 
     @property
     def totals(self) -> Mapping[str, int]:

@@ -197,7 +197,8 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
         say(console, f"{_of_class(name)}every pair of methods by every metric", "bold")
         rows = {key: comparison.rows(key, against=of.against) for key in listed}
         show(_pairs_table(comparison, rows, digits))
-        show(_rank_table(comparison, listed))
+        if (ranks := _rank_table(comparison, listed)).rows:
+            show(ranks)
     for note in of.notes(listed):
         _say_wrapped(console, note, "yellow")
     if not every:

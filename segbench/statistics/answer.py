@@ -110,12 +110,25 @@ class Answer:
             best = "best" if self.metric.better else "highest"
             return f"{who} the {best} {title}, {value}, without a test ({reason})"
         if self.leader:
-            ahead = number(abs(first.estimate - second.estimate))
+            ahead = number(self._ahead(first, second))
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             p = p_text(self.p_values[first.method, second.method])
             return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
-        p = f" ({p_text(self.p_values[first.method, second.method])})" if len(self._defined) == _NAMED else ""
+        p = ""
+        if len(self._defined) == _NAMED:
+            p = f" ({p_text(self.p_values[first.method, second.method])})"
+            images = "the images that both have" if self._pair(first, second) in self.pairs.common else images
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
+
+    def _pair(self, one: Standing, other: Standing) -> int:
+        return self.pairs.pair(self.methods.index(one.method), self.methods.index(other.method))
+
+    def _ahead(self, one: Standing, other: Standing) -> float:
+        """By how much one method is better than another, on what both have."""
+        pair = self._pair(one, other)
+        first = self.methods[self.pairs.pairs[0][pair]] == one.method
+        ahead = float(self.pairs.differences[pair]) * (1 if first else -1)
+        return -ahead if self.metric.better == "lower" else ahead
 
     @property
     def needed(self) -> str:
@@ -123,11 +136,10 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse:
             return ""
-        pair = self.pairs.pair(*(self.methods.index(one.method) for one in (first, second)))
-        images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
+        images = float(f"{self.pairs.images_needed(self._pair(first, second), self.level):.1g}")
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
-        ahead = number(abs(first.estimate - second.estimate))
+        ahead = number(abs(self._ahead(first, second)))
         return f"a difference of {ahead} would need about {int(images)} images to be significant"
 
     def sentences(self) -> list[str]:
@@ -204,8 +216,7 @@ class Answer:
         return TextTable(header, [[one.letter, *row] for one, row in zip(shown, cells, strict=False)], notes=(note,))
 
     def _lead(self, row: Standing, column: Standing, least: float, digits: int) -> str:
-        lead = abs(row.estimate - column.estimate)
-        text = point_first(f"{lead:.{digits}f}")
+        text = point_first(f"{self._ahead(row, column):.{digits}f}")
         return text + stars(self.p_values[row.method, column.method], least)
 
     def tables(self, *, digits: int = DIGITS) -> list[TextTable]:

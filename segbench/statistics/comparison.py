@@ -5,6 +5,7 @@ Everything is computed when it is needed: a comparison of hundreds of methods ta
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -199,15 +200,14 @@ class Comparison:
                 key,
                 names[one],
                 names[other],
-                float(pairs.estimates[one]),
-                float(pairs.estimates[other]),
+                *pairs.estimates_of(pair),
                 float(pairs.differences[pair]),
                 float(low[pair]),
                 float(high[pair]),
                 float(pairs.p_values[pair]),
                 float(pairs.corrected[pair]),
                 error,
-                math.nan if math.isnan(error) else pairs.freedom,
+                math.nan if math.isnan(error) else float(pairs.freedom[pair]),
                 *(pairs.tally(pair) if tallied else (0, 0, 0)),
             )
             found.append(row.turned() if against == row.a else row)
@@ -287,7 +287,7 @@ def _p_values(comparisons: Sequence[Comparison], key: str) -> list[FloatArray]:
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     methods, metric, place = comparison.methods, comparison.metric(key), comparison.place(key)
     undefined = dict.fromkeys(methods, (math.nan,) * len(methods))
-    if key in comparison.undefined:
+    if key in comparison.undefined or comparison.pairs(key).common:
         return undefined
     draws = metric.direction * np.array([one.draws[:, place] for one in comparison.measured.values()])
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
@@ -319,6 +319,8 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
             undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [f"{few_names(masks, len(tables))}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
+    if any(one.beside(other) is not one for one, other in itertools.permutations(beside, 2)):
+        notes.append("means over images: two methods are compared where both have a value")
     notes += notes_on(first, {metric.key: place for place, metric in metrics.items()})
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,12 @@ class GroupMeans(Table):
         with np.errstate(invalid="ignore"):
             mean: FloatArray = np.where(held, of_groups, 0).sum(axis=0) / self.held.sum(axis=0)
         return mean
+
+    def beside(self, other: Self) -> Self:
+        """Give the means of groups of what the other method has, too; see `Table`."""
+        tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
+        same = all(tables[name] is table for name, table in self.tables.items())
+        return self if same else type(self)(tables, self.metrics)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

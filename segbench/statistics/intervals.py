@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 FEW_IMAGES = 10
 """Below this many images, intervals say that they are unreliable."""
 _FEW_OF_A_CLASS = 5
+_ALIKE = 1 + 1e-9
 _NAMED_CLASSES = 8
 
 
@@ -220,6 +221,9 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         heaviest = int(weights[:, place].argmax())
         share = weights[heaviest, place] / weights[:, place].sum()
         of = first_names([key for key, _ in found], 3)
+        if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
+            yield f"{of}: only {measured.jackknife.counted[place]} of {measured.images} images count in it"
+            continue
         yield (
             f"{of}: the {measured.images} images count as {effective[place]:.1f} of equal weight; "
             f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"

@@ -89,6 +89,11 @@ class Measured:
         draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
         return draws
 
+    def over_common(self, other: Measured) -> Measured:
+        """Give this method measured on what the other has, too; itself where that is all."""
+        table = self.table.beside(other.table)
+        return self if table is self.table else replace(self, table=table, beside=())
+
     @cached_property
     def of_images(self) -> FloatArray:
         """Each metric of each image by itself, shape (images, metrics)."""

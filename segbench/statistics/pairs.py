@@ -12,10 +12,10 @@ what not, is in docs/comparing.md; beside that:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
-from segbench.core.table import CELLS_AT_ONCE
+from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.statistics.jackknife import holm, p_value, standard_error, t_value
 from segbench.statistics.measured import Measured
 
@@ -69,16 +69,46 @@ class Pairs:
         return np.array([one.table.estimates[self.place] for one in self.measured])
 
     @cached_property
+    def common(self) -> Mapping[int, Pairs]:
+        """By number, the pairs of methods that are not measured on the same, each by itself and on what both have."""
+        found: dict[int, Pairs] = {}
+        if type(self.measured[0].table).beside is Table.beside:
+            return found
+        for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
+            methods = self.measured[one], self.measured[other]
+            fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
+            if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
+                found[pair] = replace(self, measured=fewer, beside=tuple)
+        return found
+
+    def _moved(self, whole: Measured, fewer: Measured) -> bool:
+        """Whether a method is measured otherwise on fewer values."""
+        before, after = (one.jackknife.pseudo[:, self.place] for one in (whole, fewer))
+        return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
+
+    def _with_common(self, values: NDArray[Any], of: Callable[[Pairs], NDArray[Any]]) -> NDArray[Any]:
+        """Replace the values of pairs that are not measured on the same."""
+        for pair, alone in self.common.items():
+            values[pair] = of(alone)[0]
+        return values
+
+    def estimates_of(self, pair: int) -> tuple[float, float]:
+        """Give the metric of both methods of a pair, on what both have."""
+        one, other = (
+            self.common[pair].estimates if pair in self.common else (self.estimates[k[pair]] for k in self.pairs)
+        )
+        return float(one), float(other)
+
+    @cached_property
     def differences(self) -> FloatArray:
         """The first method of each pair minus the second; nan where undefined for one of the two."""
         one, other = self.pairs
-        differences: FloatArray = self.estimates[one] - self.estimates[other]
-        return differences
+        return self._with_common(self.estimates[one] - self.estimates[other], lambda alone: alone.differences)
 
     @property
     def _counted(self) -> int:
         """How many images weigh something in the metric, as those without positives do not in a mean F."""
-        return int(self.measured[0].jackknife.counted[self.place])
+        return max(int(one.jackknife.counted[self.place]) for one in self.measured)
 
     @cached_property
     def reason(self) -> str:
@@ -114,22 +144,24 @@ class Pairs:
         if self.reason:
             return np.full(one.size, np.nan)
         by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
-        return np.where(by_chance[one] | by_chance[other], np.nan, self._tested[0])
+        errors = np.where(by_chance[one] | by_chance[other], np.nan, self._tested[0])
+        return self._with_common(errors, lambda alone: alone.standard_errors)
 
     @cached_property
-    def freedom(self) -> float:
-        """Degrees of freedom of every difference."""
-        return float(self.measured[0].jackknife.freedom_of_differences[self.place])
+    def freedom(self) -> FloatArray:
+        """Degrees of freedom of each difference."""
+        freedom = float(self.measured[0].jackknife.freedom_of_differences[self.place])
+        return self._with_common(np.full(self.pairs[0].size, freedom), lambda alone: alone.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each difference; nan where it has none."""
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
-            p_values = p_value(self.differences / errors, np.full(errors.size, self.freedom))
-        same = self._same
-        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self._counted))
-        return p_values
+            p_values = p_value(self.differences / errors, self.freedom)
+        same = self.same
+        p_values[same] = np.where(self.equal[same], 1.0, 2.0 ** (1 - self._counted))
+        return self._with_common(p_values, lambda alone: alone.p_values)
 
     @cached_property
     def corrected(self) -> FloatArray:
@@ -143,6 +175,8 @@ class Pairs:
 
     def why_none(self, pair: int) -> dict[str, str]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
+        if pair in self.common:
+            return self.common[pair].why_none(0)
         one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
@@ -153,7 +187,7 @@ class Pairs:
         lost = self.reason or one.why_untested(self.place) or other.why_untested(self.place)
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
-        return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}
+        return {"interval": "the same difference in every image"} if self.same[pair] & ~self.equal[pair] else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""
@@ -166,9 +200,9 @@ class Pairs:
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give the ends of intervals of the jackknife."""
         errors = self.standard_errors.copy()
-        errors[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
-        reach = t_value(np.array(self.freedom), level) * errors
-        middle = np.where(self._equal, 0.0, self.differences)
+        errors[self.same] = np.where(self.equal[self.same], 0.0, np.nan)
+        reach = t_value(self.freedom, level) * errors
+        middle = np.where(self.equal, 0.0, self.differences)
         return middle - reach, middle + reach
 
     def _quantiles(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -182,17 +216,18 @@ class Pairs:
         return ends[0], ends[1]
 
     @cached_property
-    def _same(self) -> NDArray[np.bool_]:
+    def same(self) -> NDArray[np.bool_]:
         """Which differences of pseudo-values are the same in every image."""
         known = ~np.isnan(self.standard_errors)
         _, least, greatest = self._tested
-        return known & (greatest - least <= _THE_SAME)
+        return self._with_common(known & (greatest - least <= _THE_SAME), lambda alone: alone.same)
 
     @cached_property
-    def _equal(self) -> NDArray[np.bool_]:
+    def equal(self) -> NDArray[np.bool_]:
         """Which of them are 0 in every image."""
         _, least, greatest = self._tested
-        return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
+        equal = self.same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
+        return self._with_common(equal, lambda alone: alone.equal)
 
     def tally(self, pair: int) -> Tally:
         """Count the images that each method of a pair wins."""

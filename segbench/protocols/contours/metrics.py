@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -132,6 +134,22 @@ class ContourTable(_Means):
                 found = self.conventions.measure(counts.mask(place))
                 of_image[place] = [found[key] for key in self._keys]
         return values
+
+    def beside(self, other: Self) -> Self:
+        left_out = np.isnan(other._values) & ~np.isnan(self._values)
+        if not left_out.any():
+            return self
+        fewer = copy(self)
+        for computed in ("rows", "estimates"):
+            vars(fewer).pop(computed, None)
+        vars(fewer)["_values"] = np.where(left_out, np.nan, self._values)
+        return fewer
+
+    @property
+    def shares(self) -> FloatArray:
+        """Whether an image is in a mean: it has a mask for which the metric is defined; see `Table`."""
+        held: FloatArray = (~np.isnan(self._values)).any(axis=1).astype(np.float64)
+        return np.hstack([held, held]) if self.class_names else held
 
     @cached_property
     def rows(self) -> FloatArray:
