@@ -99,6 +99,11 @@ class ScoreProbe(Ranking):
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
     @property
+    def full(self) -> float:
+        """What values are divided by to become scores."""
+        return float(np.iinfo(self.dtype).max) if "int" in self.dtype else 1.0
+
+    @property
     def constant(self) -> bool:
         """Whether all pixels have one score."""
         return len(self.values) == 1
@@ -209,7 +214,7 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
         scores=scores,
         coloured=coloured,
         may_hold_labels=judged,
-        labels=labels_seen(sample, expected.void) if judged else None,
+        labels=labels_seen(sample, expected.void or ()) if judged else None,
         prediction=sample.prediction_file,
     )
 

@@ -126,13 +126,15 @@ def _by_ranking(ranked: Sequence[Ranking], middle: float) -> tuple[list[Ranking]
 
 def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
     """Find masks of 0 and 1 beside masks of 0 and 255: 1 is nearly the lowest score there."""
-    highest = grouped((score.highest, score) for score in scores if score.dtype.startswith("uint"))
+    highest = grouped((score.highest / score.full, score) for score in scores if not score.dtype.startswith("float"))
     if len(highest) < 2 or any(len(score.values) > 2 or score.lowest for score in scores):
         return []
-    held = ", ".join(f"0 and {value:g}" for value in sorted(highest))
-    what = f"predicted masks do not agree on their two values: {held}"
+    held = dict.fromkeys(
+        f"0 and {score.highest:g} in {score.dtype}" for _, group in sorted(highest.items()) for score in group
+    )
+    what = f"predicted masks do not agree on their two values: {', '.join(held)}"
     labels = setting("segbench labels GT PRED", "Labels()")
-    fix = f"save all of them with the same two values; or evaluate them with {labels}, where all but 0 is positive"
+    fix = f"save all in one type with the same two values; or evaluate them with {labels}, where all but 0 is positive"
     rarest = min(highest.values(), key=len)
     return found_in(rarest, "mixed-masks", what, fix, lambda score: f"0 and {score.highest:g}")
 
@@ -164,7 +166,7 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
             what = f"{dtype} predictions end at {highest:g}, so no score is above {highest:g} / {full}"
-            fix = format_setting("scale", most, of="Repairs")
+            fix = format_setting("scale", most if highest > 1 else 1, of="Repairs")
             return found_in(group, "levels-unscaled", what, fix, lambda score: f"up to {score.highest:g}")
     return []
 
@@ -223,7 +225,9 @@ def _constant(scores: Sequence[ScoreProbe]) -> list[Finding]:
 
 
 def _values(scores: Sequence[ScoreProbe]) -> list[float]:
-    return sorted({value for score in scores for value in score.values})
+    """Give the values of all scores, rising; one where types store a score by several."""
+    stored = {value / score.full: value for score in scores for value in score.values}
+    return [stored[score] for score in sorted(stored)]
 
 
 def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
