@@ -91,7 +91,10 @@ def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
     """Give one map, or several, as a list of maps."""
     if isinstance(maps, np.ndarray) and maps.ndim == 2:
         return [maps]
-    parts: list[Any] = list(maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    try:
+        parts: list[Any] = list(maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    except TypeError:
+        raise ArgumentError(f"found {maps!r:.60}, expected a map of shape (height, width), or several") from None
     return [parts] if parts and all(np.ndim(part) == 1 for part in parts) else parts
 
 
