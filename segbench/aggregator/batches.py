@@ -127,9 +127,11 @@ def _plane(array: Any, name: str, *, one_image: bool) -> Any:  # noqa: ANN401  a
     """Leave out an axis of one channel, before height and width; refuse images without pixels."""
     axis = 0 if one_image else 1
     shape = tuple(array.shape)
-    if len(shape) < axis + 2 or 0 in shape[axis:]:
-        expected = "(height, width)" if one_image else "(images, height, width)"
-        raise ArgumentError(f"{name} has shape {shape}, expected {expected}, at least one pixel")
+    if len(shape) < axis + 2:
+        expected = f"(height, width) for one image; {BATCH_HINT}" if one_image else "(images, height, width)"
+        raise ArgumentError(f"{name} has shape {shape}, expected {expected}")
+    if 0 in shape[axis:]:
+        raise ArgumentError(f"{name} has shape {shape}, expected at least one pixel in each image")
     return array.squeeze(axis) if len(shape) == axis + 3 and shape[axis] == 1 else array
 
 

@@ -82,16 +82,18 @@ class TestArraysWithoutPixels:
 
     @pytest.mark.parametrize("protocol", [Boundaries(), Contours(), Labels(classes=2), Saliency(), Objects()])
     def test_of_one_image(self, protocol):
-        for arrays in ((self.EMPTY, self.EMPTY), (self.MASK, self.EMPTY), (self.EMPTY, self.MASK), (self.MASK, 0.5)):
-            with pytest.raises(ArgumentError, match=r"expected \(height, width\), at least one pixel"):
+        for arrays in ((self.EMPTY, self.EMPTY), (self.MASK, self.EMPTY), (self.EMPTY, self.MASK)):
+            with pytest.raises(ArgumentError, match="expected at least one pixel in each image"):
                 Accumulator(protocol).update(*arrays, name="a")
+        with pytest.raises(ArgumentError, match=r"scores has shape \(\), expected \(height, width\) for one image"):
+            Accumulator(protocol).update(self.MASK, 0.5, name="a")
         with pytest.raises(ArgumentError, match="labels is an empty list"):
             Accumulator(protocol).update([], self.MASK, name="a")
 
     def test_of_a_batch(self):
         accumulator = Accumulator(Contours())
         accumulator.update(np.zeros((0, 5, 5)), np.zeros((0, 5, 5)), names=[])
-        with pytest.raises(ArgumentError, match=r"expected \(images, height, width\), at least one pixel"):
+        with pytest.raises(ArgumentError, match="expected at least one pixel in each image"):
             accumulator.update(np.zeros((1, 0, 5)), np.zeros((1, 0, 5)), names=["a"])
 
 
