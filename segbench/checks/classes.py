@@ -22,7 +22,6 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
-from segbench.checks.truths import listed
 from segbench.core.capabilities import ByClass, Confusing
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
@@ -44,6 +43,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     ManyValuesError,
     equals_any,
+    listed,
     of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts

@@ -22,6 +22,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     are_grey_levels,
     half_of,
+    listed,
 )
 
 MANY_PIXELS = 0.5
@@ -201,9 +202,3 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in scores]
     return finding("exchanged", what, ORDER, places, about="names", images=grey.images)
-
-
-def listed(values: Sequence[float]) -> str:
-    """Write values one after another, the first eight of many."""
-    text = ", ".join(f"{value:g}" for value in values[:8])
-    return f"{text}, ... ({len(values)} or more)" if len(values) > 8 else text
