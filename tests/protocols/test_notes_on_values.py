@@ -131,6 +131,16 @@ class TestThresholds:
             with pytest.raises(DataError, match="hold integers of at most 1"):
                 count(self.MASK[0], self.MASK[0], at=0.5)
 
+    def test_floats_are_compared_as_they_are_counted(self, protocol):
+        at = type(protocol)(at=0.7, **KINDS.get(protocol.name, {}))
+        cut, all_high = np.where(self.MASK, 0.7, 0.2), np.full(self.MASK.shape, 0.7)
+        for dtype in (np.float32, np.float64):
+            found = [notes(at, self.MASK, scores.astype(dtype)) for scores in (cut, all_high)]
+            if protocol.name == "objects":  # whose scores have to be above the threshold
+                assert found == [("no score reaches at=0.7, so nothing is predicted",)] * 2
+            else:
+                assert found == [(), ("all scores reach at=0.7, so every pixel is predicted",)]
+
     @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK.astype(float)])
     def test_other_masks_are_above_half(self, protocol, scores):
         assert notes(protocol, self.MASK, scores) == ()
