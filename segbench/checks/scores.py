@@ -13,6 +13,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
 from segbench.core.numbers import many, verb
+from segbench.protocols.label_rules import listed
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -200,7 +201,9 @@ def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
     if expected.unit_range:
         return "but they must lie between 0 and 1"
     if are_of_shares(expected.at) and (expected.cut or not logits):
-        return f"{'like logits, ' * logits}but {format_setting('at', expected.at)} is for scores from 0 to 1"
+        several = len(expected.at) > 1
+        are_for = f"the thresholds {listed(expected.at)} are" if several else f"the threshold {expected.at[0]:g} is"
+        return f"{'like logits, ' * logits}but {are_for} for scores from 0 to 1"
     if not logits:
         return "but scores usually lie between 0 and 1"
     if expected.stretched:

@@ -190,7 +190,7 @@ class TestThresholds:
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
         (error,) = (one for one in report.findings if one.key == "range")
         assert error.severity == "error"
-        assert error.message.endswith("like logits, but at=(0.5,) is for scores from 0 to 1")
+        assert error.message.endswith("like logits, but the threshold 0.5 is for scores from 0 to 1")
         assert "scale='sigmoid'" in error.fix
 
     def test_scores_up_to_100(self, protocol, tmp_path):
@@ -203,7 +203,7 @@ class TestThresholds:
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
             (warning,) = (one for one in report.findings if one.key == "range")
             assert warning.severity == "warning"
-            assert warning.message.endswith("but at=(0.5,) is for scores from 0 to 1")
+            assert warning.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
 
     def test_all_or_nothing(self, protocol):
         assert notes(protocol, self.MASK, SCORES / 3) == ("no score reaches at=0.5, so nothing is predicted",)
@@ -218,3 +218,12 @@ def test_thresholds_of_logits():
     assert notes(Contours(at=0), TestThresholds.MASK, 12 * SCORES - 6) == ()
     found = notes(Centerlines(thresholds=(0.3, 0.6)), TestThresholds.MASK, 12 * SCORES - 6)
     assert "scores outside 0 to 1 beside thresholds=(0.3, 0.6)" in found[0]
+
+
+def test_thresholds_of_a_list_are_not_called_at(tmp_path):
+    for folder, array in (("gt", SCORES[0] > 0.5), ("pred", 12 * SCORES[0] - 6)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", array)
+    report = segbench.check(tmp_path / "gt", tmp_path / "pred", Centerlines(thresholds=(0.3, 0.6)))
+    (message,) = (finding.message for finding in report.findings if finding.key == "range")
+    assert message.endswith("like logits, but the thresholds 0.3, 0.6 are for scores from 0 to 1")
