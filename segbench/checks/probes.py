@@ -229,9 +229,9 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
 def _mask(sample: Sample, file: str, truth: NDArray[Any], expected: Expected) -> Ranking | None:
     """Judge a predicted mask as a map of two scores; None for label maps."""
     held, positive, valid = _truth(sample, file, truth, expected, None)
-    predicted = sample.predictions[0].reshape(truth.shape)[valid] != 0
-    if len(held.values) > 2 and not expected.rule:
+    if sample.predictions[0].size != truth.size or (len(held.values) > 2 and not expected.rule):
         return None
+    predicted = sample.predictions[0].reshape(truth.shape)[valid] != 0
     of, labels = (sample.name, sample.prediction_file), positive[valid]
     hits = int(np.count_nonzero(predicted & labels))
     return mask_ranking(of, hits, int(predicted.sum()) - hits, int(labels.sum()), labels.size)
