@@ -196,9 +196,9 @@ OF_DATA = {"gt_pattern", "pred_pattern", "allow_missing", "images", "field"}
 
 
 def alternatives(message: str) -> list[str]:
-    """Split the advice of a message into alternatives, of which any will do."""
+    """Split the advice of a message into alternatives, of which any will do, and into that of each finding."""
     advice = message.split("-> ", 1)[-1]
-    return re.split(r"; or |, or | or |; if |; for masks ", advice)
+    return re.split(r"; or |, or | or |; if |; for masks |\n", advice)
 
 
 def typed(text: str) -> tuple[str | None, dict[str, str | bool]]:

@@ -82,36 +82,40 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -
 
 def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
     """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images."""
-    counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
+    plane = partial(_plane, one_image=one_image)
+    counted = None if valid is None else plane(on_host(valid, "valid"), "valid")
     if isinstance(labels, (list, tuple)):
-        truths: Any = tuple(map(_annotator, labels)) if one_image else [_annotators(part) for part in labels]
+        truths: Any = _annotators(labels) if one_image else [_annotators(part) for part in labels]
     else:
         (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
-        truths = _plane(on_host(labels, "labels"), one_image=one_image)
+        truths = plane(on_host(labels, "labels"), "labels")
         if one_image and truths.ndim != 2:
             raise ArgumentError(
                 f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}"
             )
-        if truths.ndim < 3 - one_image:
-            raise ArgumentError(f"labels have shape {truths.shape}, expected (images, height, width)")
         if counted is not None:
             _check_valid(counted, truths.shape)
-        hidden = [None if mask is None else _plane(mask, one_image=one_image) for mask in (unlabelled, unscored)]
+        hidden = [None if mask is None else plane(mask, "mask") for mask in (unlabelled, unscored)]
         if any(mask is not None and mask.shape != truths.shape for mask in hidden):
             raise ArgumentError("scores is a stack that masks values; leave pixels out with valid")
         counted = without_hidden(counted, *hidden)
-    stack = _plane(scores.detach(), one_image=one_image) if _on_device(scores, count_on) else None
+    stack = plane(scores.detach(), "scores") if _on_device(scores, count_on) else None
     if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
-        stack = _plane(on_host(scores, "scores"), one_image=one_image)
+        stack = plane(on_host(scores, "scores"), "scores")
     return Batch(truths, stack, counted, tensors=False)
 
 
 def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator
-    return tuple(map(_annotator, truth)) if isinstance(truth, (list, tuple)) else _annotator(truth)
+    if not isinstance(truth, (list, tuple)):
+        return _annotator(truth)
+    if not truth:
+        raise ArgumentError("labels is an empty list, expected one array of shape (height, width) per annotator")
+    return tuple(map(_annotator, truth))
 
 
 def _annotator(truth: object) -> NDArray[Any]:
-    drawn: NDArray[Any] = _plane(on_host(truth, "labels"), one_image=True)
+    drawn = on_host(truth, "labels")
+    drawn = _plane(drawn, "labels", one_image=True) if drawn.ndim > 1 else drawn
     if drawn.ndim != 2:
         raise ArgumentError(
             f"labels is a list, expected one array of shape (height, width) per annotator; found shape {drawn.shape}"
@@ -119,11 +123,16 @@ def _annotator(truth: object) -> NDArray[Any]:
     return drawn
 
 
-def _plane(array: Any, *, one_image: bool) -> Any:  # noqa: ANN401  an array or a tensor
-    """Leave out an axis of one channel, before height and width."""
+def _plane(array: Any, name: str, *, one_image: bool) -> Any:  # noqa: ANN401  an array or a tensor
+    """Leave out an axis of one channel, before height and width; refuse images without pixels."""
     axis = 0 if one_image else 1
-    one_channel = array.ndim == axis + 3 and array.shape[axis] == 1
-    return array.squeeze(axis) if one_channel else array
+    shape = tuple(array.shape)
+    if len(shape) < axis + 2:
+        expected = f"(height, width) for one image; {BATCH_HINT}" if one_image else "(images, height, width)"
+        raise ArgumentError(f"{name} has shape {shape}, expected {expected}")
+    if 0 in shape[axis:]:
+        raise ArgumentError(f"{name} has shape {shape}, expected at least one pixel in each image")
+    return array.squeeze(axis) if len(shape) == axis + 3 and shape[axis] == 1 else array
 
 
 def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whatever the user has
@@ -137,13 +146,6 @@ def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whateve
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
     """Give an array in the host's memory; what is there already is not copied."""
-    found = _on_host(array, name)
-    if not found.ndim and found.dtype.kind not in "biufc":
-        raise ArgumentError(f"{name} is {type(array).__name__}, expected an array or a tensor of numbers")
-    return found
-
-
-def _on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
     try:
         if is_tensor(array):
             plain = array.detach()

@@ -214,8 +214,7 @@ class _Set:
         judged = len(seen) + len(failures)
         truths = truth_findings(seen, expected, total)
         of_classes = class_findings(seen, by_class)
-        rule = "" if expected.rule is None else str(expected.rule)
-        labels = predicted_label_findings(seen, rule, counted=bool(rule or by_class))
+        labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
         if labels:
             truths, of_classes = [found for found in truths if found.key not in REPLACED], []
         named = SizeError | ClassMapsError | ClassStackError | UncountedError

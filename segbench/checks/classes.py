@@ -23,7 +23,6 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
-from segbench.checks.truths import listed
 from segbench.core.capabilities import ByClass, Confusing, TwoSided
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
@@ -38,7 +37,16 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import read_classes, written_classes
-from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, ManyValuesError, equals_any, of_jpeg
+from segbench.protocols.label_rules import (
+    LABELS_BELOW,
+    OFTEN_VOID,
+    VOIDS,
+    LabelRule,
+    ManyValuesError,
+    equals_any,
+    listed,
+    of_jpeg,
+)
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError
@@ -73,7 +81,8 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
         truth, maps = classes.maps(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    counted = ~equals_any(truth, expected.void)
+    void = expected.void or ()
+    counted = ~equals_any(truth, void)
     if sample.field is not None:
         counted &= sample.field
     known = tuple(map(float, classes.labels))
@@ -86,7 +95,7 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
         image=sample.name,
         inputs=Inspected.of(sample),
         may_hold_labels=single,
-        labels=labels_seen(sample, expected.void) if single else None,
+        labels=labels_seen(sample, void) if single else None,
         prediction=sample.prediction_file,
         coloured=coloured_files(sample, files),
         classes=tuple(
@@ -294,7 +303,7 @@ REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
 """Findings that suggest which labels to count: with label maps predicted, none helps."""
 
 
-def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: bool) -> list[Finding]:
+def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *, counted: bool) -> list[Finding]:
     """Find that predictions are label maps; `rule` says what is positive, `counted` whether a run would count them."""
     with_labels = [probe for probe in probes if probe.may_hold_labels]
     found = [probe.labels for probe in with_labels]
@@ -312,7 +321,8 @@ def predicted_label_findings(probes: Sequence[Probe], rule: str, *, counted: boo
         )
     else:
         what += f"({len(labels)} labels), and the number of a label is not a score"
-        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), rule or str(labels[-1]))
+        positive = str(rule) if rule and rule.comparison == "=" else str(labels[-1])
+        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
     if counted:
         fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
     places = [Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one]

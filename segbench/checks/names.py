@@ -173,18 +173,8 @@ def is_same_file(prediction: Source, truth: Source) -> bool:
 
 
 def _is_its_truth(files: SampleFiles, lengths: Mapping[Source, int]) -> bool:
-    length = lengths.get(files.prediction)
-    try:
-        return any(
-            bool(length)
-            and lengths.get(truth) == length
-            and _pieces(truth) == _pieces(files.prediction)
-            and _digest(truth) == _digest(files.prediction)
-            and not _one_value(truth)
-            for truth in files.ground_truths
-        )
-    except (OSError, DataError):
-        return False
+    pairs = ([(files.prediction, truth)] for truth in files.ground_truths)
+    return any(_are_copies(pair, lambda path: lengths.get(path, 0)) for pair in pairs)
 
 
 def _identical(lengths: Mapping[Source, int]) -> list[list[Source]]:

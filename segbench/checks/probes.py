@@ -119,6 +119,11 @@ class ScoreProbe(Ranking):
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
 
     @property
+    def full(self) -> float:
+        """What values are divided by to become scores."""
+        return float(np.iinfo(self.dtype).max) if "int" in self.dtype else 1.0
+
+    @property
     def constant(self) -> bool:
         """Whether all pixels have one score."""
         return len(self.values) == 1
@@ -239,7 +244,7 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
         scores=scores,
         coloured=coloured,
         may_hold_labels=judged,
-        labels=labels_seen(sample, expected.void) if judged else None,
+        labels=labels_seen(sample, expected.void or ()) if judged else None,
         prediction=sample.prediction_file,
     )
 
@@ -254,9 +259,9 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
 def _mask(sample: Sample, file: str, truth: NDArray[Any], expected: Expected) -> Ranking | None:
     """Judge a predicted mask as a map of two scores; None for label maps."""
     held, positive, valid = _truth(sample, file, truth, expected, None)
-    predicted = sample.predictions[0].reshape(truth.shape)[valid] != 0
-    if len(held.values) > 2 and not expected.rule:
+    if sample.predictions[0].size != truth.size or (len(held.values) > 2 and not expected.rule):
         return None
+    predicted = sample.predictions[0].reshape(truth.shape)[valid] != 0
     of, labels = (sample.name, sample.prediction_file), positive[valid]
     hits = int(np.count_nonzero(predicted & labels))
     return mask_ranking(of, hits, int(predicted.sum()) - hits, int(labels.sum()), labels.size)

@@ -13,7 +13,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
 from segbench.core.numbers import many, verb
-from segbench.protocols.label_rules import of_jpeg
+from segbench.protocols.label_rules import listed, of_jpeg
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -131,13 +131,15 @@ def _by_ranking(ranked: Sequence[Ranking], middle: float) -> tuple[list[Ranking]
 
 def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
     """Find masks of 0 and 1 beside masks of 0 and 255: 1 is nearly the lowest score there."""
-    highest = grouped((score.highest, score) for score in scores if score.dtype.startswith("uint"))
+    highest = grouped((score.highest / score.full, score) for score in scores if not score.dtype.startswith("float"))
     if len(highest) < 2 or any(len(score.values) > 2 or score.lowest for score in scores):
         return []
-    held = ", ".join(f"0 and {value:g}" for value in sorted(highest))
-    what = f"predicted masks do not agree on their two values: {held}"
+    held = dict.fromkeys(
+        f"0 and {score.highest:g} in {score.dtype}" for _, group in sorted(highest.items()) for score in group
+    )
+    what = f"predicted masks do not agree on their two values: {', '.join(held)}"
     labels = setting("segbench labels GT PRED", "Labels()")
-    fix = f"save all of them with the same two values; or evaluate them with {labels}, where all but 0 is positive"
+    fix = f"save all in one type with the same two values; or evaluate them with {labels}, where all but 0 is positive"
     rarest = min(highest.values(), key=len)
     return found_in(rarest, "mixed-masks", what, fix, lambda score: f"0 and {score.highest:g}")
 
@@ -169,7 +171,7 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
             what = f"{dtype} predictions end at {highest:g}, so no score is above {highest:g} / {full}"
-            fix = format_setting("scale", most, of="Repairs")
+            fix = format_setting("scale", most if highest > 1 else 1, of="Repairs")
             return found_in(group, "levels-unscaled", what, fix, lambda score: f"up to {score.highest:g}")
     return []
 
@@ -203,7 +205,9 @@ def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
     if expected.unit_range:
         return "but they must lie between 0 and 1"
     if are_of_shares(expected.at) and (expected.cut or not logits):
-        return f"{'like logits, ' * logits}but {format_setting('at', expected.at)} is for scores from 0 to 1"
+        several = len(expected.at) > 1
+        are_for = f"the thresholds {listed(expected.at)} are" if several else f"the threshold {expected.at[0]:g} is"
+        return f"{'like logits, ' * logits}but {are_for} for scores from 0 to 1"
     if not logits:
         return "but scores usually lie between 0 and 1"
     if expected.stretched:
@@ -228,7 +232,9 @@ def _constant(scores: Sequence[ScoreProbe]) -> list[Finding]:
 
 
 def _values(scores: Sequence[ScoreProbe]) -> list[float]:
-    return sorted({value for score in scores for value in score.values})
+    """Give the values of all scores, rising; one where types store a score by several."""
+    stored = {value / score.full: value for score in scores for value in score.values}
+    return [stored[score] for score in sorted(stored)]
 
 
 def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:

@@ -193,8 +193,8 @@ def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
-    """Find predictions with types that imply different scales."""
-    known = {path: header.dtype for path, header in predictions.items() if header.dtype and not header.odd}
+    """Find predictions with types that imply different scales, which single bits do not."""
+    known = {path: header.dtype for path, header in predictions.items() if header.dtype != "bool" and not header.odd}
     by_type = grouped((dtype, path) for path, dtype in known.items())
     wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
     paths = [path for group in wide.values() for path in group]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from segbench.checks.findings import Finding, Place, finding, found_in, inspected
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.expected import Expected, ExpectedLines
@@ -20,6 +22,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     are_grey_levels,
     half_of,
+    listed,
 )
 
 MANY_PIXELS = 0.5
@@ -41,7 +44,7 @@ def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> l
     by_set = expected.rule is None and not lines and not expected.nonzero
     of_set = [] if values else _one_set(probes, total, by_set=by_set)
     drawn = _lines(probes, thinned=lines.thinned) if lines else []
-    return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes), *drawn]
+    return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes, expected), *drawn]
 
 
 def _kind(truth: TruthProbe, expected: Expected) -> str:
@@ -49,18 +52,22 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
     values = truth.values
     if len(values) < 3:
         return ""
-    *rest, highest = values
-    named = expected.rule.values if expected.rule else ()
-    compared = expected.rule is not None and expected.rule.comparison != "="
-    if highest in VOIDS and rest[-1] < LABELS_BELOW and highest not in named:
+    rule, may_be_void = expected.rule, values[-1] in VOIDS and (expected.void is not None or expected.lines)
+    if may_be_void and values[-2] < LABELS_BELOW and not (rule and _names_highest(rule, values)):
         return "void"
-    if compared:
+    if rule and rule.comparison != "=":
         return ""
     if are_grey_levels(values):
         return "grey-ground-truth"
-    if len(values) == 3 and not expected.rule:
-        return "void" if values[0] == 0 and highest in VOIDS else "labels"
-    return "" if expected.rule else "labels"
+    if rule:
+        return ""
+    return "void" if may_be_void and len(values) == 3 and values[0] == 0 else "labels"
+
+
+def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
+    """Return whether a rule names the highest of some values, or bounds it off from the next one."""
+    below, highest = rule.positive(np.array(values[-2:])).tolist()
+    return values[-1] in rule.values or (highest and not below)
 
 
 def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | None) -> list[Finding]:
@@ -148,10 +155,12 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
     return _found(truths, "no-positives", what, fix, _held, whole=whole)
 
 
-def _nan(probes: Sequence[Probe]) -> list[Finding]:
+def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     bad = [truth for probe in probes for truth in probe.truths if truth.nan]
     what = f"{many(len(bad), 'ground truth')} {verb(len(bad), 'contain')} NaN"
-    fix = f"give these pixels a value; if they do not count, one that is void: {format_setting('void')}"
+    fix = "give these pixels a value"
+    if expected.void is not None:
+        fix += f"; if they do not count, one that is void: {format_setting('void')}"
     return _found(bad, "nan-ground-truth", what, fix, lambda truth: f"{truth.nan} NaN", stops=True)
 
 
@@ -193,9 +202,3 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in scores]
     return finding("exchanged", what, ORDER, places, about="names", images=grey.images)
-
-
-def listed(values: Sequence[float]) -> str:
-    """Write values one after another, the first eight of many."""
-    text = ", ".join(f"{value:g}" for value in values[:8])
-    return f"{text}, ... ({len(values)} or more)" if len(values) > 8 else text

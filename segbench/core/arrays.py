@@ -14,6 +14,15 @@ from segbench.core.errors import ArgumentError
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever NumPy can read
+    """Give numbers as an array, see `_as_array`; refuse anything else."""
+    array = _as_array(values, name)
+    if array.dtype.kind not in "biuf":
+        found = type(values).__name__ + (f" of {array.dtype}" if array.ndim else "")
+        raise ArgumentError(f"{name} is {found}, expected an array or a tensor of numbers")
+    return array
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
     """Give an array in native byte order, without a copy where possible; refuse a mask that hides values."""
     if type(values) is np.ndarray and values.dtype.isnative:
         return values
@@ -32,7 +41,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever 
 
 def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  as above
     """Give numbers as float64, as `as_array` does."""
-    array = as_array(values, name)
+    array = _as_array(values, name)
     with suppress(TypeError, ValueError, OverflowError):  # of arrays of Python objects
         if array.dtype.kind in "biufO":
             return array.astype(np.float64, copy=False)
@@ -113,7 +122,7 @@ def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
 
 def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a list of counts: whole numbers of up to 64 bits, not negative; int32, which halves long curves, stays."""
-    array = as_array(values, name)
+    array = _as_array(values, name)
     if array.ndim != 1:
         raise ArgumentError(f"{name} has shape {array.shape}, expected one dimension")
     if array.size and array.dtype not in (np.int32, np.int64):

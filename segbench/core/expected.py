@@ -35,7 +35,7 @@ class Expected:
 
     rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
     nonzero: bool = False  # whether all values but 0 are positive without a rule
-    void: tuple[float, ...] = ()  # ground-truth values left out
+    void: tuple[float, ...] | None = None  # ground-truth values left out; None where no option says so
     one_annotator: bool = False  # whether several annotators of an image are refused
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted

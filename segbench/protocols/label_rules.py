@@ -114,14 +114,14 @@ class LabelRule:
         like_void = [value for value in negative if value < 0 or (value == values[-1] and _ends_in_void(values))]
         rule = format_setting("positive", str(self))
         if like_void and len(negative) > 1:
-            what = f"{_listed(like_void)} {verb(len(like_void), 'count')} as negative beside {rule}"
+            what = f"{listed(like_void)} {verb(len(like_void), 'count')} as negative beside {rule}"
             left_out = format_setting("void", sorted({*(void or ()), *like_void}))
             return (f"ground truth: {what}" + f"; void values are left out by {left_out}" * (void is not None),)
         half = half_of(values[-1])
         if values[-1] in VOIDS and are_grey_levels(values) and float(half) <= negative[-1] < values[-1]:
             what = f"grey levels from {half} count as negative beside {rule}"
             fix = format_setting("positive", f">={half}")
-            return (f"ground truth: {what}; {fix} takes them as positive [{_listed(negative[::-1])}]",)
+            return (f"ground truth: {what}; {fix} takes them as positive [{listed(negative[::-1])}]",)
         return ()
 
     def other_side(self, values: Sequence[float]) -> str:
@@ -150,7 +150,7 @@ class LabelRule:
             return
         none = "negative" if positive.any() else "positive"
         rule = format_setting("positive", str(self))
-        what = f"{rule} leaves no {none} pixel in {where}, which holds {_listed(values)}"
+        what = f"{rule} leaves no {none} pixel in {where}, which holds {listed(values)}"
         hint = suggested_positive(values.tolist()) if values.size > 1 else _left_out(left_out_by) or BOTH_SIDES
         raise DataError("ground truth", what, hint)
 
@@ -392,7 +392,7 @@ def require_two_classes(facts: Mapping[str, tuple[float, ...]], labels: Sequence
     classes, left_out = held.intersection(labels), sorted(held.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
-    what = f"class {_listed([*classes])} alone has pixels in {where}, and void leaves out {_listed(left_out)}"
+    what = f"class {listed([*classes])} alone has pixels in {where}, and void leaves out {listed(left_out)}"
     other = next(label for label in labels if label not in classes)
     remap = f"{left_out[-1]:g}={other}"
     count = f"{format_setting('gt_map', remap)}, and {format_setting('pred_map', remap)} if predictions hold it, too"
@@ -406,10 +406,10 @@ def _left_out(by: str) -> str:
 
 def describe(values: Array) -> str:
     """Count and list distinct values."""
-    return f"{values.size} distinct values ({_listed(values)})"
+    return f"{values.size} distinct values ({listed(values)})"
 
 
-def _listed(values: Array | Sequence[float]) -> str:
-    """List values, the first eight of many."""
+def listed(values: Array | Sequence[float]) -> str:
+    """Write values one after another, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8])
     return f"{shown}, ..." if len(values) > 8 else shown

@@ -136,8 +136,8 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
 
     `above` says that scores equal to the threshold are not predicted.
     """
-    cuts = cuts_of(settings)
     truth, stored = sample.ground_truths[0], sample.predictions[0]
+    cuts = in_type_of(stored.dtype, cuts_of(settings)).tolist()
     valid = where_not_void(truth, settings.void or (), sample.field)
     rule = None if settings.positive is None else LabelRule.parse(settings.positive)
     notes = rule.notes(truth, rule.positive(truth), valid, settings.void or ()) if rule else ()

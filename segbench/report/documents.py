@@ -5,12 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.names import latex_name, markdown_name, one_line
@@ -104,9 +101,9 @@ def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str
     """Give what JSON has of single images."""
     summaries = dict(result.per_image)
     if how.sort is not None:
-        by, names = image_metrics(results)[how.sort], list(summaries)
-        values = np.array([one.get(how.sort, math.nan) for one in summaries.values()])
-        summaries = {names[k]: summaries[names[k]] for k in worst_first(by, values).tolist()}
+        order = worst_first(image_metrics(results)[how.sort], result.per_image.column(how.sort))
+        names = list(summaries)
+        summaries = {names[k]: summaries[names[k]] for k in order.tolist()}
     undefined = {name: how.chosen(one.undefined) for name, one in summaries.items()}
     return {
         "image_notes": {name: list(notes) for name, notes in result.image_notes.items()},

@@ -1,10 +1,23 @@
 """Arguments that do not fit: errors say which, and the fix that they name is right for them."""
 
+import re
+
 import numpy as np
 import pytest
 
 import segbench
-from segbench import Accumulator, ArgumentError, Contours, DataError, Labels, Pixels, count_pixels
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    Boundaries,
+    Contours,
+    DataError,
+    Labels,
+    Objects,
+    Pixels,
+    Saliency,
+    count_pixels,
+)
 
 RANDOM = np.random.default_rng(0)
 LABELS = RANDOM.integers(0, 2, (8, 6, 5))
@@ -42,6 +55,46 @@ def test_what_is_no_array(protocol, given):
         Accumulator(protocol).update(LABELS[0], given, name="a")
     with pytest.raises(ArgumentError, match=f"labels is {kind}, expected an array or a tensor"):
         Accumulator(protocol).update(given, LABELS[0], name="a")
+
+
+@pytest.mark.parametrize("given", [[[None, 1]], [["a", "b"]], np.zeros((1, 2), "datetime64[s]"), [[1j, 0]]])
+@pytest.mark.parametrize("protocol", [Pixels(), Contours(at=0.5), Labels()])
+def test_arrays_of_anything_but_numbers(protocol, given):
+    array, kind = np.array(given), np.array(given).dtype
+    for arrays, name in (((array, [[0.2, 0.9]]), "labels"), ((np.array([[0, 1]]), array), "scores")):
+        with pytest.raises(ArgumentError, match=rf"{name} is ndarray of {re.escape(str(kind))}, expected an array"):
+            Accumulator(protocol).update(*arrays, name="a")
+    with pytest.raises(ArgumentError, match="ground_truth is ndarray of"):
+        segbench.count_contours(array, [[0, 1]])
+    with pytest.raises(ArgumentError, match="ground truth of annotator 0 is ndarray of"):
+        segbench.count_boundaries(array, [[0.0, 1.0]])
+
+
+@pytest.mark.parametrize("count", [segbench.count_boundaries, segbench.count_regions])
+@pytest.mark.parametrize("given", [None, 3, np.array(3)])
+def test_what_is_no_map(count, given):
+    with pytest.raises(ArgumentError, match="expected a map of shape"):
+        count(given, [[0.0, 1.0]])
+
+
+class TestArraysWithoutPixels:
+    EMPTY, MASK = np.zeros((0, 5)), np.eye(5)
+
+    @pytest.mark.parametrize("protocol", [Boundaries(), Contours(), Labels(classes=2), Saliency(), Objects()])
+    def test_of_one_image(self, protocol):
+        for arrays in ((self.EMPTY, self.EMPTY), (self.MASK, self.EMPTY), (self.EMPTY, self.MASK)):
+            with pytest.raises(ArgumentError, match="expected at least one pixel in each image"):
+                Accumulator(protocol).update(*arrays, name="a")
+        with pytest.raises(ArgumentError, match=r"scores has shape \(\), expected \(height, width\) for one image"):
+            Accumulator(protocol).update(self.MASK, 0.5, name="a")
+        with pytest.raises(ArgumentError, match="labels is an empty list"):
+            Accumulator(protocol).update([], self.MASK, name="a")
+
+    def test_of_a_batch(self):
+        accumulator = Accumulator(Contours())
+        accumulator.update(np.zeros((0, 5, 5)), np.zeros((0, 5, 5)), names=[])
+        with pytest.raises(ArgumentError, match="expected at least one pixel in each image"):
+            accumulator.update(np.zeros((1, 0, 5)), np.zeros((1, 0, 5)), names=["a"])
 
 
 def test_background_alone():

@@ -184,3 +184,69 @@ class TestMasksOfTwoKinds:
         mixed = segbench(verb, *where, "--at", "0.5", "--format", "json")
         first, second = (json.loads(answer.out)["runs"][0]["summary"] for answer in (sound, mixed))
         assert first == second
+
+
+def alternating(made, first, second, extension=".png"):
+    """Write the predicted masks of every second image in another way."""
+    for place, name in enumerate(NAMES):
+        mask = made.scores.pop(name) > 128
+        made.scores[name + extension] = (second if place % 2 else first)(mask)
+    return made
+
+
+def by_key(report):
+    return {finding.key: finding for finding in report.findings}
+
+
+class TestTypesOfPredictions:
+    """What is stored in several types is compared as scores: 255 of 8 bits is 65535 of 16, and 1 of one bit."""
+
+    WAYS = (lambda mask: mask, lambda mask: mask * np.uint8(255), lambda mask: mask * np.uint16(65535))
+
+    @pytest.mark.parametrize("ways", [(0, 1), (0, 2), (1, 2)])
+    def test_masks_that_fill_their_types_agree(self, tmp_path, ways):
+        made = alternating(blobs(), *(self.WAYS[way] for way in ways))
+        found = by_key(segbench.check(*folders(tmp_path, made)))
+        assert found.keys() == {"few-levels"}
+        assert found["few-levels"].message.startswith("predictions contain only two values (0, ")
+
+    def test_bits_beside_floats_are_no_levels_that_are_divided(self, tmp_path):
+        made = alternating(blobs(), lambda mask: mask, lambda mask: mask * np.float32(0.75), ".npy")
+        assert "mixed-types" not in by_key(segbench.check(*folders(tmp_path, made)))
+
+    @pytest.mark.parametrize("protocol", [segbench.Boundaries(), segbench.Centerlines(at=0.5)])
+    def test_masks_of_0_and_1_in_16_bits_are_scaled_by_1(self, tmp_path, protocol):
+        made = lines()
+        each("scores", lambda a: (a > 128).astype(np.uint16))(made)
+        where = folders(tmp_path, made)
+        assert by_key(segbench.check(*where, protocol))["levels-unscaled"].fix == "repairs=Repairs(scale=1)"
+        scaled = segbench.evaluate(*where, protocol, repairs=segbench.Repairs(scale=1))
+        full = lines()
+        each("scores", lambda a: (a > 128) * np.uint8(255))(full)
+        assert repr(scaled.summary) == repr(segbench.evaluate(*folders(tmp_path / "full", full), protocol).summary)
+
+
+class TestWithoutVoid:
+    """Protocols without an option for void values are not advised to declare any."""
+
+    def test_values_below_a_bound_are_negative(self, tmp_path):
+        made = blobs()
+        each("truth", lambda a: np.where(a == 0, np.arange(a.shape[1], dtype=np.uint8) % 2, a))(made)
+        where = folders(tmp_path, made)
+        assert segbench.check(*where, "saliency").findings == ()
+        assert by_key(segbench.check(*where, segbench.Pixels(positive=">=1"))).keys() >= {"void"}
+
+    @pytest.mark.parametrize("protocol", [segbench.Saliency(positive=">0"), segbench.Boundaries()])
+    def test_nan_is_given_a_value(self, tmp_path, protocol):
+        made = blobs()
+        each("truth", lambda a: np.where(a == 0, np.nan, a / 255), only=1, extension=".npy")(made)
+        assert "void" not in by_key(segbench.check(*folders(tmp_path, made), protocol))["nan-ground-truth"].fix
+
+
+def test_instead_of_label_maps_one_label_is_named(tmp_path):
+    made = blobs()
+    made.truth = {name: np.digitize(scores, [64, 192]).astype(np.uint8) for name, scores in made.scores.items()}
+    made.scores = {name: np.roll(labels, 2, 0) for name, labels in made.truth.items()}
+    for protocol in (segbench.Saliency(), segbench.Pixels(positive=">=1")):
+        fix = by_key(segbench.check(*folders(tmp_path, made), protocol))["label-map"].fix
+        assert "select the same class of the ground truth, for instance positive='2'" in fix

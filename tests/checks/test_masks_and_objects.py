@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from cases import write_folder
 
+import segbench as library
+
 SHAPE = (48, 64)
 
 
@@ -141,3 +143,10 @@ def test_ground_truth_that_a_rule_inverts(segbench, tmp_path, verb):
     assert "--positive '>0' if the ground truth is inverted" in flag
     answer = segbench(verb, *folders, "--positive", ">0", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"]["dice"] == 1
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0, 1, 2]])
+def test_stacks_of_scores_of_classes_are_no_masks(tmp_path, labels):
+    truth = np.resize(labels, (12, 15)).astype(np.uint8)
+    write_folder(tmp_path, {"gt/a.npy": truth, "pred/a.npy": np.eye(3)[:, truth]})
+    assert library.check(tmp_path / "gt", tmp_path / "pred", library.Contours(classes=3)).findings == ()

@@ -131,6 +131,16 @@ class TestThresholds:
             with pytest.raises(DataError, match="hold integers of at most 1"):
                 count(self.MASK[0], self.MASK[0], at=0.5)
 
+    def test_floats_are_compared_as_they_are_counted(self, protocol):
+        at = type(protocol)(at=0.7, **KINDS.get(protocol.name, {}))
+        cut, all_high = np.where(self.MASK, 0.7, 0.2), np.full(self.MASK.shape, 0.7)
+        for dtype in (np.float32, np.float64):
+            found = [notes(at, self.MASK, scores.astype(dtype)) for scores in (cut, all_high)]
+            if protocol.name == "objects":  # whose scores have to be above the threshold
+                assert found == [("no score reaches at=0.7, so nothing is predicted",)] * 2
+            else:
+                assert found == [(), ("all scores reach at=0.7, so every pixel is predicted",)]
+
     @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK.astype(float)])
     def test_other_masks_are_above_half(self, protocol, scores):
         assert notes(protocol, self.MASK, scores) == ()
@@ -180,7 +190,7 @@ class TestThresholds:
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
         (error,) = (one for one in report.findings if one.key == "range")
         assert error.severity == "error"
-        assert error.message.endswith("like logits, but at=(0.5,) is for scores from 0 to 1")
+        assert error.message.endswith("like logits, but the threshold 0.5 is for scores from 0 to 1")
         assert "scale='sigmoid'" in error.fix
 
     def test_scores_up_to_100(self, protocol, tmp_path):
@@ -193,7 +203,7 @@ class TestThresholds:
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
             (warning,) = (one for one in report.findings if one.key == "range")
             assert warning.severity == "warning"
-            assert warning.message.endswith("but at=(0.5,) is for scores from 0 to 1")
+            assert warning.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
 
     def test_all_or_nothing(self, protocol):
         assert notes(protocol, self.MASK, SCORES / 3) == ("no score reaches at=0.5, so nothing is predicted",)
@@ -208,3 +218,12 @@ def test_thresholds_of_logits():
     assert notes(Contours(at=0), TestThresholds.MASK, 12 * SCORES - 6) == ()
     found = notes(Centerlines(thresholds=(0.3, 0.6)), TestThresholds.MASK, 12 * SCORES - 6)
     assert "scores outside 0 to 1 beside thresholds=(0.3, 0.6)" in found[0]
+
+
+def test_thresholds_of_a_list_are_not_called_at(tmp_path):
+    for folder, array in (("gt", SCORES[0] > 0.5), ("pred", 12 * SCORES[0] - 6)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", array)
+    report = segbench.check(tmp_path / "gt", tmp_path / "pred", Centerlines(thresholds=(0.3, 0.6)))
+    (message,) = (finding.message for finding in report.findings if finding.key == "range")
+    assert message.endswith("like logits, but the thresholds 0.3, 0.6 are for scores from 0 to 1")

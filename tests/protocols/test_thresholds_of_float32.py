@@ -11,6 +11,7 @@ from segbench import (
     Centerlines,
     Classes,
     Contours,
+    Labels,
     Objects,
     Pixels,
     count_pixels,
@@ -38,6 +39,9 @@ def soft(of_background, of_object):
         (Centerlines(at=0.7), soft(0.2, 0.7)),
         (Centerlines(thresholds=(0.7,)), soft(0.2, 0.7)),
         (Objects(kind="components", at=0.2), soft(0.2, 0.9)),  # whose scores have to lie above
+        (Labels(predicted_positive=">=0.7"), soft(0.2, 0.7)),
+        (Labels(predicted_positive=">0.7"), soft(0.7, 0.9)),
+        (Labels(predicted_positive=0.7), soft(0.2, 0.7)),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )

@@ -25,14 +25,14 @@ _LARGEST_RADIUS = 100
 
 def as_mask(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask: pixels other than 0 are on."""
-    array = _plane(mask, name)
+    array = as_plane(mask, name)
     refuse_nan(name, array)
     return np.ascontiguousarray(array != 0)
 
 
 def as_scores(scores: ArrayLike, name: str) -> FloatArray:
     """Read a soft map: levels of an unsigned type over its maximum, bool as 0 and 1, floats as they are."""
-    array = _plane(scores, name)
+    array = as_plane(scores, name)
     if array.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
     if array.dtype.kind not in "bf":
@@ -91,7 +91,10 @@ def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
     """Give one map, or several, as a list of maps."""
     if isinstance(maps, np.ndarray) and maps.ndim == 2:
         return [maps]
-    parts: list[Any] = list(maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    try:
+        parts: list[Any] = list(maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
+    except TypeError:
+        raise ArgumentError(f"found {maps!r:.60}, expected a map of shape (height, width), or several") from None
     return [parts] if parts and all(np.ndim(part) == 1 for part in parts) else parts
 
 
@@ -124,7 +127,8 @@ def check_same_size(prediction: Array, ground_truth: Array, name: str = "predict
     require_same_size([("the ground truth", ground_truth.shape), (name, prediction.shape)])
 
 
-def _plane(array: ArrayLike, name: str) -> Array:
+def as_plane(array: ArrayLike, name: str) -> Array:
+    """Read an array of height and width."""
     plane = as_array(array, name)
     if plane.ndim != 2:
         raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
@@ -173,7 +177,7 @@ def label_boundaries(label_map: ArrayLike) -> BoolArray:
            [1, 1, 1],
            [0, 0, 0]])
     """
-    labels = _plane(label_map, "label_map")
+    labels = as_plane(label_map, "label_map")
     refuse_nan("label_map", labels)
     marked = np.zeros(labels.shape, np.bool_)
     below = labels[:-1] != labels[1:]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import refuse_nan
+from segbench.core.levels import in_type_of, refuse_nan
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
@@ -215,7 +215,7 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
         what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
         hint = f"{_cut_predictions(labels)}; one rule holds for all predictions: save them on one scale"
         raise DataError(predicted.file, what, hint)
-    return rule.positive(labels)
+    return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
 
 
 def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:

@@ -262,9 +262,7 @@ def region_states(predicted: Array, truth: Array, valid: BoolArray) -> NDArray[n
 
 def as_labels(label_map: ArrayLike, name: str) -> Array:
     """Read a label map: whole numbers from 0, each a region, connected or not."""
-    labels = as_array(label_map, name)
-    if labels.ndim != 2:
-        raise ArgumentError(f"{name} has shape {labels.shape}, expected (height, width)")
+    labels = inputs.as_plane(label_map, name)
     if labels.dtype.kind not in "bui":
         raise DataError(name, f"labels are of type {labels.dtype}, expected whole numbers", "write them as integers")
     if not labels.size:

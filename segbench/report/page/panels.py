@@ -120,10 +120,11 @@ def panels(
     wanted = wanted if most else wanted[: max(1, int(budget / mean))]
     missing = [name for name in wanted if name not in drawn]
     tasks = {name: [task(name, longest)] for name in sorted(missing)}  # as results files hold them
-    for batch in answers(executor, _draw, [tasks[name] for name in missing], lost=_worker_died):
+    batches = answers(executor, _draw, [tasks[name] for name in missing], lost=_worker_died)
+    for done, batch in enumerate(batches, len(wanted) - len(missing) + 1):  # of one image each
         drawn |= batch
         if progress:
-            progress(len(drawn), len(wanted))
+            progress(done, len(wanted))
     kept: dict[str, Mapping[str, Any]] = {}
     room = budget
     for name in wanted:

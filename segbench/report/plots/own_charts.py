@@ -105,9 +105,7 @@ def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axi
     low, high = axis.ends
     layers = []
     for curve in curves:
-        x, y = np.empty(0), np.empty(0)
-        if isinstance(curve, AnomalyCurve):
-            x, y = line(curve)
+        x, y = line(curve) if isinstance(curve, AnomalyCurve) else (np.empty(0), np.empty(0))
         if x.size:
             own = x[(x >= low) & (x <= high)]
             at = np.union1d(np.linspace(low, high, _POINTS), own[:: max(1, x.size // _POINTS)])

@@ -306,6 +306,17 @@ def test_files_workers_and_accumulators_agree(tmp_path):
     assert accumulator.compute().summary == alone.summary
 
 
+@pytest.mark.parametrize("skeleton", SKELETONS)
+def test_files_of_bits(tmp_path, skeleton):
+    truth, predicted = drawn("#####..", "#####..", "#####.."), drawn(".......", "#######", ".......")
+    for folder, mask in (("gt", truth), ("pred", predicted)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", mask)
+    result = evaluate(tmp_path / "gt", tmp_path / "pred", Centerlines(skeleton=skeleton))
+    assert result.failed == {}
+    assert result.counts["a"] == count_centerlines(truth, predicted, skeleton=skeleton)
+
+
 def test_results_are_kept(tmp_path):
     folders = written(tmp_path, maps())
     first, again = (evaluate(*folders, Centerlines(at=0.5), results=tmp_path / "r") for _ in range(2))

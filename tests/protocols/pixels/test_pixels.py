@@ -166,10 +166,10 @@ class TestCountPixels:
             ([0, 1], [0.5], ArgumentError, r"\(2,\), scores \(1,\)"),
             ([0, 2], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
             ([0, np.nan], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
-            (["a", "b"], [0.5, 0.5], ArgumentError, "labels are of type <U1"),
+            (["a", "b"], [0.5, 0.5], ArgumentError, "labels is list of <U1, expected an array"),
             ([0, 1], [0.5, np.nan], DataError, "1 NaN and 0 infinite"),
             ([0, 1], [np.inf, -np.inf], DataError, "0 NaN and 2 infinite"),
-            ([0, 1], ["a", "b"], DataError, "expected numbers"),
+            ([0, 1], ["a", "b"], ArgumentError, "scores is list of <U1, expected an array"),
         ],
     )
     def test_what_cannot_be_counted_is_refused(self, labels, scores, error, message):

@@ -2,6 +2,7 @@ import base64
 import hashlib
 import html
 import io
+import json
 import math
 import re
 from dataclasses import replace
@@ -34,6 +35,7 @@ from segbench import (
 from segbench.core.numbers import number
 from segbench.drawing.charts import Axis, Chart, Path
 from segbench.protocols.boundaries.official import PublishedCurve
+from segbench.report.page import document
 from segbench.report.plots import curves
 from segbench.report.plots.curves import plot_pr
 from segbench.report.plots.kinds import KINDS
@@ -475,6 +477,16 @@ class TestPictures:
         of_gallery = [ranked[0], ranked[5], ranked[-1]]
         assert [panel["name"] for panel in embedded(page, "panel-")] == [*of_gallery, *ranked[1:3]]
         assert "5 of 12 images have pictures" in page
+
+    def test_progress_counts_the_images_that_get_pictures(self, tmp_path, monkeypatch):
+        gt, one = write_methods(tmp_path, {"one": 1}, images=12)
+        result, seen = evaluate(gt, one), []
+        page = write_page(tmp_path, [result], most_panels=1).read_text()
+        size = len(json.dumps(embedded(page, "panel-")[0]))
+        monkeypatch.setattr(document, "PICTURES", 10 * size)
+        write_page(tmp_path, [result], progress=lambda *numbers: seen.append(numbers))
+        done, wanted = seen[-1]
+        assert 3 < done == wanted < 12
 
     def test_images_without_anything_to_find_come_last(self, tmp_path):
         gt, one = write_methods(tmp_path, {"one": 1}, images=3)
