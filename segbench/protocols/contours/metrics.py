@@ -148,7 +148,7 @@ class ContourTable(_Means):
     @property
     def shares(self) -> FloatArray:
         """Whether an image is in a mean: it has a mask for which the metric is defined; see `Table`."""
-        held: FloatArray = (~np.isnan(self._values)).any(axis=1).astype(np.float64)
+        held: FloatArray = np.any(~np.isnan(self._values), axis=1).astype(np.float64)
         return np.hstack([held, held]) if self.class_names else held
 
     @cached_property

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER,
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
+_AJI_DEFINED = 7  # the column of the rows of an instance table, after AJI and AJI+
 _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
@@ -190,6 +192,20 @@ class InstanceTable(ObjectTable):
             pq = 2 * iou_above / (true + predicted)
         sq = np.where(true + predicted, sq, np.nan)
         return np.hstack([*columns, pq, sq, rq, self._columns(means)])
+
+    def beside(self, other: Self) -> Self:
+        kinds = len(_OF_MATCHES)
+        defined, both = (one.rows[:, [_AJI_DEFINED, *range(-kinds, 0)]] for one in (self, other))
+        both = defined * both
+        if np.array_equal(both, defined):
+            return self
+        fewer = copy(self)
+        vars(fewer).pop("estimates", None)
+        rows = vars(fewer)["rows"] = self.rows.copy()
+        rows[:, [_AJI_DEFINED, *range(-kinds, 0)]] = both
+        rows[:, _AJI_DEFINED - 2 : _AJI_DEFINED] *= both[:, :1]
+        rows[:, 8 + len(self._at) : -kinds] *= np.repeat(both[:, 1:], len(self._at), axis=1)
+        return fewer
 
     @property
     def notes(self) -> tuple[str, ...]:

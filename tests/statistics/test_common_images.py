@@ -1,0 +1,78 @@
+"""Means over the images where a metric is defined: two methods are compared on what both have."""
+
+import numpy as np
+import pytest
+
+from segbench import Contours, Objects, compare_results, evaluate
+
+SIDE = 24
+
+
+def square(start, size):
+    mask = np.zeros((SIDE, SIDE), np.uint8)
+    mask[start : start + size, start : start + size] = 1
+    return mask
+
+
+def measured(predictions, method, protocol, truths=None):
+    truths = truths or [square(4, 12) for _ in predictions]
+    return evaluate(zip(truths, predictions, strict=True), protocol=protocol, method=method)
+
+
+def rows_of(a, b, key):
+    comparison = compare_results([a, b])
+    return next(row for row in comparison.differences if row.metric == key), comparison
+
+
+def missing_five(protocol):
+    """Two methods that predict the same in seven images; in five others, one predicts nothing and one too little."""
+    alike = [square(4, 10 + k % 3) for k in range(7)]
+    some = measured([*alike, *[square(0, 0)] * 5], "some", protocol)
+    every = measured([*alike, *[square(7, 6)] * 5], "every", protocol)
+    return some, every
+
+
+def test_methods_that_agree_where_both_are_measured_are_equal():
+    row, comparison = rows_of(*missing_five(Contours()), "hd95")
+    assert (row.difference, row.p_value, row.wins, row.losses) == (0, 1, 0, 0)
+    assert comparison.answer().leader == ""
+
+
+def test_the_difference_is_that_of_the_common_images():
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(8, 13, (2, 12))
+    predicted = [[square(4, int(size)) for size in of_method] for of_method in sizes]
+    predicted[0][2] = predicted[1][5] = predicted[1][6] = square(0, 0)
+    a, b = (measured(maps, name, Contours()) for maps, name in zip(predicted, "ab", strict=True))
+    row, _ = rows_of(a, b, "assd")
+    both = [k for k in range(12) if k not in (2, 5, 6)]
+    of = [measured([maps[k] for k in both], "x", Contours()).summary["assd"] for maps in predicted]
+    assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(of))
+    assert row.difference == pytest.approx(of[0] - of[1])
+
+
+def test_a_note_says_so():
+    _, comparison = rows_of(*missing_five(Contours()), "hd95")
+    assert "means over images: two methods are compared where both have a value" in comparison.notes
+
+
+def test_classes_are_compared_in_the_images_where_both_methods_have_them():
+    truth = square(2, 8) + 2 * square(12, 8)
+    alike = [square(2, 7) + 2 * square(12, 8 - k % 2) for k in range(7)]
+    predicted = {"some": [*alike, *[square(2, 7)] * 5], "every": [*alike, *[square(2, 7) + 2 * square(14, 4)] * 5]}
+    some, every = (
+        measured(maps, name, Contours(classes="1-2", void=0), [truth] * 12) for name, maps in predicted.items()
+    )
+    assert rows_of(some, every, "hd95")[0].difference == pytest.approx(0, abs=1e-12)
+
+
+def test_objects_have_their_precision_in_images_with_predictions():
+    row, _ = rows_of(*missing_five(Objects()), "precision_50_images")
+    assert (row.difference, row.p_value) == (0, 1)
+
+
+def test_metrics_that_both_have_everywhere_are_compared_as_ever():
+    some, every = missing_five(Contours())
+    row, _ = rows_of(some, every, "dice")
+    assert row.difference == pytest.approx(some.summary["dice"] - every.summary["dice"])
+    assert row.losses == 5
