@@ -58,6 +58,11 @@ class Protocol(ABC):
     counts: ClassVar[type[Counts]]
     """The type of the counts of an image."""
 
+    @property
+    def unit(self) -> str:
+        """What distances are in, if not pixels: results in different units do not share a table."""
+        return ""
+
     @abstractmethod
     def signature_fields(self) -> dict[str, str]:
         """Give every setting that a metric depends on, as text."""

@@ -221,8 +221,12 @@ def _part(
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
-    """Give the places of the results of each protocol."""
-    return grouped((result.protocol, place) for place, result in enumerate(results))
+    """Give the places of the results of each protocol, with those in another unit apart."""
+    return grouped((_called(result), place) for place, result in enumerate(results))
+
+
+def _called(result: Result) -> str:
+    return f"{result.protocol} in {result.rules.unit}" if result.rules.unit else result.protocol
 
 
 def method_table(

@@ -43,6 +43,11 @@ class Conventions:
     spacing: float = 1.0
     nsd: Sequence[float] = (2.0,)
 
+    @property
+    def unit(self) -> str:
+        """What distances are in; empty for pixels."""
+        return "" if self.spacing == 1 else "mm"
+
     def measure(self, mask: Mask) -> dict[str, float]:
         """Give every metric; nan where undefined."""
         truth, predicted, both = mask.areas

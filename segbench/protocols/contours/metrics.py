@@ -82,13 +82,13 @@ def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
 
 
 def _metric(key: str, conventions: Conventions) -> Metric:
-    title, unit = _NAMES.get(key, ""), " mm" if conventions.spacing != 1 else ""
+    title, unit = _NAMES.get(key, ""), conventions.unit
     if not title:
-        title = f"NSD@{key.removeprefix('nsd_')}{unit}"
+        title = f"NSD@{key.removeprefix('nsd_')} {unit}".rstrip()
         note = "share of the contours within this distance of each other"
         return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=note)
     if key in DISTANCES:
-        title += " (mm)" if unit else ""
+        title += f" ({unit})" if unit else ""
         return Metric(
             key=key, title=title, better="lower", range=_NO_END, image_key=key, headline=key == "hd95",
             compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),

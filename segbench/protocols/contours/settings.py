@@ -225,6 +225,10 @@ class Contours(
             return written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         return _OBJECTS if self.sequences and self.positive is None else _MASKS
 
+    @property
+    def unit(self) -> str:
+        return self.conventions.unit
+
     @cached_property
     def conventions(self) -> Conventions:
         """How metrics are computed from counts."""
@@ -376,7 +380,7 @@ class Contours(
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
         """What pictures distinguish: in steps of the first tolerance of NSD."""
-        near, unit = self._near * self.spacing, "px" if self.spacing == 1 else "mm"
+        near, unit = self._near * self.spacing, self.unit or "px"
         return {
             State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
             State.NEAR: f"predicted, up to {2 * near:g} {unit} off",

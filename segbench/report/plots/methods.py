@@ -23,6 +23,7 @@ from segbench.drawing.axes import as_axes, short_names
 from segbench.drawing.charts import Chart, draw_chart
 from segbench.drawing.palette import LineStyle, free_places, line_style
 from segbench.report.ranking import best_first
+from segbench.report.tables import by_protocol
 from segbench.statistics.intervals import Intervals
 
 if TYPE_CHECKING:
@@ -174,11 +175,13 @@ class Resampling(TypedDict, total=False):
 def of_one_protocol(given: object) -> list[Result]:
     """Take results to be drawn in one picture: several classes as all of them added up."""
     results = as_results(given)
-    protocols = sorted({result.protocol for result in results})
+    protocols = sorted(by_protocol(results))
     if not protocols:
         raise ArgumentError("no results to draw")
     if len(protocols) > 1:
-        one = f"draw results of one protocol{setting(f': --only protocol:{protocols[0]}', '')}"
+        one = f"draw results of one protocol{setting(f': --only protocol:{results[0].protocol}', '')}"
+        if any(result.rules.unit for result in results):
+            one = f"draw results in one unit{setting(': choose runs with --only or --methods', '')}"
         raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
     return named_by_class(
         [

@@ -39,7 +39,7 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
         up = np.repeat(values, 2)[:-1]
         kept = (steps <= end) & np.isfinite(up)
         layers.append([Path(steps[kept], up[kept])])
-    unit = "pixels" if tables[0].conventions.spacing == 1 else "mm"
+    unit = tables[0].conventions.unit or "pixels"
     x = Axis(f"Tolerance ({unit})", "", (0.0, end))
     corners = "lower right", "upper left"
     if drawn == "nsd":
