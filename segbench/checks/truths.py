@@ -20,6 +20,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     are_grey_levels,
     half_of,
+    has_third_value,
 )
 
 MANY_PIXELS = 0.5
@@ -51,15 +52,16 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
         return ""
     *rest, highest = values
     named = expected.rule.values if expected.rule else ()
-    compared = expected.rule is not None and expected.rule.comparison != "="
+    unnamed = expected.rule is None or expected.implied
+    compared = not unnamed and expected.rule.comparison != "="
     if highest in VOIDS and rest[-1] < LABELS_BELOW and highest not in named:
         return "void"
     if compared:
         return ""
     if are_grey_levels(values):
         return "grey-ground-truth"
-    if len(values) == 3 and not expected.rule:
-        return "void" if values[0] == 0 and highest in VOIDS else "labels"
+    if unnamed and has_third_value(values):
+        return "void"
     return "" if expected.rule else "labels"
 
 
@@ -71,7 +73,7 @@ def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | 
         if kind:
             meaning, fix = _meaning(kind, group, expected, lines)
             what = f"{inspected(group, len(probes), 'contain', 'ground truth')} {meaning}"
-            found += _found(group, kind, what, fix, _held, stops=expected.rule is None)
+            found += _found(group, kind, what, fix, _held, stops=expected.rule is None or expected.implied)
     return found
 
 

@@ -34,7 +34,7 @@ from segbench.loaders.file_list import Images, as_images, column_of, has_fields,
 from segbench.loaders.hints import Names, annotator_pattern, matching_patterns, nearest, numbered_otherwise
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.source import Entries, LocalFile, method_name, split_extension
+from segbench.loaders.source import Entries, LocalFile, method_name, read_header, split_extension
 from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
 
 Place = str | PathLike[str] | None
@@ -60,6 +60,9 @@ class Inputs:
     negatives : str
         Predictions with a name that fits this shell pattern (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
+    photographs : str, optional
+        The images themselves, where a data set has them below its folder: they say which images fit `negatives`, and
+        which size these have.
     pairs : str, optional
         A file list, in place of all the above; with the columns of docs/inputs.md.
     column : str, optional
@@ -85,6 +88,7 @@ class Inputs:
     pred_pattern: str = "*"
     field_pattern: str = "*"
     negatives: str = ""
+    photographs: str | None = None
     pairs: str | None = None
     column: str | None = None
     images: tuple[str, ...] = ()
@@ -139,7 +143,7 @@ class Inputs:
 
     def with_places(self, change: Callable[[str], str]) -> Self:
         """Give them with each place changed."""
-        places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "pairs")}
+        places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "photographs", "pairs")}
         changed: dict[str, Any] = {key: change(place) for key, place in places.items() if place}
         return replace(self, **changed, merged=tuple(part.with_places(change) for part in self.merged))
 
@@ -267,13 +271,24 @@ class _Column:
         return tuple(self._tags[k] for k in self._of(image)) if self._tags else ()
 
 
+def _one_of(files: _Column | Source | None, image: int) -> Source | None:
+    """Give the file of an image, or the one for all."""
+    return next(iter(files.sources(image)), None) if isinstance(files, _Column) else files
+
+
 class PairedFiles(Sequence[SampleFiles]):
     """The files of images in columns, since there may be millions; each `SampleFiles` is made when asked for."""
 
     def __init__(
-        self, names: Sequence[str], truths: _Column, predictions: _Column | None, field: _Column | Source | None
+        self,
+        names: Sequence[str],
+        truths: _Column,
+        predictions: _Column | None,
+        field: _Column | Source | None,
+        sized_as: _Column | Source | None,
     ) -> None:
-        self.names, self._truths, self._predictions, self._field = names, truths, predictions, field
+        self.names, self._truths, self._predictions = names, truths, predictions
+        self._field, self._sized_as = field, sized_as
 
     def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
         if isinstance(k, slice):
@@ -282,8 +297,8 @@ class PairedFiles(Sequence[SampleFiles]):
         truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
         prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
         tags = of_predictions.tags(k) if of_predictions else ()
-        field = next(iter(self._field.sources(k)), None) if isinstance(self._field, _Column) else self._field
-        return SampleFiles(name, truths, prediction, field, tuple(scales), tags)
+        field, sized_as = _one_of(self._field, k), None if truths else _one_of(self._sized_as, k)
+        return SampleFiles(name, truths, prediction, field, tuple(scales), tags, sized_as)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -458,25 +473,31 @@ def _paired(inputs: Inputs) -> Pairing:
     of_field = None if field is None or one_field else _named(field, patterns[2])
     truths, predictions = of_truth.numbers, of_prediction.numbers
     truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
+    listed = inputs.photographs if inputs.negatives else None
+    photographs = None if listed is None else _named(listed, Pattern.parse("*", "photographs"))
+    known = predictions.keys() | (photographs.numbers.keys() if photographs else set())
     blank = {
         name
-        for name in predictions.keys() - truths.keys()
+        for name in known - truths.keys()
         if any(fnmatchcase(name, pattern) for pattern in inputs.negatives.split(","))
     }
     total, unknown = 0, tuple[str, ...]()
     if inputs.images:
-        names = truths.keys() | predictions.keys()
+        names = truths.keys() | predictions.keys() | blank
         chosen, unfit = select(inputs.images, names)
         total, unknown = len(truths.keys() | blank), _with_nearest(unfit, sorted(names))
         truths = {name: truths[name] for name in truths.keys() & chosen}
         predictions = {name: predictions[name] for name in predictions.keys() & chosen}
         blank &= chosen
-    common = sorted(chain((name for name in truths if name in predictions), blank))
+    wanted = truths.keys() | blank
+    common = sorted(wanted & predictions.keys())
+    blank &= predictions.keys()
     files = PairedFiles(
         common,
         _Column(of_truth, common),
         None if inputs.prediction is None else _Column(of_prediction, common),
         _Column(of_field, common) if of_field else one_field,
+        _sizes_of_blank(of_truth, photographs, common) if blank else None,
     )
     if blank:
         images, match = many(len(blank), "image"), verb(len(blank), "match")
@@ -488,12 +509,37 @@ def _paired(inputs: Inputs) -> Pairing:
         inputs,
         files,
         (*truth_notes, *prediction_notes, *(of_field.notes if of_field else ())),
-        tuple(sorted(truths.keys() - predictions.keys())),
-        tuple(sorted(predictions.keys() - truths.keys() - blank)),
+        tuple(sorted(wanted - predictions.keys())),
+        tuple(sorted(predictions.keys() - wanted)),
         tuple(name for name in common if name not in of_field.numbers) if of_field else (),
         unknown,
         total=total,
     )
+
+
+def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence[str]) -> _Column | Source | None:
+    """Give files of the sizes of images without ground truth: their photographs, or a ground truth if all are alike.
+
+    Photographs that were scaled apart from the ground truth do not tell.
+    """
+    drawn = _Column(truths, images)
+    if photographs:
+        taken = _Column(photographs, images)
+        both = next((k for k, name in enumerate(images) if name in truths.numbers and taken.sources(k)), None)
+        if both is None or _shape(taken.sources(both)[0]) == _shape(drawn.sources(both)[0]):
+            return taken
+    shapes = {}
+    for source in (source for k in range(len(images)) for source in drawn.sources(k)):
+        shapes.setdefault(_shape(source), source)
+        if len(shapes) > 1 or None in shapes:
+            return None
+    return next(iter(shapes.values()), None)
+
+
+def _shape(source: Source) -> tuple[int, int] | None:
+    with suppress(DataError):  # which counting says
+        return read_header(source, "ground truth").shape
+    return None
 
 
 def _from_list(inputs: Inputs, place: str) -> Pairing:
