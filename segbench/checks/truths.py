@@ -120,7 +120,7 @@ def _meaning(
 def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
     several = [probe for probe in probes if len(probe.truths) > 1 and expected.one_annotator]
     what = f"{inspected(several, len(probes), 'have', 'image')} several annotators"
-    fix = f"{format_setting('annotators', 'majority')}, any, all or each; or {take_one()}"
+    fix = f"{format_setting('annotators', 'majority')}, any, all or each; or " * expected.several_ruled + take_one()
     places = [Place(probe.image, many(len(probe.truths), "annotator")) for probe in several]
     images = [probe.image for probe in several]
     whole = bool(several) and len(several) == total

@@ -38,6 +38,7 @@ class Expected:
     nonzero: bool = False  # whether all values but 0 are positive without a rule
     void: tuple[float, ...] = ()  # ground-truth values left out
     one_annotator: bool = False  # whether several annotators of an image are refused
+    several_ruled: bool = False  # whether a setting says how several count together
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
     of_soft_maps: str = ""  # how to count soft maps where numbers of objects are expected; empty if they are regions

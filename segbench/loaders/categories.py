@@ -50,8 +50,8 @@ def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str]) 
         (folder,) = folders[name]
         place = next((folder / below for below in layout if (folder / below).is_dir()), folder)
         photographs = photographs_below(Path(whole.ground_truth) / name, layout)
-        places = {"ground_truth": str(truth), "prediction": str(place), "photographs": photographs}
-        parts.append(replace(whole, **places, category=name))
+        here = replace(whole, ground_truth=str(truth), prediction=str(place), photographs=photographs)
+        parts.append(replace(here, category=name))
     first, *others = parts
     return replace(first, merged=tuple(others))
 

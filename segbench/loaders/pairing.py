@@ -328,6 +328,11 @@ class Pairing:
         return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
 
     @property
+    def counted(self) -> str:
+        """What messages call the images of which some lack a prediction."""
+        return "image" if self.inputs.negatives else "ground truth"
+
+    @property
     def names(self) -> Sequence[str]:
         """The names of the images."""
         return self.files.names if isinstance(self.files, PairedFiles) else [files.name for files in self.files]
@@ -528,7 +533,7 @@ def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence
         both = next((k for k, name in enumerate(images) if name in truths.numbers and taken.sources(k)), None)
         if both is None or _shape(taken.sources(both)[0]) == _shape(drawn.sources(both)[0]):
             return taken
-    shapes = {}
+    shapes: dict[tuple[int, int] | None, Source] = {}
     for source in (source for k in range(len(images)) for source in drawn.sources(k)):
         shapes.setdefault(_shape(source), source)
         if len(shapes) > 1 or None in shapes:
@@ -597,7 +602,7 @@ def _unpaired(pairing: Pairing) -> DataError:
     close = _with_nearest(pairing.missing, pairing.extra)
     lacking = {
         unmatched(pairing.unknown): pairing.unknown,
-        f"{of_all(len(close), total, 'ground truth', 'have')} no prediction": close,
+        f"{of_all(len(close), total, pairing.counted, 'have')} no prediction": close,
         f"{many(len(pairing.extra), 'prediction')} {verb(len(pairing.extra), 'have')} no ground truth": pairing.extra,
         f"{many(len(without_field), 'image')} {verb(len(without_field), 'have')} no mask in {folder}": without_field,
     }
@@ -633,7 +638,7 @@ def pairing_hint(pairing: Pairing) -> str:
 
 def _hint_on_names(pairing: Pairing) -> str:
     """Say what makes ground truth and predictions pair, or which of them to leave out."""
-    paired = [files.name for files in pairing.files]
+    paired = [files.name for files in pairing.files if files.ground_truths]
     names = Names(pairing.missing, paired), Names(pairing.extra, paired)
     if otherwise := numbered_otherwise(*names):
         return f"{otherwise}: rename the files of one side, or list which belong together: {format_setting('pairs')}"
@@ -656,14 +661,14 @@ def _leaving_out(pairing: Pairing) -> list[str]:
     if not pairing.files:
         return []
     leave_out = [leave_out_missing()] if pairing.missing else []
-    if pairing.extra:
-        leave_out.append(
-            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
-        )
     folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
     if not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
         normal = format_setting("negatives", f"{shown(folders.pop())}/*")
         leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
+    if pairing.extra:
+        leave_out.append(
+            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
+        )
     return leave_out
 
 
