@@ -184,11 +184,11 @@ class Data(Groups):
         placed = {method: replace(where, prediction=place) for method, place in methods_of(self.prediction).items()}
         if preset is None:
             return placed
-        below = preset.layout.get("images", ())
+        below, test = (preset.layout.get(place, ()) for place in ("images", "test"))
         if not categories:
-            photographs = photographs_below(Path(self.ground_truth or ""), below)
+            photographs = photographs_below(Path(self.ground_truth or ""), test)
             return {method: replace(inputs, photographs=photographs) for method, inputs in placed.items()}
-        return {method: inputs_of(categories, inputs, below) for method, inputs in placed.items()}
+        return {method: inputs_of(categories, inputs, below, test) for method, inputs in placed.items()}
 
     def _placed(self, preset: Preset) -> tuple[str, str | None, dict[str, Path]]:
         """Find and tell ground truth and masks of a data set below its folder, or the ground truth of its categories.

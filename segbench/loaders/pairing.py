@@ -61,8 +61,8 @@ class Inputs:
         Predictions with a name that fits this shell pattern (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
     photographs : str, optional
-        The images themselves, where a data set has them below its folder: they say which images fit `negatives`, and
-        which size these have.
+        The images of the test set themselves, where they are known: they say which images fit `negatives`, and which
+        size these have.
     pairs : str, optional
         A file list, in place of all the above; with the columns of docs/inputs.md.
     column : str, optional
