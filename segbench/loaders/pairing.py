@@ -527,23 +527,21 @@ def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence
 
     Photographs that were scaled apart from the ground truth do not tell.
     """
-    drawn = _Column(truths, images)
-    if photographs:
-        taken = _Column(photographs, images)
-        both = next((k for k, name in enumerate(images) if name in truths.numbers and taken.sources(k)), None)
-        if both is None or _shape(taken.sources(both)[0]) == _shape(drawn.sources(both)[0]):
-            return taken
+    both = next((name for name in truths.numbers if photographs and name in photographs.numbers), None)
+    if photographs and (both is None or _shape(truths, both) == _shape(photographs, both)):
+        return _Column(photographs, images)
     shapes: dict[tuple[int, int] | None, Source] = {}
-    for source in (source for k in range(len(images)) for source in drawn.sources(k)):
-        shapes.setdefault(_shape(source), source)
+    for name, (first, *_) in truths.numbers.items():
+        shapes.setdefault(_shape(truths, name), truths.entries.source(first))
         if len(shapes) > 1 or None in shapes:
             return None
     return next(iter(shapes.values()), None)
 
 
-def _shape(source: Source) -> tuple[int, int] | None:
+def _shape(named: _Named, image: str) -> tuple[int, int] | None:
+    """Give the size of the first file of an image, as far as its header shows it."""
     with suppress(DataError):  # which counting says
-        return read_header(source, "ground truth").shape
+        return read_header(named.entries.source(named.numbers[image][0]), "ground truth").shape
     return None
 
 

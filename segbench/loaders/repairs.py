@@ -137,7 +137,7 @@ def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) ->
     name, sized_as = shown(files.prediction), files.sized_as
     known = read_header(sized_as, "ground truth").shape if sized_as else None
     if known is None and (repairs.resize or repairs.crop):
-        what = "has no ground truth, and that of other images differs in size, so the size of this image is not known"
+        what = "has no ground truth, and the others do not all have one size, so the size of this image is not known"
         change = setting("leave out --resize-predictions and --crop", "leave out repairs.resize and repairs.crop")
         raise DataError(name, what, f"save all predictions in the size of their images, and {change}")
     return (name, np.zeros(shape, np.uint8)) if known is None else (shown(sized_as), np.zeros(known, np.uint8))

@@ -89,6 +89,10 @@ class TestSizes:
         assert_array_equal([*result.summary.values()], [*of_arrays(resized).summary.values()])
         assert "prediction resized, nearest (4 of 4 images)" in result.notes
 
+    def test_a_part_without_masks_is_resized_as_in_the_whole(self, tmp_path):
+        result = evaluated(tmp_path, maps=smaller(*NAMES), repairs=Repairs(resize="nearest"), images=["good/*"])
+        assert "prediction resized, nearest (2 of 2 images)" in result.notes
+
     def test_normal_maps_of_another_size_than_all_masks_are_refused(self, tmp_path):
         with pytest.warns(FailedImages):
             assert set(evaluated(tmp_path, maps=smaller("good/1")).failed) == {"good/1"}
