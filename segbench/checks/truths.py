@@ -113,7 +113,7 @@ def _meaning(
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
     elif not lines and examples[-1] != void:
-        fix += f", or {format_setting('positive', '>=128')}"
+        fix += f" if {void:g} is void, or {format_setting('positive', '>=128')} if it is positive"
     return f"labels and the value {void:g}, which is not declared void", fix
 
 
