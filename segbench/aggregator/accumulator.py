@@ -26,7 +26,6 @@ from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import note_on_scales
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, without_detail
@@ -297,11 +296,7 @@ class Accumulator:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
         results = self.results if results is None else Path(as_path(results, "results"))
         counts = EncodedCounts(packed, self.protocol.counts)
-        truths, highest = dict[str, str](), list[float]()
-        for name, image in counts.items():
-            truths[name] = image.ground_truth
-            highest += image.scores[:1].tolist() if isinstance(image, ScoreCounts) else ()
-        notes += note_on_scales(highest)
+        truths = {name: image.ground_truth for name, image in counts.items()}
         if unnamed is not None:
             truths[""] = unnamed.ground_truth
         settings = self._run().settings

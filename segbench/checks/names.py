@@ -84,7 +84,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
 
 def _unpaired(pairing: Pairing) -> list[Finding]:
     total, lacking = len(pairing.files) + len(pairing.missing), len(pairing.missing)
-    parts = [of_all(lacking, total, "ground truth", "have") + " no prediction"] if lacking else []
+    parts = [of_all(lacking, total, pairing.counted, "have") + " no prediction"] if lacking else []
     parts += [f"{many(len(pairing.extra), 'prediction')} without a ground truth"] if pairing.extra else []
     close = {name: f"; nearest: {other}" for name, other in nearest(pairing.missing, pairing.extra).items()}
     places = [Place(name, f"no prediction{close.get(name, '')}") for name in pairing.missing]
@@ -95,7 +95,7 @@ def _unpaired(pairing: Pairing) -> list[Finding]:
 def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Finding]:
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
     fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
-    fix = setting(" ", ", ").join(fixes[: 1 + expected.one_annotator])
+    fix = setting(" ", ", ").join(fixes[: 1 + (expected.one_annotator and expected.several_ruled)])
     return _stopping("annotator-names", what, fix, map(Place, pairing.missing))
 
 

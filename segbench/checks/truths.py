@@ -22,6 +22,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     are_grey_levels,
     half_of,
+    has_third_value,
     listed,
 )
 
@@ -52,7 +53,8 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
     values = truth.values
     if len(values) < 3:
         return ""
-    rule, may_be_void = expected.rule, values[-1] in VOIDS and (expected.void is not None or expected.lines)
+    rule = None if expected.implied else expected.rule
+    may_be_void = values[-1] in VOIDS and (expected.void is not None or expected.lines)
     if may_be_void and values[-2] < LABELS_BELOW and not (rule and _names_highest(rule, values)):
         return "void"
     if rule and rule.comparison != "=":
@@ -61,7 +63,9 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
         return "grey-ground-truth"
     if rule:
         return ""
-    return "void" if may_be_void and len(values) == 3 and values[0] == 0 else "labels"
+    if may_be_void and has_third_value(values):
+        return "void"
+    return "" if expected.implied else "labels"
 
 
 def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
@@ -78,7 +82,7 @@ def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | 
         if kind:
             meaning, fix = _meaning(kind, group, expected, lines)
             what = f"{inspected(group, len(probes), 'contain', 'ground truth')} {meaning}"
-            found += _found(group, kind, what, fix, _held, stops=expected.rule is None)
+            found += _found(group, kind, what, fix, _held, stops=expected.rule is None or expected.implied)
     return found
 
 
@@ -118,14 +122,14 @@ def _meaning(
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
     elif not lines and examples[-1] != void:
-        fix += f", or {format_setting('positive', '>=128')}"
+        fix += f" if {void:g} is void, or {format_setting('positive', '>=128')} if it is positive"
     return f"labels and the value {void:g}, which is not declared void", fix
 
 
 def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
     several = [probe for probe in probes if len(probe.truths) > 1 and expected.one_annotator]
     what = f"{inspected(several, len(probes), 'have', 'image')} several annotators"
-    fix = f"{format_setting('annotators', 'majority')}, any, all or each; or {take_one()}"
+    fix = f"{format_setting('annotators', 'majority')}, any, all or each; or " * expected.several_ruled + take_one()
     places = [Place(probe.image, many(len(probe.truths), "annotator")) for probe in several]
     images = [probe.image for probe in several]
     whole = bool(several) and len(several) == total

@@ -149,7 +149,7 @@ class Data(Groups):
 
     def _inputs(self) -> dict[str, Inputs]:
         """Say where the images of each method are."""
-        from segbench.loaders.categories import inputs_of
+        from segbench.loaders.categories import inputs_of, photographs_below
         from segbench.loaders.file_list import as_images, method_columns
         from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import load_preset
@@ -182,10 +182,13 @@ class Data(Groups):
         if self.pairs is not None:
             return {method: replace(where, column=name) for method, name in method_columns(self.pairs).items()}
         placed = {method: replace(where, prediction=place) for method, place in methods_of(self.prediction).items()}
-        if preset is None or not categories:
+        if preset is None:
             return placed
-        below = preset.layout.get("images", ())
-        return {method: inputs_of(categories, inputs, below) for method, inputs in placed.items()}
+        below, test = (preset.layout.get(place, ()) for place in ("images", "test"))
+        if not categories:
+            photographs = photographs_below(Path(self.ground_truth or ""), test)
+            return {method: replace(inputs, photographs=photographs) for method, inputs in placed.items()}
+        return {method: inputs_of(categories, inputs, below, test) for method, inputs in placed.items()}
 
     def _placed(self, preset: Preset) -> tuple[str, str | None, dict[str, Path]]:
         """Find and tell ground truth and masks of a data set below its folder, or the ground truth of its categories.

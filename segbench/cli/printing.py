@@ -75,6 +75,10 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
         from segbench.report.documents import document
 
         click.echo(document(results, form, how), nl=False)
+    if form == "csv" and how.rows in ("method", "group"):  # which has no place for them
+        from segbench.report.remarks import run_notes
+
+        click.echo("".join(f"{note}\n" for note in run_notes(results)), nl=False, err=True)
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:

@@ -34,9 +34,11 @@ class Expected:
     """What the files of a run may hold."""
 
     rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    implied: bool = False  # whether nobody named that rule, so that grey levels and void leave open what is positive
     nonzero: bool = False  # whether all values but 0 are positive without a rule
     void: tuple[float, ...] | None = None  # ground-truth values left out; None where no option says so
     one_annotator: bool = False  # whether several annotators of an image are refused
+    several_ruled: bool = False  # whether a setting says how several count together
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
     of_soft_maps: str = ""  # how to count soft maps where numbers of objects are expected; empty if they are regions

@@ -384,6 +384,13 @@ class Several:
         """Where the scores of each image are."""
         return map(slice, [0, *self.ends[:-1].tolist()], self.ends.tolist())
 
+    @property
+    def highest(self) -> FloatArray:
+        """The highest score of each image, 0 without pixels."""
+        found, held = np.zeros(self.ends.size), np.diff(self.ends, prepend=0) > 0
+        found[held] = self.scores[np.append(0, self.ends)[:-1][held]]
+        return found
+
     def totals(self, counts: IntArray) -> NDArray[np.int64]:
         """Add some counts of the scores up for each image."""
         running = np.append(0, np.cumsum(counts, dtype=np.int64))

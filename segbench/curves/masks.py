@@ -51,4 +51,5 @@ def mask_points(images: Several, threshold: float) -> BestFs:
         images.totals(images.positives),
         images.totals(images.negatives),
         np.full(images.ends.size, threshold),
+        images.highest,
     )

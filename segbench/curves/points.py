@@ -93,6 +93,7 @@ class BestFs(Confusion):
     """The points with the best F of many images, one entry per image; see `BestF`."""
 
     thresholds: FloatArray
+    highest: FloatArray  # the highest score, 0 without pixels
 
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
@@ -110,7 +111,7 @@ def best_fs(images: Several) -> BestFs:
     thresholds, known = np.full(places.size, np.nan), places > 0
     starts = np.append(0, images.ends)[:-1]
     thresholds[known] = images.scores[(starts + places - 1)[known]]
-    return BestFs(tp, fp, positives, negatives, thresholds)
+    return BestFs(tp, fp, positives, negatives, thresholds, images.highest)
 
 
 @dataclass(frozen=True, repr=False)

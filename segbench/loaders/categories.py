@@ -31,7 +31,7 @@ def categories_of(preset: Preset, root: Path) -> dict[str, Path]:
     return found
 
 
-def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str]) -> Inputs:
+def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str], test: Sequence[str]) -> Inputs:
     """Give the places of all categories; predictions lie in folders of their names, below them perhaps as `layout`."""
     prediction = Path(str(whole.prediction))
     folders = {name: _named(prediction, name) for name in truths}
@@ -49,9 +49,16 @@ def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str]) 
             raise DataError(shown(prediction), f"has several folders for {name}: {listed}", "leave one of them")
         (folder,) = folders[name]
         place = next((folder / below for below in layout if (folder / below).is_dir()), folder)
-        parts.append(replace(whole, ground_truth=str(truth), prediction=str(place), category=name))
+        photographs = photographs_below(Path(whole.ground_truth) / name, test)
+        here = replace(whole, ground_truth=str(truth), prediction=str(place), photographs=photographs)
+        parts.append(replace(here, category=name))
     first, *others = parts
     return replace(first, merged=tuple(others))
+
+
+def photographs_below(root: Path, places: Sequence[str]) -> str | None:
+    """Find the folder of the test images of a data set or of a category."""
+    return next((str(root / place) for place in places if (root / place).is_dir()), None)
 
 
 def _named(place: Path, name: str) -> list[Path]:

@@ -34,7 +34,7 @@ from segbench.loaders.file_list import Images, as_images, column_of, has_fields,
 from segbench.loaders.hints import Names, annotator_pattern, matching_patterns, nearest, numbered_otherwise
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.source import Entries, LocalFile, method_name, split_extension
+from segbench.loaders.source import Entries, LocalFile, method_name, read_header, split_extension
 from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
 
 Place = str | PathLike[str] | None
@@ -60,6 +60,9 @@ class Inputs:
     negatives : str
         Predictions with a name that fits this shell pattern (``"good/*"``) need no ground truth: all their pixels are
         negative. Empty for none.
+    photographs : str, optional
+        The images of the test set themselves, where they are known: they say which images fit `negatives`, and which
+        size these have.
     pairs : str, optional
         A file list, in place of all the above; with the columns of docs/inputs.md.
     column : str, optional
@@ -85,6 +88,7 @@ class Inputs:
     pred_pattern: str = "*"
     field_pattern: str = "*"
     negatives: str = ""
+    photographs: str | None = None
     pairs: str | None = None
     column: str | None = None
     images: tuple[str, ...] = ()
@@ -139,7 +143,7 @@ class Inputs:
 
     def with_places(self, change: Callable[[str], str]) -> Self:
         """Give them with each place changed."""
-        places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "pairs")}
+        places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "photographs", "pairs")}
         changed: dict[str, Any] = {key: change(place) for key, place in places.items() if place}
         return replace(self, **changed, merged=tuple(part.with_places(change) for part in self.merged))
 
@@ -267,13 +271,24 @@ class _Column:
         return tuple(self._tags[k] for k in self._of(image)) if self._tags else ()
 
 
+def _one_of(files: _Column | Source | None, image: int) -> Source | None:
+    """Give the file of an image, or the one for all."""
+    return next(iter(files.sources(image)), None) if isinstance(files, _Column) else files
+
+
 class PairedFiles(Sequence[SampleFiles]):
     """The files of images in columns, since there may be millions; each `SampleFiles` is made when asked for."""
 
     def __init__(
-        self, names: Sequence[str], truths: _Column, predictions: _Column | None, field: _Column | Source | None
+        self,
+        names: Sequence[str],
+        truths: _Column,
+        predictions: _Column | None,
+        field: _Column | Source | None,
+        sized_as: _Column | Source | None,
     ) -> None:
-        self.names, self._truths, self._predictions, self._field = names, truths, predictions, field
+        self.names, self._truths, self._predictions = names, truths, predictions
+        self._field, self._sized_as = field, sized_as
 
     def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
         if isinstance(k, slice):
@@ -282,8 +297,8 @@ class PairedFiles(Sequence[SampleFiles]):
         truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
         prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
         tags = of_predictions.tags(k) if of_predictions else ()
-        field = next(iter(self._field.sources(k)), None) if isinstance(self._field, _Column) else self._field
-        return SampleFiles(name, truths, prediction, field, tuple(scales), tags)
+        field, sized_as = _one_of(self._field, k), None if truths else _one_of(self._sized_as, k)
+        return SampleFiles(name, truths, prediction, field, tuple(scales), tags, sized_as)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -311,6 +326,11 @@ class Pairing:
         field = {"field": "yes"} if first and first.field else {}
         subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
         return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+
+    @property
+    def counted(self) -> str:
+        """What messages call the images of which some lack a prediction."""
+        return "image" if self.inputs.negatives else "ground truth"
 
     @property
     def names(self) -> Sequence[str]:
@@ -458,25 +478,31 @@ def _paired(inputs: Inputs) -> Pairing:
     of_field = None if field is None or one_field else _named(field, patterns[2])
     truths, predictions = of_truth.numbers, of_prediction.numbers
     truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
+    listed = inputs.photographs if inputs.negatives else None
+    photographs = None if listed is None else _named(listed, Pattern.parse("*", "photographs"))
+    known = predictions.keys() | (photographs.numbers.keys() if photographs else set())
     blank = {
         name
-        for name in predictions.keys() - truths.keys()
+        for name in known - truths.keys()
         if any(fnmatchcase(name, pattern) for pattern in inputs.negatives.split(","))
     }
     total, unknown = 0, tuple[str, ...]()
     if inputs.images:
-        names = truths.keys() | predictions.keys()
+        names = truths.keys() | predictions.keys() | blank
         chosen, unfit = select(inputs.images, names)
         total, unknown = len(truths.keys() | blank), _with_nearest(unfit, sorted(names))
         truths = {name: truths[name] for name in truths.keys() & chosen}
         predictions = {name: predictions[name] for name in predictions.keys() & chosen}
         blank &= chosen
-    common = sorted(chain((name for name in truths if name in predictions), blank))
+    wanted = truths.keys() | blank
+    common = sorted(wanted & predictions.keys())
+    blank &= predictions.keys()
     files = PairedFiles(
         common,
         _Column(of_truth, common),
         None if inputs.prediction is None else _Column(of_prediction, common),
         _Column(of_field, common) if of_field else one_field,
+        _sizes_of_blank(of_truth, photographs, common) if blank else None,
     )
     if blank:
         images, match = many(len(blank), "image"), verb(len(blank), "match")
@@ -488,12 +514,35 @@ def _paired(inputs: Inputs) -> Pairing:
         inputs,
         files,
         (*truth_notes, *prediction_notes, *(of_field.notes if of_field else ())),
-        tuple(sorted(truths.keys() - predictions.keys())),
-        tuple(sorted(predictions.keys() - truths.keys() - blank)),
+        tuple(sorted(wanted - predictions.keys())),
+        tuple(sorted(predictions.keys() - wanted)),
         tuple(name for name in common if name not in of_field.numbers) if of_field else (),
         unknown,
         total=total,
     )
+
+
+def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence[str]) -> _Column | Source | None:
+    """Give files of the sizes of images without ground truth: their photographs, or a ground truth if all are alike.
+
+    Photographs that were scaled apart from the ground truth do not tell.
+    """
+    both = next((name for name in truths.numbers if photographs and name in photographs.numbers), None)
+    if photographs and (both is None or _shape(truths, both) == _shape(photographs, both)):
+        return _Column(photographs, images)
+    shapes: dict[tuple[int, int] | None, Source] = {}
+    for name, (first, *_) in truths.numbers.items():
+        shapes.setdefault(_shape(truths, name), truths.entries.source(first))
+        if len(shapes) > 1 or None in shapes:
+            return None
+    return next(iter(shapes.values()), None)
+
+
+def _shape(named: _Named, image: str) -> tuple[int, int] | None:
+    """Give the size of the first file of an image, as far as its header shows it."""
+    with suppress(DataError):  # which counting says
+        return read_header(named.entries.source(named.numbers[image][0]), "ground truth").shape
+    return None
 
 
 def _from_list(inputs: Inputs, place: str) -> Pairing:
@@ -551,7 +600,7 @@ def _unpaired(pairing: Pairing) -> DataError:
     close = _with_nearest(pairing.missing, pairing.extra)
     lacking = {
         unmatched(pairing.unknown): pairing.unknown,
-        f"{of_all(len(close), total, 'ground truth', 'have')} no prediction": close,
+        f"{of_all(len(close), total, pairing.counted, 'have')} no prediction": close,
         f"{many(len(pairing.extra), 'prediction')} {verb(len(pairing.extra), 'have')} no ground truth": pairing.extra,
         f"{many(len(without_field), 'image')} {verb(len(without_field), 'have')} no mask in {folder}": without_field,
     }
@@ -587,7 +636,7 @@ def pairing_hint(pairing: Pairing) -> str:
 
 def _hint_on_names(pairing: Pairing) -> str:
     """Say what makes ground truth and predictions pair, or which of them to leave out."""
-    paired = [files.name for files in pairing.files]
+    paired = [files.name for files in pairing.files if files.ground_truths]
     names = Names(pairing.missing, paired), Names(pairing.extra, paired)
     if otherwise := numbered_otherwise(*names):
         return f"{otherwise}: rename the files of one side, or list which belong together: {format_setting('pairs')}"
@@ -610,14 +659,14 @@ def _leaving_out(pairing: Pairing) -> list[str]:
     if not pairing.files:
         return []
     leave_out = [leave_out_missing()] if pairing.missing else []
-    if pairing.extra:
-        leave_out.append(
-            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
-        )
     folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
     if not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
         normal = format_setting("negatives", f"{shown(folders.pop())}/*")
         leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
+    if pairing.extra:
+        leave_out.append(
+            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
+        )
     return leave_out
 
 

@@ -23,7 +23,7 @@ _SOURCES = {
 }
 _LARGEST_BYTES = 2**13
 """The parser takes the square of a file's length where tables are nested."""
-_PLACES = ("ground_truth", "field", "images")
+_PLACES = ("ground_truth", "field", "images", "test")
 _TEXTS = ("title", "home", "cite", "note", "source")
 
 
@@ -42,7 +42,8 @@ class Preset:
     protocols : tuple of str
         The protocols that the data set is for; ``segbench run`` takes the first.
     layout : mapping of str to tuple of str
-        Places of ``ground_truth``, ``field`` and ``images`` below the root; of several the first that exists.
+        Places of ``ground_truth``, ``field``, ``images``, and ``test`` (images of the test set alone, of which those
+        that are normal need a prediction) below the root; of several the first that exists.
     options : mapping of str to str, float or bool
         Options of the protocols' verbs by long name, ``-`` written ``_``.
     categories : bool

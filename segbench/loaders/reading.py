@@ -278,10 +278,15 @@ def read(files: SampleFiles) -> RawFiles:
 
 def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None) -> Sample:
     """Decode what `read` gave, and make the requested repairs."""
-    import numpy as np
-
     from segbench.core.levels import note_on_levels
-    from segbench.loaders.repairs import ImageMaps, Repairs, repaired, require_doubled_size, require_same_size
+    from segbench.loaders.repairs import (
+        ImageMaps,
+        Repairs,
+        blank_truth,
+        repaired,
+        require_doubled_size,
+        require_same_size,
+    )
 
     repairs = repairs or Repairs()
     files, contents = raw.files, raw.contents
@@ -300,8 +305,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         said += note_on_levels(predictions[0].dtype)
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
     if not truths:
-        truths.append((shown(files.prediction), np.zeros(predictions[0].shape, np.uint8)))
-        notes |= dict.fromkeys(repairs.without_truth(predictions[0].shape))
+        truths.append(blank_truth(files, predictions[0].shape, repairs))
     sizes = [(name, array.shape) for name, array in truths]
     field = None
     if files.field is not None:

@@ -18,13 +18,13 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import scores_of
 from segbench.core.sample import Form, Reading
-from segbench.loaders.decoded import size
+from segbench.loaders.decoded import shown, size
+from segbench.loaders.source import SampleFiles, read_header
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
 _PER_IMAGE = " per image"
-_WITHOUT_TRUTH = "no ground truth"
 _RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
 
 
@@ -91,12 +91,6 @@ class Repairs:
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
         )
 
-    def without_truth(self, shape: tuple[int, ...]) -> tuple[str, ...]:
-        """Say that sizes are not changed where there is no ground truth to take them from."""
-        if self.resize is None and not self.crop:
-            return ()
-        return (f"{_WITHOUT_TRUTH}, so the prediction keeps its own size [{_sides(shape)}]",)
-
 
 def as_repairs(repairs: object, reads: Reading) -> Repairs:
     """Read the repairs of a run, and refuse those that have no meaning for what its protocol reads."""
@@ -138,13 +132,22 @@ def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
     return _resized(maps, repairs.resize)
 
 
+def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) -> tuple[str, NDArray[Any]]:
+    """Give the ground truth of an image that has none, in the size of the image, with the file that shows it."""
+    name, sized_as = shown(files.prediction), files.sized_as
+    known = read_header(sized_as, "ground truth").shape if sized_as else None
+    if known is None and (repairs.resize or repairs.crop):
+        what = "has no ground truth, and the others do not all have one size, so the size of this image is not known"
+        change = setting("leave out --resize-predictions and --crop", "leave out repairs.resize and repairs.crop")
+        raise DataError(name, what, f"save all predictions in the size of their images, and {change}")
+    return (name, np.zeros(shape, np.uint8)) if known is None else (shown(sized_as), np.zeros(known, np.uint8))
+
+
 def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
     """Name the changes of sizes in a run's settings that changed no image."""
     said = {"resize": _RESIZED, "crop": _CROPPED}
-    blank = any(note.startswith(_WITHOUT_TRUTH) for note in notes)
-    why = "each with a ground truth already has its size" if blank else "each already has the size of its ground truth"
     return tuple(
-        f"{name} did not change any prediction: {why}"
+        f"{name} did not change any prediction: each already has the size of its ground truth"
         for name, text in said.items()
         if name in settings and not any(text in note for note in notes)
     )

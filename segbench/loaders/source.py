@@ -118,6 +118,7 @@ class SampleFiles(NamedTuple):
     field: Source | None = None  # the mask of the pixels that count
     scales: tuple[Source, ...] = ()  # after `prediction`: label maps of further scales, or maps of further classes
     tags: tuple[str, ...] = ()  # of `prediction` and `scales`, where the pattern has any
+    sized_as: Source | None = None  # without ground truth: a file of the image's size, as far as one is known
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -133,9 +134,11 @@ class SampleFiles(NamedTuple):
 
         if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
             return self
-        field = None if self.field is None else whole(self.field)
+        field, sized_as = (None if one is None else whole(one) for one in (self.field, self.sized_as))
         truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
-        return self._replace(ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales)
+        return self._replace(
+            ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales, sized_as=sized_as
+        )
 
 
 class Entry(NamedTuple):

@@ -302,6 +302,11 @@ def _ends_in_void(values: Sequence[float]) -> bool:
     return len(values) > 2 and values[-1] in VOIDS and values[-2] < LABELS_BELOW
 
 
+def has_third_value(values: Sequence[float]) -> bool:
+    """Return whether rising values are those of a mask and one between them, which may be void."""
+    return len(values) == 3 and values[0] == 0 and values[-1] in VOIDS
+
+
 def suggested_positive(values: Sequence[float]) -> str:
     """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
     *others, highest = values
@@ -309,7 +314,7 @@ def suggested_positive(values: Sequence[float]) -> str:
     if _ends_in_void(values):
         rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
         return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
-    if len(values) == 3 and values[0] == 0 and highest in VOIDS:
+    if has_third_value(values):
         return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"
     if are_grey_levels(values) or any(value % 1 for value in values):
         return half
@@ -341,6 +346,16 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
     values = np.unique(among)
     what = f"holds {describe(values)}, expected whole numbers beside {rule}"
     raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist()))
+
+
+def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None) -> None:
+    """Refuse ground truth without a rule of which grey levels, or a value that looks like void, would be positive."""
+    from segbench.core.arrays import distinct
+
+    values = distinct(ground_truth if valid is None else ground_truth[valid])
+    found = values.tolist()
+    if len(found) > 2 and (are_grey_levels(found) or _ends_in_void(found) or has_third_value(found)):
+        raise DataError(file, f"{describe(values)}, expected two", suggested_positive(found))
 
 
 def _name_positive(rule: str) -> str:

@@ -58,6 +58,12 @@ def remarks(
     return found
 
 
+def run_notes(results: Sequence[Result]) -> list[str]:
+    """Give the notes of runs, each with the methods that it is on."""
+    said = grouped((note, name) for name, one in zip(names_of(results), results, strict=True) for note in one.notes)
+    return [f"{few_names(methods, len(results))}: {note}" for note, methods in said.items()]
+
+
 def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]:
     """Say which metrics are undefined, and why; all metrics, or those of some keys."""
     reasons = grouped((summary.undefined[key], key) for key in keys or summary if key in summary.undefined)

@@ -18,7 +18,7 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
 from segbench.core.text_table import TextTable, side_by_side
-from segbench.report.remarks import Remark, remarks
+from segbench.report.remarks import Remark, remarks, run_notes
 from segbench.report.tables import BELOW, PLAIN, Listing, Part, Table, listed
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
@@ -33,8 +33,9 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
             _show_methods(parts, console, how)
         elif how.rows in ("class", "group"):
             _show_explained(tables, _joined(tables, how), console)
-            for signature in next(iter(parts.values())).signatures if how.rows == "group" else ():
-                say(console, signature, "dim")
+            part = next(iter(parts.values()))
+            for line in (*run_notes(part.results), *part.signatures) if how.rows == "group" else ():
+                say(console, line, "dim")
         else:
             show_table(_joined(tables, how), console)
 

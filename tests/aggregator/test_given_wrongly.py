@@ -164,9 +164,9 @@ def test_thresholds_of_ones_own_are_settings(images):
 
 def test_images_on_different_scales_are_noted():
     accumulator = Accumulator()
-    accumulator.update([0, 1], [0.1, 0.9], name="a")
-    assert accumulator.compute().notes == ()
+    accumulator.update([0, 1, 1], [0.1, 0.9, 0.5], name="a")
+    assert accumulator.compute().summary.notes == ()
     accumulator.update([0, 1], [51.0, 204.0], name="b")
-    assert accumulator.compute().notes == (
+    assert accumulator.compute().summary.notes == (
         "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale",
     )

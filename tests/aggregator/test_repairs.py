@@ -130,21 +130,10 @@ def test_pictures_are_drawn_of_the_repaired_maps(run, tmp_path):
     assert export_overlays([result], tmp_path / "overlays") == []
 
 
-def test_images_that_need_no_ground_truth_keep_their_size_and_it_is_said(run):
+def test_images_that_need_no_ground_truth_are_resized_like_the_others(run):
     defects = {name: mask for name, mask in MASKS.items() if name != "c.png"}
     options = {"truths": defects, "negatives": "c"}
     result = run(lambda scores: scores[::2, ::2], repairs=Repairs(resize="nearest"), **options)
-    assert result.counts["c"] == count_pixels(np.zeros((20, 30), bool), SCORES["c.png"][::2, ::2])
-    assert set(result.notes) >= {
-        "prediction resized, nearest (1 of 3 images)",
-        "no ground truth, so the prediction keeps its own size (1 of 3 images)",
-    }
-
-
-def test_notes_of_images_without_ground_truth_do_not_contradict_each_other(run):
-    defects = {name: mask for name, mask in MASKS.items() if name != "c.png"}
-    result = run(lambda scores: scores, repairs=Repairs(crop=True), truths=defects, negatives="c")
-    assert result.notes[-2:] == (
-        "no ground truth, so the prediction keeps its own size (1 of 3 images)",
-        "crop did not change any prediction: each with a ground truth already has its size",
-    )
+    resized = SCORES["c.png"][::2, ::2].repeat(2, axis=0).repeat(2, axis=1)
+    assert result.counts["c"] == count_pixels(np.zeros(resized.shape, bool), resized)
+    assert "prediction resized, nearest (2 of 3 images)" in result.notes

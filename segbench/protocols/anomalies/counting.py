@@ -14,7 +14,7 @@ from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_m
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.defects import NONZERO, DefectRule, Found
+from segbench.protocols.anomalies.defects import Found, anomalous_pixels
 from segbench.protocols.label_rules import Positive
 from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
@@ -28,7 +28,7 @@ def count_anomalies(
     scores: ArrayLike,
     valid: ArrayLike | None = None,
     *,
-    positive: Positive = NONZERO,
+    positive: Positive | None = None,
     quantize: Quantize | None = None,
     image_score: ImageScore | float = "max",
 ) -> AnomalyCounts:
@@ -43,8 +43,8 @@ def count_anomalies(
         Higher means more anomalous, of any range. Integers are divided by the maximum of their type.
     valid : array of bool, shape (H, W), optional
         True where a pixel counts.
-    positive : str, float or sequence of float
-        Which values of `labels` are anomalous, as in `Pixels`.
+    positive : str, float or sequence of float, optional
+        Which values of `labels` are anomalous, as in `Anomalies`.
     quantize : {8, 16}, optional
         Round float scores in [0, 1] to levels of 8 or 16 bits, see `Pixels`.
     image_score : {"max", "top1"} or float
@@ -59,7 +59,8 @@ def count_anomalies(
     ArgumentError
         If shapes differ or are not two-dimensional, or an option is none of those above.
     DataError
-        If labels are NaN, a score that counts is not finite, or with `quantize` one outside [0, 1].
+        If labels are NaN, or hold grey levels and `positive` is not given; if a score that counts is not finite, or
+        with `quantize` one outside [0, 1].
 
     Examples
     --------
@@ -73,7 +74,7 @@ def count_anomalies(
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
     refuse_nan("labels", truth if counted is None else truth[counted])
-    anomalous = DefectRule.parse(positive).labels("labels", truth, counted)
+    anomalous = anomalous_pixels("labels", truth, counted, positive)
     bits = as_quantize(quantize, "quantize")
     score = image_score if isinstance(image_score, str) else float(image_score)
     if score not in ("max", "top1") and not (isinstance(score, float) and math.isfinite(score)):

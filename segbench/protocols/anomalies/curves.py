@@ -202,7 +202,7 @@ def measured_pimo(images: Images) -> Pimo:
     weights = np.zeros(scores.size)
     if not pimo_weights(shared, low, high, weights):
         return _no_pimo(
-            f"the smallest shared FPR of normal images is {shared[0]:.2g}, above {low:g}: too few normal pixels, "
+            f"the smallest shared FPR of normal images is {shared[0]:.4g}, above {low:g}: too few normal pixels, "
             "or too many with the highest score"
         )
     return Pimo(scores, shared, weights)

@@ -16,7 +16,7 @@ from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.sample import Sample
-from segbench.protocols.label_rules import LabelRule, refuse_scores
+from segbench.protocols.label_rules import LabelRule, Positive, refuse_grey_and_void, refuse_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,6 +39,14 @@ class DefectRule(LabelRule):
         if str(self) == NONZERO:
             refuse_scores(file, ground_truth, valid, format_setting("positive", NONZERO))
         return super().labels(file, ground_truth, valid)
+
+
+def anomalous_pixels(file: str, ground_truth: Array, valid: BoolArray | None, positive: Positive | None) -> BoolArray:
+    """Mark which pixels are anomalous: by a rule, or all above 0 unless these may be grey levels or void."""
+    anomalous = DefectRule.parse(NONZERO if positive is None else positive).labels(file, ground_truth, valid)
+    if positive is None:
+        refuse_grey_and_void(file, ground_truth, valid)
+    return anomalous
 
 
 class Saturation(NamedTuple):

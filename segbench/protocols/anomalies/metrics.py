@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from segbench.core.arrays import Array, FloatArray
+from segbench.core.levels import note_on_scales
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
@@ -96,7 +97,7 @@ class Layout(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of each image: its scores as cases, its components, and whether it is anomalous or normal."""
+    """What is known of each image: its scores as cases, components, whether it is anomalous or normal, and maxima."""
 
     positives: Any
     negatives: Any
@@ -104,6 +105,7 @@ class Facts(NamedTuple):
     anomalous: FloatArray
     normal: FloatArray
     score: FloatArray
+    highest: FloatArray
 
 
 class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
@@ -201,7 +203,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def facts(self) -> Facts:
         """What is known of each image."""
         scores: list[list[FloatArray]] = [[], []]
-        facts = np.zeros((4, self.images))
+        facts = np.zeros((5, self.images))
         for place, one in enumerate(self.ordered):
             for kind, images in zip(scores, (one.anomalous_images, one.normal_images), strict=True):
                 kind.append(images)
@@ -211,6 +213,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
                 one.total_anomalous > 0,
                 one.normal_images.size,
                 own.max(initial=-math.inf),
+                max(map(float, (*one.scores[:1], *one.found_scores[:1])), default=0.0),
             )
         distinct = np.unique(np.concatenate([np.empty(0), *scores[0], *scores[1]]))
         matrices = []
@@ -289,6 +292,11 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         if key.startswith("aupro"):
             return "no normal pixels"
         return next((self.pixels.why_undefined(one) for one in self.pixels.metrics if one.key == key), "no image")
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say that maps are of several scales."""
+        return note_on_scales(self.facts.highest.tolist())
 
     @property
     def reduced(self) -> AnomalyCounts:

@@ -117,6 +117,11 @@ class DefectTable(CountsTable[AnomalyCounts]):
         found = (facts.components.sum(), facts.positives.sum(), facts.negatives.sum())
         return dict(zip(("components", "anomalous_images", "normal_images"), map(int, found), strict=True))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say that maps are of several scales."""
+        return self._whole.notes
+
     def why_undefined(self, metric: Metric) -> str:
         if not self._whole.facts.components.any():
             return "no defects"

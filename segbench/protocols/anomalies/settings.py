@@ -27,6 +27,7 @@ from segbench.protocols.anomalies.defects import (
     ANY_DEFECTS,
     NONZERO,
     DefectRule,
+    anomalous_pixels,
     as_defects,
     defects_of,
     read_defects,
@@ -34,8 +35,8 @@ from segbench.protocols.anomalies.defects import (
 from segbench.protocols.label_rules import (
     Positive,
     notes_on_values,
+    optional_rule,
     rule_option,
-    rule_text,
     void_values,
     where_not_void,
 )
@@ -78,8 +79,9 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
 
     Parameters
     ----------
-    positive : str, float or sequence of float
-        Which ground-truth values are anomalous, as in `Pixels`; by default all above 0, as VisA's masks need it.
+    positive : str, float or sequence of float, optional
+        Which ground-truth values are anomalous, as in `Pixels`. None: all above 0, as ``">0"`` says, but masks with
+        grey levels or a value that looks like void are refused.
     void : tuple of float
         Ground-truth values of pixels that are left out and counted as ignored; one, or several.
     quantize : {8, 16}, optional
@@ -121,7 +123,9 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         "GT PRED --image-scores scores.csv",
     )
 
-    positive: Positive = rule_option("Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", NONZERO)
+    positive: Positive | None = rule_option(
+        "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", shown="all above 0"
+    )
     void: tuple[float, ...] = option_like(Pixels, "void")
     quantize: Quantize | None = option_like(Pixels, "quantize")
     image_score: Literal["max", "top1"] = option(
@@ -146,7 +150,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     def __post_init__(self) -> None:
         if isinstance(self.defects, (str, PathLike)):
             set_fields(self, defects=read_defects(self.defects))
-        set_fields(self, defects=as_defects(self.defects), positive=rule_text(self.positive))
+        set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
         if self.image_score not in ("max", "top1"):
             raise ArgumentError(f"{named('image_score')} is {self.image_score!r}, expected 'max' or 'top1'")
@@ -158,7 +162,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         if self.image_scores:
             score = "table-" + hashlib.sha256(repr(self.image_scores).encode()).hexdigest()[:12]
         fields = {
-            "positive": str(self.positive).replace(" ", ""),
+            "positive": str(self.positive or NONZERO),
             "void": written(self.void) or "none",
             "image_score": score,
         }
@@ -171,7 +175,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         """Make the protocol from the fields of a signature, as far as pictures depend on them."""
         quantize = cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None
         defects = ANY_DEFECTS if "defects" in fields else ()
-        return cls(quantize=quantize, positive=fields.get("positive", NONZERO), defects=defects)
+        return cls(quantize=quantize, positive=fields.get("positive"), defects=defects)
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS
@@ -201,8 +205,9 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     @property
     def expected(self) -> Expected:
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
-        rule = DefectRule.parse(self.positive)
-        return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
+        rule, of_masks = DefectRule.parse(self.positive or NONZERO), not self.defects
+        implied = self.positive is None and of_masks
+        return Expected(rule=rule, implied=implied, void=self.void, one_annotator=of_masks, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
@@ -265,4 +270,4 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         valid = where_not_void(truth, self.void, valid)
         if self.defects:
             return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
-        return DefectRule.parse(self.positive).labels(sample.truth_file, truth, valid), valid
+        return anomalous_pixels(sample.truth_file, truth, valid, self.positive), valid

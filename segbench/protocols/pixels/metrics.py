@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, within_total
+from segbench.core.levels import note_on_scales
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
@@ -231,13 +232,14 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say that predictions are masks, or that the best F is that of predicting everything."""
+        """Say that predictions are masks or of several scales, or that the best F is that of predicting everything."""
         if self._is_mask:
             return (AT_THE_MASK, *self.left_out)
         best = self._best_of_all
         found, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
         everything = found == every and min(every) > 0
-        return (*([_ALL_PREDICTED] if everything else []), *self.left_out)
+        of_scales = note_on_scales(self._chosen.highest.tolist())
+        return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self.left_out)
 
     @property
     def left_out(self) -> tuple[str, ...]:
