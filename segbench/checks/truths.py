@@ -61,11 +61,9 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
         return ""
     if are_grey_levels(values):
         return "grey-ground-truth"
-    if rule:
-        return ""
-    if may_be_void and has_third_value(values):
+    if may_be_void and has_third_value(values) and not rule:
         return "void"
-    return "" if expected.implied else "labels"
+    return "" if rule or expected.implied else "labels"
 
 
 def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
