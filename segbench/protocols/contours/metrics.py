@@ -16,7 +16,7 @@ from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
 from segbench.loaders.pairing import natural
-from segbench.protocols.class_names import read_classes
+from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
@@ -111,11 +111,21 @@ class ContourTable(_Means):
     """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
 
     def __init__(
-        self, classes: str, conventions: Conventions, metrics: Sequence[Metric], per_image: Mapping[str, ContourCounts]
+        self,
+        classes: str,
+        conventions: Conventions,
+        metrics: Sequence[Metric],
+        per_image: Mapping[str, ContourCounts],
+        *,
+        background: Sequence[int] = (),
     ) -> None:
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self.class_names = () if classes == MASKS else read_classes(classes)[1]
+        labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
+        meant = in_means(labels, background)
+        self._places = np.flatnonzero(meant).tolist()
+        self._background = background_note(names, meant)
+        self.class_names = () if classes == MASKS else tuple(names[place] for place in self._places)
         self.conventions = conventions
 
     @cached_property
@@ -124,13 +134,12 @@ class ContourTable(_Means):
 
     @cached_property
     def _values(self) -> FloatArray:
-        """Metrics of each mask, shape (images, masks, keys); nan where undefined."""
-        masks = max(len(self.class_names), 1)
-        values = np.empty((self.images, masks, len(self._keys)))
+        """Metrics of each mask in the means, shape (images, masks, keys); nan where undefined."""
+        values = np.empty((self.images, len(self._places), len(self._keys)))
         for of_image, counts in zip(values, self.ordered, strict=True):
-            for place in range(masks):
+            for row, place in zip(of_image, self._places, strict=True):
                 found = self.conventions.measure(counts.mask(place))
-                of_image[place] = [found[key] for key in self._keys]
+                row[:] = [found[key] for key in self._keys]
         return values
 
     @cached_property
@@ -146,7 +155,7 @@ class ContourTable(_Means):
         return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        masks, keys = max(len(self.class_names), 1), len(self._keys)
+        masks, keys = len(self._places), len(self._keys)
         values, held, of_images = np.split(sums, [masks * keys, 2 * masks * keys], axis=1)
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines a metric
             by_class = (values / held).reshape(-1, masks, keys)
@@ -158,9 +167,9 @@ class ContourTable(_Means):
 
     @cached_property
     def _sides(self) -> BoolArray:
-        """Whether each mask has pixels in the ground truth, and in the prediction, shape (images, masks, 2)."""
-        masks = max(len(self.class_names), 1)
-        return np.array([counts.areas[:, :2] > 0 for counts in self.ordered]).reshape(-1, masks, 2)
+        """Whether each of these masks has pixels in ground truth and prediction, shape (images, masks, 2)."""
+        sides = [counts.areas[self._places, :2] > 0 for counts in self.ordered]
+        return np.array(sides).reshape(-1, len(self._places), 2)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -185,9 +194,9 @@ class ContourTable(_Means):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say how many masks are in no mean, since one side or both are empty."""
+        """Say which classes are in no mean, and how many masks, since one side or both are empty."""
         if self.conventions.empty == "diagonal":
-            return ()
+            return self._background
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
         what = "mask pair" if self.class_names else "image"
         shown = [metric.name for metric in self.metrics if metric.title]
@@ -199,12 +208,12 @@ class ContourTable(_Means):
         if 0 < both < of:
             names = others if one else ", ".join(shown)
             notes.append(f"left out of {names}, both masks empty: {of_all(both, of, what)}")
-        return tuple(notes)
+        return (*self._background, *notes)
 
     @cached_property
     def tolerances(self) -> Tolerances:
         """NSD at rising tolerances, and the distribution of distances."""
-        return tolerances_of(self.ordered, self.conventions, max(len(self.class_names), 1))
+        return tolerances_of(self.ordered, self.conventions, self._places)
 
 
 class SequenceTable(_Means):

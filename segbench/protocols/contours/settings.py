@@ -20,7 +20,7 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.class_names import part_settings, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
@@ -48,7 +48,7 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
-_LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
+_LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 
 def _read_number(text: str) -> Any:
@@ -88,6 +88,8 @@ class Contours(
     void : sequence of int, optional
         Ground-truth values of pixels that are background in both masks. By default 255 with classes, unless it is one
         of them, and in sequences without `positive`; none otherwise.
+    background
+        Of label maps: the labels of classes that means over classes leave out, as in `Labels`.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
     gt_map, pred_map, palette
@@ -144,6 +146,7 @@ class Contours(
         shown="255; none for masks",
         **VOID,
     )
+    background: int | Sequence[int] | str = option_like(Labels, "background")
     positive: Positive | None = option(**POSITIVE)
     gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
@@ -198,7 +201,7 @@ class Contours(
         of_sequences = f"is for sequences; add {format_setting('sequences', True)}, or leave it out"
         no_effect = "has no effect on sequences, of which J and F are measured; leave it out"
         for refused, names, reason in (
-            (not self._of_classes, ("names", "gt_map", "pred_map"), of_labels),
+            (not self._of_classes, ("names", "background", "gt_map", "pred_map"), of_labels),
             (self._of_classes, ("at", "positive", "sequences"), of_masks),
             (objects, ("at",), one_mask),
             (not self.sequences, ("all_frames",), of_sequences),
@@ -259,7 +262,7 @@ class Contours(
         if self.at is not None:
             found["at"] = written((self.at,))
         read = self._labels.signature_fields() if self._of_classes else {}
-        return found | {name: read[name] for name in ("gt_map", "pred_map", "palette") if name in read}
+        return found | {name: read[name] for name in ("background", "gt_map", "pred_map", "palette") if name in read}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Contours:
@@ -273,6 +276,7 @@ class Contours(
             empty=fields["empty"],
             spacing=float(fields["spacing"]),
             nsd=read_numbers(fields["nsd"]),
+            background=fields.get("background", ()),
         )
 
     @classmethod
@@ -301,20 +305,21 @@ class Contours(
 
         if self.sequences:
             return SequenceTable(per_image, all_frames=self.all_frames)
-        return ContourTable(self._kind, self.conventions, self.metrics(), per_image)
+        background = cast("Sequence[int]", self.background)
+        return ContourTable(self._kind, self.conventions, self.metrics(), per_image, background=background)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
         if self.classes is None:
             return {}
         counts = dict(images)
-        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="", palette="")
-        kept = {key: value for key, value in settings.items() if key != "classes"}
+        background = cast("Sequence[int]", self.background)
+        alone = replace(self, classes=None, names=None, void=(), background=(), gt_map="", pred_map="", palette="")
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
         return {
             name: can.Part(
                 alone,
-                {"class": name, "label": str(label)} | kept,
+                part_settings(label, name, settings, background),
                 {image: one.one(place) for image, one in counts.items()},
             )
             for place, (label, name) in enumerate(named)
