@@ -20,6 +20,7 @@ from segbench.protocols.class_names import read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
+from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)
 _NAMES = {
@@ -115,7 +116,7 @@ class ContourTable(_Means):
     ) -> None:
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self.class_names = () if classes == MASKS else read_classes(classes)[1]
+        self._labels, self.class_names = ((), ()) if classes == MASKS else read_classes(classes)
         self.conventions = conventions
 
     @cached_property
@@ -185,7 +186,14 @@ class ContourTable(_Means):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say how many masks are in no mean, since one side or both are empty."""
+        """Say how many masks are in no mean, since one side or both are empty, and what is odd in predicted labels."""
+        if not (self.class_names and self.images):
+            return self._left_out
+        matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
+        return *self._left_out, *notes_on_predictions(matrix, self._labels)
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
         if self.conventions.empty == "diagonal":
             return ()
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
