@@ -274,7 +274,7 @@ class _Set:
         if classes := protocol.capability(ByClass):
             inspect = partial(probe_classes, reads=reads, classes=classes)
         elif counted_by := protocol.capability(Confusing):
-            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+            inspect = partial(probe_counts, reads=reads, counted_by=counted_by, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 

@@ -31,7 +31,6 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Protocol
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
@@ -163,11 +162,11 @@ class CountsProbe(Probe):
     outside: Sequence[float]  # predicted labels that are not classes
 
 
-def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
-    """Count one image, as the run would."""
+def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
+    """Count the labels of one image, as the run would."""
     try:
-        sample = decode_sample(read(files), protocol.reads, repairs)
-        counted = count_as_run(sample, protocol)
+        sample = decode_sample(read(files), reads, repairs)
+        counted = count_as_run(sample, counted_by)
     except DataError as error:
         return Probe(image=files.name, failure=error)
     mask = None

@@ -126,6 +126,10 @@ class Confusing(TwoSided):
         """Whether they are masks, which have a positive class."""
 
     @abstractmethod
+    def count(self, sample: Sample) -> Counted:
+        """Count an image by true and predicted class, whatever else a run counts."""
+
+    @abstractmethod
     def predicted_outside(self, sample: Sample) -> list[float]:
         """Give the predicted labels that are not classes, rising."""
 

@@ -20,6 +20,7 @@ from segbench.protocols.class_names import background_note, in_means, read_class
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
+from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)
 _NAMES = {
@@ -121,8 +122,8 @@ class ContourTable(_Means):
     ) -> None:
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
-        meant = in_means(labels, background)
+        self._labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
+        meant = in_means(self._labels, background)
         self._places = np.flatnonzero(meant).tolist()
         self._background = background_note(names, meant)
         self.class_names = () if classes == MASKS else tuple(names[place] for place in self._places)
@@ -194,9 +195,17 @@ class ContourTable(_Means):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which classes are in no mean, and how many masks, since one side or both are empty."""
+        """Say which classes and masks are in no mean, and what is odd in predicted labels."""
+        if not (self.class_names and self.images):
+            return self._left_out
+        matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
+        return *self._background, *self._left_out, *notes_on_predictions(matrix, self._labels)
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
+        """Say how many masks are in no mean, since one side or both are empty."""
         if self.conventions.empty == "diagonal":
-            return self._background
+            return ()
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
         what = "mask pair" if self.class_names else "image"
         shown = [metric.name for metric in self.metrics if metric.title]
@@ -208,7 +217,7 @@ class ContourTable(_Means):
         if 0 < both < of:
             names = others if one else ", ".join(shown)
             notes.append(f"left out of {names}, both masks empty: {of_all(both, of, what)}")
-        return (*self._background, *notes)
+        return tuple(notes)
 
     @cached_property
     def tolerances(self) -> Tolerances:

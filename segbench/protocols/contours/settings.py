@@ -17,7 +17,7 @@ from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import part_settings, read_classes, written_classes
@@ -58,9 +58,7 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(
-    Protocol, CutMasks, can.Verb, can.Checked, can.TwoSided, can.FromCounts, can.Prepared, can.Parts, can.Pictured
-):
+class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -348,18 +346,19 @@ class Contours(
                 raise DataError(name, what, fix)
         return {}
 
-    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
-        """Refuse label maps of one class beside void; the values of masks show more than facts."""
-        if self._of_classes:
-            self._labels.require_both_sides(facts, where)
-
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
         from segbench.protocols.contours.counting import count_masks
+        from segbench.protocols.contours.inputs import Places
 
         masks = np.eye(3, dtype=np.uint8)
-        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=str(self.surface))
+        count_masks(Places(masks, masks.T.copy(), 1), classes=_MASKS, surface=str(self.surface))
+
+    def capability(self, kind: type[Capability]) -> Capability | None:
+        """Give what the protocol can do; label maps are checked as those of `Labels`."""
+        labels = self._of_classes and kind in (can.Checked, can.Confusing, can.TwoSided)
+        return self._labels.capability(kind) if labels else super().capability(kind)
 
     @property
     def expected(self) -> Expected:
@@ -370,7 +369,7 @@ class Contours(
         from segbench.protocols.mask_pairs import highest_of, notes_on_masks
 
         places = self._places(sample)
-        counts = count_masks(*places, classes=self._kind, surface=str(self.surface))
+        counts = count_masks(places, classes=self._kind, surface=str(self.surface))
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
             return Counted(counts, (float(held[0] + _OBJECTS_AT_MOST * held[1]),))  # facts are sets

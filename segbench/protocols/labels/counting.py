@@ -75,9 +75,9 @@ def _foreign(path: str, labels: Sequence[int], classes: Sequence[int], void: Seq
         hint += f"if predictions count from 1, too; {leave_out}"
     elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
         alone = setting(f"--classes {most}", f"classes='{most}'")
-        hint = (
-            f"{alone} names label {most} alone; for {most} classes write {format_setting('classes', f'0-{most - 1}')}"
-        )
+        through, below = (format_setting("classes", f"0-{last}") for last in (most, most - 1))
+        hint = f"{alone} names label {most} alone; name all labels, and each is measured alone, too: {through}, or "
+        hint += f"{below} for {most} labels from 0"
     else:
         remap_one = format_setting("gt_map", f"{labels[0]}=LABEL")
         hint = f"add labels to {format_setting('classes')}, remap them: {remap_one}, {leave_out}"

@@ -309,7 +309,7 @@ class LabelTable(CountsTable[LabelCounts]):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes and images are in no mean, and which classes are only predicted."""
-        counts, totals, _ = self._by_image
+        counts, *_ = self._by_image
         blank = int(np.count_nonzero(~self._of_images[1][:, 0]))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
         meant = self._meant.tolist()
@@ -333,13 +333,19 @@ class LabelTable(CountsTable[LabelCounts]):
         if "miou_classes" in shown:
             held = {name: number for (name, number), within in zip(held.items(), meant, strict=True) if within}
             notes += held_note(shown["miou_classes"], held, self.images)
-        outside = int(totals[1].sum())
-        if outside:
-            predicted = "pixel is" if outside == 1 else "pixels are"
-            notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
-        if remap := self.missing_pred_map:
-            notes.append(f"all predicted labels seem to be off by one: {format_setting('pred_map', remap)}")
-        return tuple(notes)
+        return (*notes, *notes_on_predictions(self._by_image[2], read_classes(self.classes)[0]))
+
+
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int]) -> tuple[str, ...]:
+    """Say what is odd in the predicted labels of all images, given their matrix: labels outside, and off by one."""
+    notes = []
+    outside = int(matrix[:, -1].sum())
+    if outside:
+        predicted = "pixel is" if outside == 1 else "pixels are"
+        notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
+    if remap := _off_by_one(matrix, classes):
+        notes.append(f"all predicted labels seem to be off by one: {format_setting('pred_map', remap)}")
+    return tuple(notes)
 
 
 def _off_by_one(matrix: IntArray, classes: Sequence[int]) -> str:
