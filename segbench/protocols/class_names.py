@@ -50,9 +50,7 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
 
 
-def read_background(
-    given: int | Sequence[int] | str, labels: Sequence[int], names: Sequence[str]
-) -> tuple[int, ...]:
+def read_background(given: int | Sequence[int] | str, labels: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
     """Read the labels that means over classes leave out, which have to be some of the classes, and not all."""
     if isinstance(given, str):
         found = read_classes(given)[0] if given not in ("", "none") else ()
@@ -60,9 +58,11 @@ def read_background(
         several = (given,) if isinstance(given, int) else listed(given, "background", "(0,)")
         found = tuple(as_whole(label, "background") for label in several)
     found = tuple(sorted(set(found)))
-    named = format_setting("background", labels_text(found))
+    named = format_background(found) if found else ""
     if others := [label for label in found if label not in labels]:
-        what = f"{named}, but {', '.join(map(str, others))} {'is not a class' if len(others) == 1 else 'are not classes'}"
+        what = (
+            f"{named}, but {', '.join(map(str, others))} {'is not a class' if len(others) == 1 else 'are not classes'}"
+        )
         raise ArgumentError(f"{what}; list all labels that are counted: {with_labels(labels, names, others)}")
     if found and not in_means(labels, found).any():
         raise ArgumentError(f"{named} leaves no class for the means over classes; name fewer labels")
@@ -76,9 +76,7 @@ def in_means(labels: Sequence[int], background: Sequence[int]) -> BoolArray:
     return ~np.isin(labels, background)
 
 
-def part_settings(
-    label: int, name: str, settings: Mapping[str, str], background: Sequence[int]
-) -> dict[str, str]:
+def part_settings(label: int, name: str, settings: Mapping[str, str], background: Sequence[int]) -> dict[str, str]:
     """Give the settings of the result of one class of a run; those that are in no mean are marked as background."""
     kept = {key: value for key, value in settings.items() if key not in ("classes", "background")}
     return {"class": name, "label": str(label)} | kept | ({"background": _IN_NO_MEAN} if label in background else {})
@@ -102,11 +100,22 @@ def labels_text(labels: Sequence[int]) -> str:
 
 def with_labels(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> str:
     """Write the setting of classes that holds some labels more: where all rise, in their places, else in front."""
-    together = sorted([*zip(labels, names, strict=True), *((label, str(label)) for label in more)])
-    if list(labels) != sorted(labels):
-        together = [*((label, str(label)) for label in more), *zip(labels, names, strict=True)]
-    text = written_classes(*zip(*together, strict=True)) if together else ""
-    return format_setting("classes", text if len(text) <= _LONGEST_ADVICE else ...)
+    added, known = [(label, str(label)) for label in more], [*zip(labels, names, strict=True)]
+    together = sorted([*added, *known]) if known == sorted(known) else [*added, *known]
+    text = written_classes(*zip(*together, strict=True))
+    if len(text) <= _LONGEST_ADVICE:
+        return format_setting("classes", text)
+    return f"{format_setting('classes')} with {labels_text(more)}"
+
+
+def with_background(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> str:
+    """Write the settings under which some labels more are counted as background."""
+    return with_labels(labels, names, more) + setting(" ", ", ") + format_background(more)
+
+
+def format_background(labels: Sequence[int]) -> str:
+    """Write the setting of the background."""
+    return format_setting("background", labels[0] if len(labels) == 1 else labels_text(labels))
 
 
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -49,10 +49,12 @@ def places_of_mask(
     return Places((~mask).view(np.uint8), (~found).view(np.uint8), 1)
 
 
-def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[int], maps: Mapping[str, str]) -> Places:
+def places_of_classes(
+    sample: Sample, *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], maps: Mapping[str, str]
+) -> Places:
     """Read label maps, as `segbench.Labels` does."""
     both = label_maps(sample, labels=labels, **maps)
-    matrix, _ = count_maps(both, labels=labels, void=void, valid=sample.field)
+    matrix, _ = count_maps(both, labels=labels, names=names, void=void, valid=sample.field)
     number = len(labels)
     shape = both.truth.labels.shape
     found = []

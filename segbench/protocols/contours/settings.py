@@ -414,7 +414,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         void = self.void or ()
         if self.classes is not None:
             maps = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
-            return places_of_classes(sample, labels=cast("Sequence[int]", self.classes), void=void, maps=maps)
+            labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
+            return places_of_classes(sample, labels=labels, names=names, void=void, maps=maps)
         if self._kind == _OBJECTS:
             return places_of_objects(sample, void=void)
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)

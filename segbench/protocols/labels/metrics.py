@@ -13,9 +13,8 @@ Conventions
    ``mean_accuracy`` is over the classes in the ground truth. ``fw_iou`` weights IoU by the pixels of the ground truth.
 5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
    hold it.
-6. The background, where it is named, is in no mean over classes: ``miou``, ``miou_images`` and ``miou_classes``, their
-   worst 5 %, ``mean_accuracy``, ``mean_dice`` and ``fw_iou``. Its pixels count in all others, and predictions of a class
-   there are false positives of this class.
+6. Background is in no mean over classes: ``miou``, ``miou_images`` and ``miou_classes``, their worst 5 %,
+   ``mean_accuracy``, ``mean_dice`` and ``fw_iou``. Its pixels count: predictions of a class there are false positives.
 7. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
    image are equal to the metrics of that image.
 
@@ -255,7 +254,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def shares(self) -> FloatArray:
-        """Pixels of each image, or of the class that is measured; of means over images 1 where it counts; see `Table`."""
+        """Pixels of each image, or of the class that is measured; of means over images whether it counts."""
         counts, *_ = self._by_image
         pixels = counts.truth.sum(axis=1, keepdims=True)
         of_class, others = counts.truth[:, -1:], pixels - counts.truth[:, -1:]
@@ -278,7 +277,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def totals(self) -> Mapping[str, int]:
-        """Classes of means in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
+        """Classes of means in the ground truth and in all, pixels counted and left out, predictions outside."""
         counts, totals, _ = self._by_image
         truth = counts.truth.sum(axis=0)
         of_classes = np.count_nonzero(truth[self._meant]), np.count_nonzero(self._meant), truth.sum()

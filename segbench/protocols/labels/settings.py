@@ -287,7 +287,7 @@ class Labels(
 
         found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
-        matrix, ignored = count_maps(found.maps, labels=self._labels, void=void, valid=found.valid)
+        matrix, ignored = count_maps(found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid)
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, found.notes)
 
@@ -303,6 +303,20 @@ class Labels(
         from segbench.core.arrays import distinct
 
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
+
+    def left_out(self, sample: Sample) -> can.LeftOut:
+        """Compare predictions with the ground truth where that is void or outside the field of view."""
+        import numpy as np
+
+        stored = self._maps(sample)
+        truth, predicted = (each.labels for each in stored.remapped())
+        valid = rules.where_not_void(truth, self.void or (), sample.field)
+        if valid is None:
+            return can.LeftOut()
+        zeros = (stored.truth.labels == 0) & np.isin(truth, self.void or ())
+        classes = np.count_nonzero(np.isin(predicted[zeros], self._labels))
+        labels = tuple(label for label in self.void or () if (predicted == label).any())
+        return can.LeftOut(bool((truth == predicted)[~valid].all()), np.count_nonzero(zeros), classes, labels)
 
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
         """Give the remapping of predictions that are off by one; empty where they are not."""
