@@ -62,6 +62,8 @@ class ClassesProbe(Probe):
     classes: tuple[ScoreProbe, ...]  # of each, in order
     truth_file: str
     foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
+    zeros: int  # pixels with label 0 that is void
+    pixels: int
 
 
 def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe:
@@ -94,6 +96,8 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
         ),
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
+        zeros=int(np.count_nonzero(truth == 0)) if 0 in expected.void else 0,
+        pixels=truth.size,
     )
 
 
@@ -118,7 +122,12 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     over_all = [replace(each, fix=_FIXES.get(each.key, each.fix)) for each in every if each.key in _OVER_ALL]
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
-    found = [*_foreign(seen), *over_all, *_of_classes(drawn, expected)]
+    found = [
+        *_foreign(seen),
+        *_void_zero_of_scores(seen, classes.expected_of_one.void),
+        *over_all,
+        *_of_classes(drawn, expected),
+    ]
     coarse = {each.key for each in over_all} & {"levels-unscaled", "few-levels"}
     return [each for each in found if not (coarse and each.key == "saturated")]
 
@@ -152,6 +161,15 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         if not usual:
             fix = f"nothing, if that is background; name classes in {setting('--classes', 'labels=...')}"
         yield from finding(key, what, fix, places, about="ground truth")
+
+
+def _void_zero_of_scores(seen: Sequence[ClassesProbe], void: Sequence[float]) -> list[Finding]:
+    """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
+    zeros, pixels = sum(probe.zeros for probe in seen), sum(probe.pixels for probe in seen)
+    what = f"label 0 of the ground truth is left out as void, in {zeros / max(pixels, 1):.0%} of the pixels"
+    fix = f"if 0 is background, high scores there are wrong, and count with {_void_without(void, (0,))}"
+    places = [Place(probe.truth_file) for probe in seen if probe.zeros and 2 * zeros > pixels]
+    return finding("void-background", what, fix, places, about="ground truth")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,12 +337,17 @@ def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> str:
     """Write the settings under which these labels are background, and no longer void."""
     background = _background(counted)
     text = with_background(*read_classes(counted[0].counts.classes), background)
-    kept = tuple(label for label in void if label not in background)
-    if len(kept) < len(void):
-        return f"{text} and {format_setting('void', kept) if kept else setting('--void none', 'void=()')}"
+    if not {*background}.isdisjoint(void):
+        return f"{text} and {_void_without(void, background)}"
     if any(probe.left_out.zeros for probe in counted):
         return f"{text}, and leave 0 out of {named('gt_map')}"
     return text
+
+
+def _void_without(void: Sequence[float], labels: Sequence[int]) -> str:
+    """Write the setting of void without some labels."""
+    kept = tuple(label for label in void if label not in labels)
+    return format_setting("void", kept) if kept else setting("--void none", "void=()")
 
 
 def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:

@@ -10,7 +10,7 @@ import numpy as np
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
-from segbench.protocols.class_names import format_background, labels_text, with_background, with_labels
+from segbench.protocols.class_names import labels_text, with_background, with_labels
 from segbench.protocols.label_rules import VOIDS, ManyValuesError, of_jpeg
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
@@ -96,7 +96,12 @@ def _advice(
         hint += f"if predictions count from 1, too; if some has, list {labels_text(others)}, too: "
         hint += with_labels(labels, names, others)
     elif len(labels) == 1 and others[-1] < labels[0]:
-        hint = _not_a_number_of_classes(labels[0], names, held=labels[0] in held)
+        (label,) = labels
+        hint = (
+            f"{setting(f'--classes {label}', f'classes={str(label)!r}')} names label {label} alone; name all labels, "
+        )
+        hint += f"and each is measured alone, too: {with_labels(labels, names, range(label))}, or "
+        hint += f"{format_setting('classes', labels_text(range(label)))} for {label} labels from 0"
     else:
         hint = _listed_too(others, labels, names)
     return hint + f"; leave {labels_text(often_void)} out if it is void: {out}" * bool(often_void)
@@ -117,13 +122,3 @@ def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[st
         remap = format_setting("gt_map", f"{others[0]}=LABEL")
         hint = f"list {listed}, too: {as_classes}, or remap {them}: {remap}; {background}"
     return f"{hint}; what nobody labelled is void, see docs/labels.md"
-
-
-def _not_a_number_of_classes(label: int, names: Sequence[str], *, held: bool) -> str:
-    """Say what to write where a single label was perhaps meant as a number of classes, or as the only class wanted."""
-    others = range(label)
-    hint = f"{setting(f'--classes {label}', f'classes={str(label)!r}')} names label {label} alone; "
-    if not held:
-        hint += f"for {label} classes write {format_setting('classes', labels_text(others))}; "
-    hint += f"for all labels up to {label} write {with_labels([label], names, others)}, "
-    return hint + f"and to measure label {label} alone add {format_background(others)}"

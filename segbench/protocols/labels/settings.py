@@ -316,7 +316,8 @@ class Labels(
         zeros = (stored.truth.labels == 0) & np.isin(truth, self.void or ())
         classes = np.count_nonzero(np.isin(predicted[zeros], self._labels))
         labels = tuple(label for label in self.void or () if (predicted == label).any())
-        return can.LeftOut(bool((truth == predicted)[~valid].all()), np.count_nonzero(zeros), classes, labels)
+        same = bool((truth == predicted)[~valid].all())
+        return can.LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
 
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
         """Give the remapping of predictions that are off by one; empty where they are not."""
