@@ -152,9 +152,7 @@ CLASSES = {
     "predicted labels from 1": Mistake("labels", LABELS, PREDICTED + 1, {"miou": MIOU}, {"classes": "0-2"}),
     "a label of no class": Mistake("labels", NINE, PREDICTED, {"miou": miou(NINE)}, {"classes": "0-2"}),
     "background that is no class": Mistake("labels", LABELS, PREDICTED, {"miou": FOREGROUND}, {"classes": "1-2"}),
-    "background as void": Mistake(
-        "labels", LABELS, PREDICTED, {"miou": FOREGROUND}, {"classes": "1-2", "void": 0}
-    ),
+    "background as void": Mistake("labels", LABELS, PREDICTED, {"miou": FOREGROUND}, {"classes": "1-2", "void": 0}),
     "a map less than classes": Mistake(
         "pixels", LABELS, STACK[1:], {"macro_auc_roc": np.mean(AUCS[1:])}, {"classes": "0,1,2"}
     ),

@@ -679,7 +679,9 @@ def test_other_labels_outside_the_classes():
     truth = np.array([[0, 1], [2, 2]])
     notes = segbench.evaluate({"a": (truth, [[0, 1], [9, 9]])}, protocol=Labels(classes=3)).summary.notes
     assert notes == ("2 pixels are predicted outside the classes and counted as wrong",)
-    with pytest.raises(DataError, match=r"labels of 'a': values 9, 256 are neither a class nor void; list labels 9,256, too"):
+    with pytest.raises(
+        DataError, match=r"labels of 'a': values 9, 256 are neither a class nor void; list labels 9,256, too"
+    ):
         segbench.Accumulator(Labels(classes=3)).update(np.array([[0, 256], [2, 9]]), truth, name="a")
 
 
