@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
     if isinstance(given, str):
         found = read_classes(given)[0] if given not in ("", "none") else ()
     else:
-        several = (given,) if isinstance(given, int) else listed(given, "background", "(0,)")
+        several = (given,) if isinstance(given, Integral) else listed(given, "background", "(0,)")
         found = tuple(as_whole(label, "background") for label in several)
     found = tuple(sorted(set(found)))
     named = format_background(found) if found else ""
