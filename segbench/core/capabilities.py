@@ -112,6 +112,14 @@ class TwoSided(ABC):
         """Refuse settings under which nothing in some images is positive, or nothing negative."""
 
 
+class Numbered(ABC):
+    """Expects a number for each object."""
+
+    @abstractmethod
+    def require_numbers(self, facts: Mapping[str, Facts]) -> None:
+        """Refuse images that are masks instead, as far as their facts show it: a `DataError`."""
+
+
 class Confusing(TwoSided):
     """Counts label maps whole: counts and facts show what is wrong with them."""
 
