@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
@@ -425,5 +425,5 @@ def count_objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
         connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
     )  # fmt: skip
-    stacks = "objects of a stack that overlap have no label map"
+    stacks = f"objects of a stack that overlap have no label map: keep the one on top; or {VOLUMES}"
     return counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)
