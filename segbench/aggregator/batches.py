@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import as_array, split_mask, without_hidden
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.numbers import many
 from segbench.loaders.arrays import squeezed
@@ -90,7 +90,7 @@ def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one
         truths = _plane(on_host(labels, "labels"), one_image=one_image)
         if one_image and truths.ndim != 2:
             raise ArgumentError(
-                f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}"
+                f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}; or {VOLUMES}"
             )
         if truths.ndim < 3 - one_image:
             raise ArgumentError(f"labels have shape {truths.shape}, expected (images, height, width)")

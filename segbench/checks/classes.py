@@ -24,7 +24,7 @@ from segbench.checks.probes import (
 )
 from segbench.checks.scores import score_findings
 from segbench.checks.truths import listed
-from segbench.core.capabilities import ByClass, Confusing, LeftOut, TwoSided
+from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
 from segbench.core.grouping import grouped
@@ -34,6 +34,7 @@ from segbench.core.numbers import many, verb
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import read_classes, with_background, written_classes
@@ -251,6 +252,19 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
     except DataError as error:
         places = (Place(probe.inputs.files["ground truth"], listed(probe.facts)) for probe in counted)
         return finding("no-positives", error.what, error.hint, places, about="ground truth")
+    return []
+
+
+def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int) -> list[Finding]:
+    """Find masks where objects have numbers: a run of such images alone is refused at its end."""
+    try:
+        if numbered:
+            numbered.require_numbers({probe.image: probe.facts for probe in probes})
+    except DataError as error:
+        side: Side = "ground truth" if error.path == "ground truth" else "prediction"
+        places = (Place(probe.inputs.files[side]) for probe in probes)
+        what = f"{error.path} {error.what}"
+        return finding("masks", what, error.hint, places, about=side, whole=len(probes) == total)
     return []
 
 

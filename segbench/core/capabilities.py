@@ -121,6 +121,14 @@ class LeftOut(NamedTuple):
     labels: tuple[int, ...] = ()  # labels that are void and are predicted, too, rising
 
 
+class Numbered(ABC):
+    """Expects a number for each object."""
+
+    @abstractmethod
+    def require_numbers(self, facts: Mapping[str, Facts]) -> None:
+        """Refuse images that are masks instead, as far as their facts show it: a `DataError`."""
+
+
 class Confusing(TwoSided):
     """Counts label maps whole: counts and facts show what is wrong with them."""
 

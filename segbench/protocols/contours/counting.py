@@ -43,7 +43,8 @@ def count_masks(places: Places, *, classes: str, surface: str) -> ContourCounts:
             lists += both
     parts = np.split(tables, [3, 6, 10], axis=1)  # areas, bands, davis, sizes
     lengths = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
-    return ContourCounts(classes, surface, 1, height**2 + width**2, *parts, *lengths, matrix=matrix)
+    arrays = (*parts, *lengths, matrix)
+    return ContourCounts(classes, surface, 1, height**2 + width**2, *arrays)
 
 
 def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, int, int]:

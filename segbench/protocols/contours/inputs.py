@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.errors import DataError
+from segbench.core.errors import VOLUMES, DataError
 from segbench.core.interface import setting
 from segbench.core.sample import Sample
 from segbench.protocols.contours.counts import NO_MATRIX
@@ -91,4 +91,4 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
 
 def no_volumes() -> str:
     """Say what to do with volumes."""
-    return "contours are measured in two dimensions: save one image per slice, or see docs/limits.md for volumes"
+    return f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"

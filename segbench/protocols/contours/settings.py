@@ -427,7 +427,9 @@ def _spacing(value: Any) -> float:
         sizes = set(value)
         if len(sizes) > 1 or len(value) > 2:
             what = f"{named('spacing')} is {tuple(value)}, and distances need pixels as wide as they are high"
-            raise ArgumentError(f"{what}; resample the masks, or see docs/limits.md for what else measures them")
+            raise ArgumentError(
+                f"{what}; see docs/limits.md for what measures others; resampled masks have other values"
+            )
         (value,) = sizes or (None,)
     return as_real(value, named("spacing"), "a size above 0", least=0, most=1e9, open_ends=True)
 

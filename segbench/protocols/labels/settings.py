@@ -129,6 +129,7 @@ class Labels(
         (),
         metavar="LABELS",
         read=str,
+        of_table=True,
         panel="Ground truth",
         shown="all classes are in them",
     )
