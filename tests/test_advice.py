@@ -54,7 +54,10 @@ def miou(truth: NDArray[Any] = LABELS, predicted: NDArray[Any] = PREDICTED) -> f
 
 
 AUC, DICE, MIOU = auc(), dice(MASK, SOFT >= 0.5), miou()
-MEAN_AUC = float(np.mean([auc(label == LABELS, one) for label, one in enumerate(STACK)]))
+AUCS = [auc(label == LABELS, one) for label, one in enumerate(STACK)]
+MEAN_AUC = float(np.mean(AUCS))
+NINE = np.where(MASK == 1, 9, LABELS)
+FOREGROUND = float(jaccard_score(LABELS.ravel(), PREDICTED.ravel(), labels=[1, 2], average="macro"))
 BINARY = LABELS == 2
 WITHOUT_VOID = auc(MASK[LABELS != 2], SOFT[LABELS != 2])
 TWO = np.stack([1 - SOFT, SOFT])
@@ -147,12 +150,11 @@ CLASSES = {
     "too few classes": Mistake("labels", LABELS, STACK, {"miou": MIOU}, {"classes": "0-1"}),
     "labels from 1": Mistake("labels", LABELS + 1, PREDICTED + 1, {"miou": MIOU}, {"classes": "0-2"}),
     "predicted labels from 1": Mistake("labels", LABELS, PREDICTED + 1, {"miou": MIOU}, {"classes": "0-2"}),
-    "a label of no class": Mistake(
-        "labels",
-        np.where(MASK == 1, 9, LABELS),
-        PREDICTED,
-        {"miou": miou(LABELS[MASK == 0], PREDICTED[MASK == 0])},
-        {"classes": "0-2"},
+    "a label of no class": Mistake("labels", NINE, PREDICTED, {"miou": miou(NINE)}, {"classes": "0-2"}),
+    "background that is no class": Mistake("labels", LABELS, PREDICTED, {"miou": FOREGROUND}, {"classes": "1-2"}),
+    "background as void": Mistake("labels", LABELS, PREDICTED, {"miou": FOREGROUND}, {"classes": "1-2", "void": 0}),
+    "a map less than classes": Mistake(
+        "pixels", LABELS, STACK[1:], {"macro_auc_roc": np.mean(AUCS[1:])}, {"classes": "0,1,2"}
     ),
     "label maps for pixels": Mistake("pixels", LABELS, PREDICTED, {"miou": MIOU}),
     "a class that is void": Mistake("pixels", MASK * np.uint8(255), TWO, {"macro_auc_roc": AUC}, {"classes": "0,255"}),

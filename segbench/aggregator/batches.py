@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import as_array, split_mask, without_hidden
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.numbers import many
 from segbench.loaders.arrays import squeezed
@@ -91,7 +91,7 @@ def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one
         truths = plane(on_host(labels, "labels"), "labels")
         if one_image and truths.ndim != 2:
             raise ArgumentError(
-                f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}"
+                f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}; or {VOLUMES}"
             )
         if counted is not None:
             _check_valid(counted, truths.shape)

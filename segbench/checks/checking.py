@@ -17,6 +17,7 @@ from segbench.checks.classes import (
     class_findings,
     class_map_findings,
     label_map_findings,
+    mask_findings,
     one_sided_findings,
     predicted_label_findings,
     probe_classes,
@@ -44,7 +45,7 @@ from segbench.checks.sizes import (
 )
 from segbench.checks.truths import exchange_findings, rule_for_other_side, truth_findings
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, TwoSided, expected_in
+from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
 from segbench.core.numbers import many, verb
@@ -234,6 +235,7 @@ class _Set:
         findings += [
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
+            *mask_findings(seen, protocol.capability(Numbered), total),
             *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
             *exchange_findings(seen, truths),
             *truths,
@@ -273,7 +275,7 @@ class _Set:
         if classes := protocol.capability(ByClass):
             inspect = partial(probe_classes, reads=reads, classes=classes)
         elif counted_by := protocol.capability(Confusing):
-            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+            inspect = partial(probe_counts, reads=reads, counted_by=counted_by, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 
@@ -322,7 +324,7 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
-    return _none_left(findings, probes) or any(found.key in ("inverted", "off-by-one") for found in findings)
+    return _none_left(findings, probes) or any(found.key in ("inverted", "off-by-one", "masks") for found in findings)
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

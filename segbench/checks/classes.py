@@ -23,20 +23,20 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
-from segbench.core.capabilities import ByClass, Confusing, TwoSided
+from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.protocol import Protocol
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.class_names import read_classes, with_background, written_classes
 from segbench.protocols.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
@@ -71,6 +71,8 @@ class ClassesProbe(Probe):
     classes: tuple[ScoreProbe, ...]  # of each, in order
     truth_file: str
     foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
+    zeros: int  # pixels with label 0 that is void
+    pixels: int
 
 
 def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe:
@@ -104,6 +106,8 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
         ),
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
+        zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,
+        pixels=truth.size,
     )
 
 
@@ -128,7 +132,12 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     over_all = [replace(each, fix=_FIXES.get(each.key, each.fix)) for each in every if each.key in _OVER_ALL]
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
-    found = [*_foreign(seen), *over_all, *_of_classes(drawn, expected)]
+    found = [
+        *_foreign(seen),
+        *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
+        *over_all,
+        *_of_classes(drawn, expected),
+    ]
     coarse = {each.key for each in over_all} & {"levels-unscaled", "few-levels"}
     return [each for each in found if not (coarse and each.key == "saturated")]
 
@@ -159,8 +168,18 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
         what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
         fix = format_setting("void", together[:_NAMED])
-        fix += "" if usual else f", or name it in {setting('--classes', 'labels=...')}"
+        if not usual:
+            fix = f"nothing, if that is background; name classes in {setting('--classes', 'labels=...')}"
         yield from finding(key, what, fix, places, about="ground truth")
+
+
+def _void_zero_of_scores(seen: Sequence[ClassesProbe], void: Sequence[float]) -> list[Finding]:
+    """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
+    zeros, pixels = sum(probe.zeros for probe in seen), sum(probe.pixels for probe in seen)
+    what = f"label 0 of the ground truth is left out as void, in {zeros / max(pixels, 1):.0%} of the pixels"
+    fix = f"if 0 is background, high scores there are wrong, and count with {_void_without(void, (0,))}"
+    places = [Place(probe.truth_file) for probe in seen if probe.zeros and 2 * zeros > pixels]
+    return finding("void-background", what, fix, places, about="ground truth")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,13 +189,14 @@ class CountsProbe(Probe):
     truth_file: str
     counts: LabelCounts
     outside: Sequence[float]  # predicted labels that are not classes
+    left_out: LeftOut
 
 
-def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
-    """Count one image, as the run would."""
+def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
+    """Count the labels of one image, as the run would."""
     try:
-        sample = decode_sample(read(files), protocol.reads, repairs)
-        counted = count_as_run(sample, protocol)
+        sample = decode_sample(read(files), reads, repairs)
+        counted = count_as_run(sample, counted_by)
     except DataError as error:
         return Probe(image=files.name, failure=error)
     mask = None
@@ -192,6 +212,7 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
         counts=counted.counts,
         facts=counted.facts,
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
+        left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
     )
 
 
@@ -207,9 +228,10 @@ def label_map_findings(
     places = (Place(probe.truth_file) for probe in void)
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
-        found += [*_predicted_labels(counted, counted_by), *_void_class(counted)]
+        found += [*_predicted_labels(counted, counted_by), *_void_class(counted), *_void_zero(counted, counted_by)]
     held = [probe for probe in counted if probe.counts.pixels]
-    if all(np.trace(probe.counts.matrix) == probe.counts.pixels for probe in held):
+    same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
+    if same and 2 * len(held) > total:
         what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
         places = (Place(probe.prediction) for probe in held)
         found += finding("identical", what, "check that these are predictions", places)
@@ -242,6 +264,19 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
     return []
 
 
+def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int) -> list[Finding]:
+    """Find masks where objects have numbers: a run of such images alone is refused at its end."""
+    try:
+        if numbered:
+            numbered.require_numbers({probe.image: probe.facts for probe in probes})
+    except DataError as error:
+        side: Side = "ground truth" if error.path == "ground truth" else "prediction"
+        places = (Place(probe.inputs.files[side]) for probe in probes)
+        what = f"{error.path} {error.what}"
+        return finding("masks", what, error.hint, places, about=side, whole=len(probes) == total)
+    return []
+
+
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
     """Find predicted labels that are off by one, in all images or in some, or that are not classes."""
     by_image = [(probe, counted_by.missing_pred_map({probe.image: probe.counts})) for probe in counted]
@@ -265,23 +300,77 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if remap or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*finding("off-by-one", what, fix, places), *_outside(outside, len(counted), counted_by.void or ())]
+    return [*finding("off-by-one", what, fix, places), *_outside(outside, counted, counted_by.void or ())]
 
 
-def _outside(found: Mapping[str, Sequence[float]], total: int, void: Sequence[int]) -> list[Finding]:
+def _outside(
+    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], void: Sequence[int]
+) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
-    labels = sorted({label for some in found.values() for label in some})
-    what = f"{inspected(found, total, 'have')} labels that are not classes ({listed(labels)}), and such pixels count "
-    what += "as wrong"
-    as_void = [label for label in labels if label in {*OFTEN_VOID, *void}]
-    marks = f"{listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
-    fixes = [f"predict a class in every pixel: {marks}"] if as_void else []
-    if as_void != labels:
+    outside = sorted({label for some in found.values() for label in some})
+    what = f"{inspected(found, len(counted), 'have')} labels that are not classes ({listed(outside)}), and such pixels "
+    what += "count as wrong"
+    labels, names = read_classes(counted[0].counts.classes)
+    fixes = []
+    if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
+        remap = format_setting("pred_map", f"{outside[0]:g}={labels[1]}")
+        fixes.append(f"if {outside[0]:g} marks class {names[1]}, {remap}, or for masks leave out {named('classes')}")
+        outside = []
+    if 0 in outside:
+        fixes.append(f"if 0 is background, {_as_background(counted, void)}")
+        outside = [label for label in outside if label not in _background(counted)]
+    as_void = [label for label in outside if label in {*OFTEN_VOID, *void}]
+    if as_void:
+        fixes.append(
+            f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
+        )
+    if as_void != outside:
         jpeg = set(map(of_jpeg, found))
         others = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
         fixes.append(jpeg.pop() if len(jpeg) == 1 and all(jpeg) else others)
     places = (Place(file, listed(own)) for file, own in found.items())
     return finding("outside-classes", what, "; ".join(fixes), places)
+
+
+def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+    """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
+
+    Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
+    """
+    zeros, classes = (sum(getattr(probe.left_out, name) for probe in counted) for name in ("zeros", "classes"))
+    pixels = sum(probe.counts.pixels + probe.counts.ignored for probe in counted)
+    if counted_by.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
+        return []
+    what = (
+        f"label 0 of the ground truth is left out as void, in {zeros / pixels:.0%} of the pixels; predictions hold a "
+    )
+    what += f"class in {classes / zeros:.1%} of these, which counts nowhere"
+    fix = f"if 0 is background, such predictions are wrong: {_as_background(counted, counted_by.void or ())}"
+    places = (Place(probe.prediction) for probe in counted if probe.left_out.classes)
+    return finding("void-background", what, fix, places)
+
+
+def _background(counted: Sequence[CountsProbe]) -> list[int]:
+    """Give the labels that may be background: 0, and those that are left out as void although predictions hold them."""
+    predicted = {label for probe in counted for label in probe.left_out.labels}
+    return sorted({0, *predicted.difference(OFTEN_VOID)})
+
+
+def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> str:
+    """Write the settings under which these labels are background, and no longer void."""
+    background = _background(counted)
+    text = with_background(*read_classes(counted[0].counts.classes), background)
+    if not {*background}.isdisjoint(void):
+        return f"{text} and {_void_without(void, background)}"
+    if any(probe.left_out.zeros for probe in counted):
+        return f"{text}, and leave 0 out of {named('gt_map')}"
+    return text
+
+
+def _void_without(void: Sequence[float], labels: Sequence[int]) -> str:
+    """Write the setting of void without some labels."""
+    kept = tuple(label for label in void if label not in labels)
+    return format_setting("void", kept) if kept else setting("--void none", "void=()")
 
 
 def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import About
-from segbench.core.capabilities import Checked
+from segbench.core.capabilities import Checked, Confusing
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
@@ -175,7 +175,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         return Probe(image=files.name, failure=error)
 
 
-def count_as_run(sample: Sample, protocol: Protocol) -> Counted:
+def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
         return protocol.count(sample)

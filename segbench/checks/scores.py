@@ -14,6 +14,7 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
 from segbench.core.numbers import many, verb
 from segbench.protocols.label_rules import listed, of_jpeg
+from segbench.protocols.mask_settings import above_scores
 
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -61,6 +62,7 @@ def score_findings(
     masks = lines is None and len(_values(varied)) == 2
     scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
     unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
+    unscaled = _above_scores(scores, expected, masks=masks) or unscaled
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
@@ -176,6 +178,17 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return []
 
 
+def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, masks: bool) -> list[Finding]:
+    """Find that thresholds are above all scores that there can be, as levels are."""
+    name = "at" if len(expected.at) == 1 else "thresholds"
+    above = above_scores(expected.at, name) if expected.cut else None
+    if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
+        return []
+    what, fix = above
+    fix += f"; masks need no threshold: leave out {format_setting(name)}" * masks
+    return found_in(scores, "range", f"predictions {what}", fix, stops=True)
+
+
 def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
     floats = [score for score in scores if score.dtype.startswith("float")]
     outside = [score for score in floats if score.lowest < -ROUNDING or score.highest > 1 + ROUNDING]
@@ -183,7 +196,8 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
         return []
     lowest, highest = min(score.lowest for score in outside), max(score.highest for score in outside)
     whole = all(score.whole for score in outside)
-    levels = lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
+    on_their_scale = expected.cut and min(expected.at) > 1
+    levels = not on_their_scale and lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = are_apart([score.highest for score in floats])
     logits = lowest < LOGIT - ROUNDING and not expected.any_range
     above = are_of_shares(expected.at) and highest > 1 + ROUNDING

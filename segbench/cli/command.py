@@ -60,6 +60,16 @@ class Command(click.Command):
         except click.UsageError as error:
             raise click.UsageError(self._explained(error, parent), error.ctx) from None
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice, of which Click takes the last without a word."""
+        if not ctx.resilient_parsing:
+            *_, given = self.make_parser(ctx).parse_args(args=[*args])
+            for each in given:
+                valued = isinstance(each, click.Option) and not each.is_flag and not each.multiple
+                if valued and given.count(each) > 1:
+                    raise click.UsageError(f"{each.opts[-1]} is given {given.count(each)} times; give it once", ctx)
+        return super().parse_args(ctx, args)
+
     def _explained(self, error: click.UsageError, parent: click.Context | None) -> str:
         """Add to a message what was probably meant."""
         text = error.format_message()

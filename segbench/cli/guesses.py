@@ -48,6 +48,7 @@ _OPTIONS = {
     "--intervals 95": "--ci --confidence --confidence-interval --bootstrap --level --std",
     "--intervals 99": "--alpha",
     "--classes 0-4 for 5 classes": "--num-classes --n-classes --nclasses --nc --labels --class-names",
+    "--background 0": "--include-background --exclude-background --ignore-background --no-background --bg",
     "--void 255": "--ignore-index --ignore-label --ignore --ignore-value",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
     "--thresholds 99": "--threshold --num-thresholds --nthresh --n-thresholds --bins",

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
@@ -112,6 +112,23 @@ class TwoSided(ABC):
         """Refuse settings under which nothing in some images is positive, or nothing negative."""
 
 
+class LeftOut(NamedTuple):
+    """What predictions hold where pixels of an image are left out."""
+
+    same: bool = True  # whether it is what the ground truth holds there
+    zeros: int = 0  # pixels with label 0 in the ground truth, as stored, that are void
+    classes: int = 0  # those of them where a class is predicted
+    labels: tuple[int, ...] = ()  # labels that are void and are predicted, too, rising
+
+
+class Numbered(ABC):
+    """Expects a number for each object."""
+
+    @abstractmethod
+    def require_numbers(self, facts: Mapping[str, Facts]) -> None:
+        """Refuse images that are masks instead, as far as their facts show it: a `DataError`."""
+
+
 class Confusing(TwoSided):
     """Counts label maps whole: counts and facts show what is wrong with them."""
 
@@ -126,8 +143,16 @@ class Confusing(TwoSided):
         """Whether they are masks, which have a positive class."""
 
     @abstractmethod
+    def count(self, sample: Sample) -> Counted:
+        """Count an image by true and predicted class, whatever else a run counts."""
+
+    @abstractmethod
     def predicted_outside(self, sample: Sample) -> list[float]:
         """Give the predicted labels that are not classes, rising."""
+
+    @abstractmethod
+    def left_out(self, sample: Sample) -> LeftOut:
+        """Look at the pixels that are left out."""
 
     @abstractmethod
     def missing_pred_map(self, images: Mapping[str, Any]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+VOLUMES = "see docs/limits.md for volumes"
+"""What to do with arrays of three dimensions that are no stack of maps."""
 LISTED = 10
 """Lines of a list that messages show; `DataError.what` and the JSON of `segbench check` have all."""
 

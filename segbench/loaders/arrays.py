@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import distinct
-from segbench.core.errors import DataError
+from segbench.core.errors import VOLUMES, DataError
 from segbench.core.interface import setting
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
@@ -44,7 +44,9 @@ class StackError(DataError):
 
     def __init__(self, path: str, what: str, shape: tuple[int, ...]) -> None:
         protocols = setting("segbench labels or segbench pixels with --classes", "Labels(classes=...) or Classes(...)")
-        super().__init__(path, what, f"for one map per class use {protocols}; otherwise save one map per file")
+        super().__init__(
+            path, what, f"for one map per class use {protocols}; otherwise save one map per file, or {VOLUMES}"
+        )
         self.shape = shape
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -109,7 +111,7 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     what = f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)"
     if array.ndim == 3 and role == "prediction":
         raise StackError(path, what, array.shape)
-    raise DataError(path, what, "save one map per file")
+    raise DataError(path, what, f"save one map per file, or {VOLUMES}")
 
 
 def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:

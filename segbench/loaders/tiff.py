@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.errors import DataError
+from segbench.core.errors import VOLUMES, DataError
 from segbench.loaders.arrays import as_map, one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
 from segbench.loaders.raster import notes_on_orientation, orientation_of
@@ -42,7 +42,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:
         pages = _pages(tiff, path)
         if len(pages) != 1:
-            raise DataError(path, f"{len(pages)} pages, expected one image", "save one file per image")
+            raise DataError(path, f"{len(pages)} pages, expected one image", f"save one file per image, or {VOLUMES}")
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
         _refuse_damage(data, page, path)
@@ -97,7 +97,9 @@ def _pages(tiff: Any, path: str) -> list[Any]:  # noqa: ANN401  tifffile's pages
     """Give the pages that are not thumbnails of others."""
     found = list(islice(tiff.pages, MAX_PAGES + 1))
     if len(found) > MAX_PAGES:
-        raise DataError(path, f"more than {MAX_PAGES} pages, expected one image", "save one file per image")
+        raise DataError(
+            path, f"more than {MAX_PAGES} pages, expected one image", f"save one file per image, or {VOLUMES}"
+        )
     return [page for page in found if not getattr(page, "is_reduced", False)]
 
 

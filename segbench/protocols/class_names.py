@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from segbench.core.arguments import as_whole, listed
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
+from segbench.core.names import first_names
+
+if TYPE_CHECKING:
+    from segbench.core.arrays import BoolArray
 
 RESERVED = "|,=\n\r"
 """Separators of class names, which no name may contain."""
@@ -16,6 +23,9 @@ RESERVED = "|,=\n\r"
 MOST_CLASSES = 4096
 _LARGEST_BYTES = 2**20
 _LINES = "write lines such as: 13 car"
+_LONGEST_ADVICE = 80
+_NAMED = 8
+_IN_NO_MEAN = "left out of means"
 
 
 def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int], protocol: str) -> None:
@@ -39,6 +49,74 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
             raise ArgumentError(f"{name!r} is not a valid class name; {use} cannot name a class")
         if name.isdecimal() and int(name) != label:
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+
+
+def read_background(given: int | Sequence[int] | str, labels: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
+    """Read the labels that means over classes leave out, which have to be some of the classes, and not all."""
+    if isinstance(given, str):
+        found = read_classes(given)[0] if given not in ("", "none") else ()
+    else:
+        several = (given,) if isinstance(given, Integral) else listed(given, "background", "(0,)")
+        found = tuple(as_whole(label, "background") for label in several)
+    found = tuple(sorted(set(found)))
+    named = format_background(found) if found else ""
+    if others := [label for label in found if label not in labels]:
+        what = (
+            f"{named}, but {', '.join(map(str, others))} {'is not a class' if len(others) == 1 else 'are not classes'}"
+        )
+        raise ArgumentError(f"{what}; list all labels that are counted: {with_labels(labels, names, others)}")
+    if found and not in_means(labels, found).any():
+        raise ArgumentError(f"{named} leaves no class for the means over classes; name fewer labels")
+    return found
+
+
+def in_means(labels: Sequence[int], background: Sequence[int]) -> BoolArray:
+    """Mark the classes that means over classes take, in their order: all but the background."""
+    import numpy as np
+
+    return ~np.isin(labels, background)
+
+
+def part_settings(label: int, name: str, settings: Mapping[str, str], background: Sequence[int]) -> dict[str, str]:
+    """Give the settings of the result of one class of a run; those that are in no mean are marked as background."""
+    kept = {key: value for key, value in settings.items() if key not in ("classes", "background")}
+    return {"class": name, "label": str(label)} | kept | ({"background": _IN_NO_MEAN} if label in background else {})
+
+
+def in_no_mean(of_class: Mapping[str, str]) -> bool:
+    """Return whether the result of a class, by its settings, is that of the background."""
+    return of_class.get("background") == _IN_NO_MEAN
+
+
+def background_note(names: Sequence[str], meant: BoolArray) -> tuple[str, ...]:
+    """Name the classes that are in no mean; nothing where all are."""
+    left_out = [name for name, within in zip(names, meant, strict=True) if not within]
+    return (f"left out of means over classes, background: {first_names(left_out, _NAMED)}",) if left_out else ()
+
+
+def labels_text(labels: Sequence[int]) -> str:
+    """Write labels as the command line takes them: runs of them."""
+    return written_classes(labels, list(map(str, labels)))
+
+
+def with_labels(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> str:
+    """Write the setting of classes that holds some labels more: where all rise, in their places, else in front."""
+    added, known = [(label, str(label)) for label in more], [*zip(labels, names, strict=True)]
+    together = sorted([*added, *known]) if known == sorted(known) else [*added, *known]
+    text = written_classes(*zip(*together, strict=True))
+    if len(text) <= _LONGEST_ADVICE:
+        return format_setting("classes", text)
+    return f"{format_setting('classes')} with {labels_text(more)}"
+
+
+def with_background(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> str:
+    """Write the settings under which some labels more are counted as background."""
+    return with_labels(labels, names, more) + setting(" ", ", ") + format_background(more)
+
+
+def format_background(labels: Sequence[int]) -> str:
+    """Write the setting of the background."""
+    return format_setting("background", labels[0] if len(labels) == 1 else labels_text(labels))
 
 
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:

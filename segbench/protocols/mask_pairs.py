@@ -122,13 +122,20 @@ def _advice_on_values(values: Sequence[float], *, order: str, of_labels: str) ->
 
 
 def highest_of(sample: Sample, settings: Any) -> Facts:
-    """Give what `CutMasks.settle` needs to know: the highest score of a mask of 0 and 1 in integers, 1 of others."""
+    """Give what `CutMasks.settle` needs to know: the highest score of a mask of 0 and 1 in integers.
+
+    It is 1 of other maps with scores from 0 to 1, and 2 of those on a scale of their own.
+    """
     truth, stored = sample.ground_truths[0], sample.predictions[0]
     if not cuts_of(settings) or not stored.any():
         return ()
+    if stored.dtype.kind == "f":
+        return (1.0 if stored.min() >= 0 and stored.max() <= 1 + ROUNDING else 2.0,)
+    if stored.dtype.kind == "b" or stored.max() != 1:
+        return (1.0,)
     positive = truth != 0 if settings.positive is None else LabelRule.parse(settings.positive).positive(truth)
-    of_ones = stored.dtype.kind in "iu" and stored.max() == 1 and may_be_mask(positive, stored)
-    return (1 / np.iinfo(stored.dtype).max if of_ones else 1.0,)
+    # Else it may be either, and says nothing.
+    return (1 / np.iinfo(stored.dtype).max,) * may_be_mask(positive, stored)
 
 
 def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tuple[str, ...]:

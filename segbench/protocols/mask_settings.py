@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
-from segbench.core.numbers import number
+from segbench.core.numbers import number, written
 from segbench.core.options import read_void
 from segbench.core.protocol import Facts
 from segbench.protocols.label_rules import LabelRule, optional_rule
@@ -57,21 +58,43 @@ class CutMasks(SettledBySet):
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> Settled:
-        """Refuse integer masks of 0 and 1, of which thresholds find nothing: a set of them, or a part of a set.
+        """Refuse thresholds of which no mask is left: integer masks of 0 and 1, or all scores up to 1 and cut above.
 
-        A few such images among others may be levels that are all but 0.
+        A few masks of 0 and 1 among others may be levels that are all but 0.
         """
         highest, cuts = [max(values) for values in facts.values() if values], cuts_of(self)
-        low = [value for value in highest if cuts and value < min(cuts)]
-        if not complete or not low or len(low) < min(len(highest), max(2, _SEVERAL * len(highest))):
+        if not complete or not highest or not cuts:
+            return {}
+        low = [value for value in highest if value < min(1, *cuts)]
+        if not low or len(low) < min(len(highest), max(2, _SEVERAL * len(highest))):
+            if above := above_scores(cuts, _name_of_cuts(self)) if max(highest) <= 1 else None:
+                raise DataError("predictions", *above)
             return {}
         what = f"hold integers of at most 1, which is a score of {number(max(low))}"
-        scale = format_setting("scale", 1, of="Repairs")
-        hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}; or for files give {scale}"
+        scale = f"; or for files give {format_setting('scale', 1, of='Repairs')}" if min(cuts) <= 1 else ""
+        hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}{scale}"
         if len(low) < len(highest):
             what = f"{len(low)} of {len(highest)} {what}, and others more"
             hint = "save all predictions on one scale, masks as 0 and the highest level"
         raise DataError("predictions", what, hint)
+
+
+def above_scores(cuts: Sequence[float], name: str) -> tuple[str, str] | None:
+    """Say what is wrong with thresholds above all scores up to 1, and what to do; None where they are not.
+
+    `name` is that of the setting. Half a level below a level parts it from all lower ones.
+    """
+    if not cuts or min(cuts) <= 1:
+        return None
+    bits, places = (8, 4) if max(cuts) <= 255 else (16, 6)  # 255 is the highest level of 8 bits
+    full = 2**bits - 1
+    given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
+    one = name == "at"
+    hint = "give a score from 0 to 1"
+    if max(cuts) <= full:
+        hint = f"levels of {bits} bits are divided by {full}: for levels from {written(given)} give "
+        hint += format_setting(name, shares[0] if one else shares)
+    return f"have scores up to 1, and {format_setting(name, given[0] if one else given)} is above all of them", hint
 
 
 def settle_mask(settings: Any, *words: str) -> None:
@@ -90,8 +113,12 @@ def cuts_of(settings: Any) -> tuple[float, ...]:
 
 def format_cuts(settings: Any) -> str:
     """Write these thresholds as they are given."""
-    name = "thresholds" if settings.at is None else "at"
+    name = _name_of_cuts(settings)
     return format_setting(name, getattr(settings, name))
+
+
+def _name_of_cuts(settings: Any) -> str:
+    return "thresholds" if settings.at is None else "at"
 
 
 def expected_of_mask(settings: Any, scores: ExpectedScores | None) -> Expected:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
-from segbench.protocols.class_names import written_classes
+from segbench.protocols.class_names import labels_text, written_classes
 from segbench.protocols.label_rules import VOIDS
 
 if TYPE_CHECKING:
@@ -44,12 +44,27 @@ def class_axis(
         hint = "swap rows and columns where the scores are saved"
     elif shape in (stack[1:], stack[:-1]):
         maps = stack[0] if stack[1:] == shape else stack[-1]
-        listed = classes_of_maps(truth, maps, argument)
-        hint = f"name a class for each of the {maps} maps, in their order: {listed}"
+        if 0 in labels and maps == classes - 1:
+            hint = (
+                f"{_without_background(labels, argument)}; or name a class for each of the {maps} maps, in their order"
+            )
+        else:
+            listed = classes_of_maps(truth, maps, argument)
+            hint = f"name a class for each of the {maps} maps, in their order: {listed}"
     elif 1 in (stack[0], stack[-1]):
         resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
         hint = f"save one map as (height, width), for {resize}"
     raise ClassMapsError(file, what, hint)
+
+
+def _without_background(labels: Sequence[int], argument: Argument) -> str:
+    """Say what to do with maps of all classes but label 0."""
+    if argument == "classes":
+        save = "save its map, too, since the highest of all decides, or label maps with 0 where no map is high enough"
+        return f"if label 0, the background, has no map, {save}"
+    others = [label for label in labels if label]
+    listed = setting(f"--classes {labels_text(others)}", f"labels={others}")
+    return f"if label 0, the background, has no map, leave it out: {listed}"
 
 
 def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:

@@ -29,6 +29,7 @@ from segbench.core.names import few_names, latex_name
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.protocols.class_names import in_no_mean
 from segbench.report.ranking import headline_order, image_sets, ranked
 from segbench.report.remarks import remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
@@ -447,6 +448,8 @@ def class_table(
     for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
         where = of if len(within) == 1 else _PLURAL[of]
         notes.append(f"{method}: undefined ({reason}) in {where} {', '.join(within)}")
+    if left_out := list(dict.fromkeys(one.name for one in classes if in_no_mean(one.result.settings))):
+        notes.append(f"left out of means over classes, background: {', '.join(left_out)}")
     return replace(table, labels=(of, "method"), rows=rows, sets=sets, notes=tuple(notes))
 
 

@@ -130,6 +130,62 @@ class TestLabelsOffByOne:
         assert found(PREDICTIONS | {"im0.png": np.ones(SHAPE, np.uint8)}, truths=TRUTHS | one) == {}
 
 
+SOUND = list(PREDICTIONS.values())
+OF_CONTOURS = {
+    "sound": SOUND,
+    "off by one": [labels + 1 for labels in SOUND],
+    "scaled": [labels * 60 for labels in SOUND],
+    "void": [np.where(np.eye(*SHAPE), 255, labels).astype(np.uint8) for labels in SOUND],
+    "some off by one": [*(labels + 1 for labels in SOUND[:3]), *SOUND[3:]],
+}
+
+
+class TestContours:
+    @pytest.fixture
+    def said(self, segbench, tmp_path):
+        """Give what two protocols say of predictions, of all kinds of arguments."""
+
+        def say(predictions, *options):
+            where = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "pred", predictions)
+            verbs = [[verb, *where, "--classes", "0-4"] for verb in ("labels", "contours")]
+            return [segbench(*options, *verb) for verb in verbs]
+
+        return say
+
+    @pytest.mark.parametrize("predictions", OF_CONTOURS.values(), ids=OF_CONTOURS)
+    def test_find_what_labels_find(self, said, predictions):
+        of_labels, of_contours = said(dict(zip(TRUTHS, predictions, strict=True)), "check")
+        assert of_contours.out == of_labels.out
+
+    @pytest.mark.parametrize("kind", ["off by one", "scaled"])
+    def test_say_so_at_the_end_of_a_run_as_labels_do(self, said, kind):
+        answers = said(dict(zip(TRUTHS, OF_CONTOURS[kind], strict=True)))
+        of_labels, of_contours = (
+            {line for line in answer.out.splitlines() if "outside the classes" in line or "off by one" in line}
+            for answer in answers
+        )
+        assert of_contours == of_labels != set()
+
+    def test_scores_of_classes_count_as_the_labels_that_win(self, segbench, tmp_path):
+        gt = write_folder(tmp_path / "gt", TRUTHS)
+        scores = {f"{name[:-4]}.npy": np.eye(CLASSES, dtype=np.float32)[p] for name, p in PREDICTIONS.items()}
+        stacks = write_folder(tmp_path / "scores", {name: np.moveaxis(each, 2, 0) for name, each in scores.items()})
+        maps = write_folder(tmp_path / "maps", PREDICTIONS)
+        assert "nothing found" in segbench("check", "contours", gt, stacks, "--classes", "0-4").out
+        by_classes = library.Contours(classes="0-4")
+        told = [dict(library.evaluate(gt, folder, by_classes).summary) for folder in (stacks, maps)]
+        assert told[0] == told[1]
+
+
+def test_a_single_class_that_leaves_labels_out_is_told_how_to_name_all(found):
+    flag = found(PREDICTIONS, "4")["not-countable"]["flag"]
+    assert flag == (
+        "--classes 4 names label 4 alone; name all labels, and each is measured alone, too: --classes 0-4, or "
+        "--classes 0-3 for 4 labels from 0"
+    )
+    assert found(PREDICTIONS, "0-4") == {}
+
+
 class TestCopiesOfMethods:
     def test_are_found_across_methods(self, segbench, tmp_path):
         gt = write_folder(tmp_path / "gt", TRUTHS)

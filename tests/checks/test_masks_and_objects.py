@@ -6,6 +6,7 @@ import shlex
 import numpy as np
 import pytest
 from cases import write_folder
+from scipy.ndimage import label
 
 import segbench as library
 
@@ -150,3 +151,78 @@ def test_stacks_of_scores_of_classes_are_no_masks(tmp_path, labels):
     truth = np.resize(labels, (12, 15)).astype(np.uint8)
     write_folder(tmp_path, {"gt/a.npy": truth, "pred/a.npy": np.eye(3)[:, truth]})
     assert library.check(tmp_path / "gt", tmp_path / "pred", library.Contours(classes=3)).findings == ()
+
+
+ONES = {name: (drawn > 0).astype(np.uint8) for name, drawn in MAPS.items()}
+SINGLE = {name: (drawn == 3).astype(np.uint8) for name, drawn in MAPS.items()}
+SPECKS = {
+    name: drawn | np.eye(*SHAPE, dtype=np.uint8)[:, ::-1] * (np.arange(64) % 9 == 0) for name, drawn in SINGLE.items()
+}
+
+
+class TestMasksOfZeroAndOneWithoutNumbers:
+    @pytest.mark.parametrize(
+        ("gt", "pred", "side", "fix"),
+        [
+            (
+                ONES,
+                ONES,
+                "ground truth holds",
+                "if all files are masks, take their connected components: --kind components",
+            ),
+            (MAPS, ONES, "predictions hold", "number them, as skimage.measure.label(mask) numbers connected parts"),
+        ],
+        ids=["both", "predictions"],
+    )
+    def test_are_refused_by_check_and_run(self, found, gt, pred, side, fix):
+        findings, run = found("objects", gt, pred)
+        finding = findings["masks"]
+        assert finding["severity"] == "error"
+        assert finding["message"].startswith(f"{side} no number but 1, for 77 connected parts in 8 images")
+        assert fix in finding["flag"]
+        assert (run.code, run.out) == (1, "")
+        assert fix in run.err
+
+    def test_are_refused_at_the_end_of_a_run_without_check(self, segbench, tmp_path):
+        where = write_folder(tmp_path / "gt", MAPS), write_folder(tmp_path / "pred", ONES)
+        answer = segbench("objects", *where, "--no-check")
+        assert answer.code == 1
+        assert "predictions: hold no number but 1" in answer.err
+
+    def test_are_a_warning_where_other_images_may_have_numbers(self, segbench, tmp_path):
+        many = {f"{k}{name}": drawn for k in range(5) for name, drawn in ONES.items()}
+        where = write_folder(tmp_path / "gt", many | {"z.png": MAPS["im0.png"]}), write_folder(tmp_path / "pred", many)
+        write_folder(tmp_path / "pred", {"z.png": MAPS["im0.png"]})
+        answer = segbench("check", "objects", *where)
+        assert answer.code == 0
+        assert "warning  masks: ground truth holds no number but 1" in answer.out
+
+    def test_are_refused_as_arrays(self):
+        pairs = {name: (MAPS[name], ONES[name]) for name in MAPS}
+        with pytest.raises(library.DataError, match="hold no number but 1"):
+            library.evaluate(pairs, protocol="objects")
+        accumulator = library.Accumulator("objects")
+        for name, (truth, predicted) in pairs.items():
+            accumulator.update(truth, predicted, name=name)
+        with pytest.raises(library.DataError, match="hold no number but 1"):
+            accumulator.compute()
+        with pytest.raises(library.DataError, match="hold no number but 1"):
+            library.count_objects(MAPS["im0.png"], ONES["im0.png"])
+
+    def test_the_advice_gives_what_numbered_maps_give(self, found, tmp_path):
+        numbered = {name: label(mask)[0].astype(np.uint8) for name, mask in ONES.items()}
+        assert found("objects", MAPS, numbered)[1].code == 0
+        summary = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Objects()).summary
+        assert summary["f1_50"] == summary["pq"] == 1
+        assert found("objects", ONES, ONES, "--kind", "components")[1].code == 0
+
+    @pytest.mark.parametrize("pred", [SINGLE, SPECKS, MAPS], ids=["one part", "specks", "several objects"])
+    def test_one_object_in_each_image_is_no_mask(self, found, pred):
+        findings, run = found("objects", SINGLE, pred)
+        assert "masks" not in findings
+        assert run.code == 0
+
+    def test_one_object_of_many_parts_may_have_another_number(self, found):
+        twos = {name: 2 * mask for name, mask in ONES.items()}
+        assert found("objects", twos, twos)[1].code == 0
+        assert library.count_objects(twos["im0.png"], twos["im0.png"]).metrics()["f1_50"] == 1

@@ -158,8 +158,8 @@ class TestWhereImagesAreCounted:
         more = {f"{k}.png": np.full((1, 3), k, np.uint8) for k in range(9)}
         write_folder(gt, more)
         write_folder(pred, more)
-        assert "gt_map='1-5=0-4'" in str(asdict(check(gt, pred, Labels(classes=5))))
-        assert "--gt-map 1-5=0-4" in segbench("check", "labels", gt, pred, "--classes", "0-4").out
+        assert "too: classes='0-8', or" in str(asdict(check(gt, pred, Labels(classes=5))))
+        assert "too: --classes 0-8, or" in segbench("check", "labels", gt, pred, "--classes", "0-4").out
 
 
 EXCEPTIONS = {

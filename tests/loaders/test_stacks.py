@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+import tifffile
 
+import segbench
 from segbench.core.errors import DataError
 from segbench.loaders.images import decode_stack
 from segbench.loaders.source import read_bytes
@@ -61,3 +63,18 @@ def test_damaged_stacks_are_our_error(tmp_path):
     np.savez(tmp_path / "two.npz", a=STACK, b=STACK)
     with pytest.raises(DataError, match=r"2 arrays \(a, b\), expected one"):
         decode_stack(read_bytes(tmp_path / "two.npz"), tmp_path / "two.npz")
+
+
+@pytest.mark.parametrize("protocol", ["contours", "labels", "objects", "centerlines", "pixels"])
+@pytest.mark.parametrize("name", ["a.npy", "a.tif"])
+def test_volumes_in_files_are_refused_with_a_pointer(tmp_path, protocol, name):
+    volume = np.zeros((5, 12, 9), np.uint8)
+    volume[1:4, 3:6, 2:5] = 1
+    for folder in ("gt", "pred"):
+        (tmp_path / folder).mkdir()
+        if name == "a.npy":
+            np.save(tmp_path / folder / name, volume)
+        else:
+            tifffile.imwrite(tmp_path / folder / name, volume, photometric="minisblack")
+    (finding,) = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol).errors
+    assert "docs/limits.md for volumes" in finding.fix

@@ -1,5 +1,7 @@
 """What is odd beside a positive value, and beside a threshold, is said in notes; what cannot be right is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -15,6 +17,7 @@ from segbench import (
     Pixels,
     Repairs,
     Saliency,
+    Sample,
     evaluate,
 )
 
@@ -156,6 +159,53 @@ class TestThresholds:
         for name, scores in enumerate([self.MASK, self.MASK, self.MASK * 200, self.MASK * 255]):
             accumulator.update(self.MASK, scores, names=[name])
         with pytest.raises(DataError, match=r"2 of 4 hold integers of at most 1, .*save all predictions on one scale"):
+            accumulator.compute()
+
+    @pytest.mark.parametrize(("level", "share"), [(128, 0.5), (200, 0.7824), (1000, 0.015251), (65535, 0.999992)])
+    def test_levels_are_told_the_score_that_cuts_them_so(self, protocol, level, share):
+        levels = labels_of(0, level - 1, level, level).astype(np.uint8 if level < 256 else np.uint16)
+        with pytest.raises(DataError, match=f"at={level} is above all of them; .*from {level} give at={share}$"):
+            notes(replace(protocol, at=level), self.MASK, levels)
+        truth = levels[0] >= level
+        found = []
+        for at, scores in ((share, levels[0]), (0.5, truth)):
+            cut = replace(protocol, at=at)
+            counts = cut.count(Sample("a", (truth,), (scores,))).counts
+            found.append(repr(cut.table({"a": counts}).summary()))
+        assert found[0] == found[1]
+
+    @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK * 0.9])
+    def test_levels_and_shares_are_below_a_threshold_of_levels(self, protocol, scores):
+        with pytest.raises(DataError, match="have scores up to 1, and at=128 is above all of them"):
+            notes(replace(protocol, at=128), self.MASK, scores)
+
+    def test_masks_of_0_and_1_are_not_told_to_take_a_scale_that_leaves_them_below(self, protocol):
+        with pytest.raises(DataError, match=r"need no threshold: leave out at=128$"):
+            notes(replace(protocol, at=128), self.MASK, self.MASK)
+
+    def test_floats_on_the_scale_of_levels_are_cut_there(self, protocol, tmp_path):
+        levels = np.array([[0, 127, 128, 255]])
+        for folder, array in (("gt", levels > 127), ("pred", levels.astype(np.float32))):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", array)
+        found = evaluate(tmp_path / "gt", tmp_path / "pred", replace(protocol, at=128))
+        assert not any("threshold" in note or "score" in note for note in found.notes)
+        assert segbench.check(tmp_path / "gt", tmp_path / "pred", replace(protocol, at=128)).findings == ()
+
+    def test_check_finds_levels_below_a_threshold_of_levels(self, protocol, tmp_path):
+        for folder, array in (("gt", self.MASK[0] > 0), ("pred", self.MASK[0] * np.uint8(200))):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", array)
+        (finding,) = segbench.check(tmp_path / "gt", tmp_path / "pred", replace(protocol, at=128)).errors
+        assert finding.fix.startswith("levels of 8 bits are divided by 255: for levels from 128 give at=0.5")
+
+    def test_masks_of_0_and_1_beside_one_that_is_unclear(self, protocol):
+        accumulator = Accumulator(protocol)
+        few = np.zeros_like(self.MASK)
+        few[0, 0, 1] = 1
+        for name, scores in enumerate([self.MASK, self.MASK, few]):
+            accumulator.update(self.MASK, scores, names=[name])
+        with pytest.raises(DataError, match=r"of 0 and 1 need no threshold: leave out at=0.5"):
             accumulator.compute()
 
     def test_nearly_empty_maps_are_no_masks(self, protocol):

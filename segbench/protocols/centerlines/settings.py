@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
 from segbench.core import capabilities as can
 from segbench.core.arguments import check_choice, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import named
 from segbench.core.metric import Metric
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from segbench.protocols.centerlines.counts import CenterlineCounts
     from segbench.protocols.centerlines.metrics import CenterlineTable
 
-_NO_VOLUMES = "centerlines are compared in two dimensions: save one image per slice"
+_NO_VOLUMES = f"centerlines are compared in two dimensions: save one image per slice, or {VOLUMES}"
 _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary has the centerlines of no object
 
 

@@ -16,7 +16,7 @@ def skeleton_of(mask: BoolArray, method: Skeleton) -> BoolArray:
         return thin(mask)
     from skimage.morphology import medial_axis, skeletonize
 
-    mask = np.require(mask, requirements="W")  # which arrays of files are not, and Zhang's method asks for
+    mask = np.require(mask, requirements="W")  # scikit-image refuses arrays that are read-only, as files are read
     if method == "medial-axis":  # which breaks ties in an order drawn at random
         return np.asarray(medial_axis(mask, rng=0))  # type: ignore[no-untyped-call]  # scikit-image is untyped
     return np.asarray(skeletonize(mask, method=method), np.bool_)  # type: ignore[no-untyped-call]  # scikit-image is untyped

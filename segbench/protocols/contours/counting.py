@@ -8,18 +8,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, IntArray, keep_freed_memory
+from segbench.core.arrays import IntArray, keep_freed_memory
 from segbench.protocols.contours.counts import ContourCounts
+from segbench.protocols.contours.inputs import Places
 
 _KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
 """Units and halves of the length of an element of each kind, see `kernels.corners`: a diagonal is two halves."""
 
 
-def count_masks(truth: Array, predicted: Array, number: int, *, classes: str, surface: str) -> ContourCounts:
-    """Count an image of `number` masks: maps of their places from 0, anything above for none."""
+def count_masks(places: Places, *, classes: str, surface: str) -> ContourCounts:
+    """Count the masks of an image."""
     from segbench.protocols.contours import kernels
 
     keep_freed_memory()  # whose pages take as long as the distances
+    truth, predicted, number, matrix = places
     height, width = truth.shape
     diagonal = math.sqrt(height**2 + width**2)
     reach = max(1, round(0.02 * diagonal))  # of Boundary IoU, halves to even
@@ -41,7 +43,8 @@ def count_masks(truth: Array, predicted: Array, number: int, *, classes: str, su
             lists += both
     parts = np.split(tables, [3, 6, 10], axis=1)  # areas, bands, davis, sizes
     lengths = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
-    return ContourCounts(classes, surface, 1, height**2 + width**2, *parts, *lengths)
+    arrays = (*parts, *lengths, matrix)
+    return ContourCounts(classes, surface, 1, height**2 + width**2, *arrays)
 
 
 def _davis(masks: Sequence[NDArray[np.uint8]], reach: int) -> tuple[int, int, int, int]:

@@ -21,8 +21,11 @@ from segbench.protocols.contours.measures import Conventions, Mask
 MASKS, OBJECTS = "masks", "objects"
 """What `ContourCounts.classes` holds where there are no classes: one mask, or as many objects as an image has."""
 
+NO_MATRIX: IntArray = np.zeros((0, 1), np.int64)
+
 _TABLES = {"areas": 3, "bands": 3, "davis": 4, "sizes": 2}
 _LISTS = ("squared", "units", "halves")
+_DIFFERENT = "the arrays of contour counts are of different masks; take counts from count_contours"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,6 +56,8 @@ class ContourCounts(Counts):
     squared, units, halves : array of int
         The squared distances, rising, of each mask and direction in turn, and the length of the contour at each:
         ``units + halves * sqrt(1 / 2)``. Of pixels, `units` is their number.
+    matrix : array of int, shape (K, K + 1)
+        Of K classes the pixels by true and predicted class, as in `LabelCounts`; empty without classes.
 
     Raises
     ------
@@ -83,6 +88,7 @@ class ContourCounts(Counts):
     squared: IntArray
     units: IntArray
     halves: IntArray
+    matrix: IntArray
 
     def __post_init__(self) -> None:
         for name in ("images", "squared_diagonal"):
@@ -94,7 +100,12 @@ class ContourCounts(Counts):
         listed = {getattr(self, name).size for name in _LISTS}
         known = self.names
         if len(masks) > 1 or listed != {int(self.sizes.sum())} or (known and masks != {len(known)}):
-            raise ArgumentError("the arrays of contour counts are of different masks; take counts from count_contours")
+            raise ArgumentError(_DIFFERENT)
+        size = 0 if self.classes in (MASKS, OBJECTS) else len(known)
+        matrix = as_counts(np.asarray(self.matrix).reshape(-1), "matrix").astype(np.int64, copy=False)
+        if matrix.size != size * (size + 1):
+            raise ArgumentError(_DIFFERENT)
+        object.__setattr__(self, "matrix", frozen(matrix.reshape(size, size + 1)))
         if self.surface not in ("pixels", "lengths"):
             raise ArgumentError(f"surface is {self.surface!r}, expected 'pixels' or 'lengths'")
 
@@ -125,7 +136,8 @@ class ContourCounts(Counts):
         first = int(self.sizes[:place].sum())
         some = slice(first, first + int(self.sizes[place].sum()))
         tables = {name: getattr(self, name)[place : place + 1] for name in _TABLES}
-        return replace(self, classes=MASKS, **tables, **{name: getattr(self, name)[some] for name in _LISTS})
+        lists = {name: getattr(self, name)[some] for name in _LISTS}
+        return replace(self, classes=MASKS, **tables, **lists, matrix=NO_MATRIX)
 
     def mask(self, place: int) -> Mask:
         """Give what one of the masks is measured by."""
@@ -208,5 +220,6 @@ def _pooled(counts: Sequence[ContourCounts]) -> ContourCounts:
         *first.settings,
         images=sum(one.images for one in counts),
         squared_diagonal=max(one.squared_diagonal for one in counts),
+        matrix=np.sum([one.matrix for one in counts], axis=0),
         **parts,
     )

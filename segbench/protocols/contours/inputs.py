@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from segbench.core.arrays import Array, BoolArray
-from segbench.core.errors import DataError
+from segbench.core.arrays import Array, BoolArray, IntArray
+from segbench.core.errors import VOLUMES, DataError
 from segbench.core.interface import setting
 from segbench.core.sample import Sample
+from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.label_rules import Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps
@@ -21,11 +22,12 @@ MOST_OBJECTS = 254
 
 
 class Places(NamedTuple):
-    """Both maps, and how many masks there are."""
+    """Both maps, how many masks there are, and of classes the confusion matrix, see `segbench.LabelCounts`."""
 
     truth: Array
     predicted: Array
     number: int
+    matrix: IntArray = NO_MATRIX
 
     @classmethod
     def of(cls, truth: Array, predicted: Array, none: BoolArray | None, number: int) -> Places:
@@ -47,10 +49,12 @@ def places_of_mask(
     return Places((~mask).view(np.uint8), (~found).view(np.uint8), 1)
 
 
-def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[int], maps: Mapping[str, str]) -> Places:
+def places_of_classes(
+    sample: Sample, *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], maps: Mapping[str, str]
+) -> Places:
     """Read label maps, as `segbench.Labels` does."""
     both = label_maps(sample, labels=labels, **maps)
-    count_maps(both, labels=labels, void=void, valid=sample.field)  # which refuses labels that are no classes
+    matrix, _ = count_maps(both, labels=labels, names=names, void=void, valid=sample.field)
     number = len(labels)
     shape = both.truth.labels.shape
     found = []
@@ -62,7 +66,7 @@ def places_of_classes(sample: Sample, *, labels: Sequence[int], void: Sequence[i
     none = found[0] == number + 1
     if sample.field is not None:
         none |= ~sample.field
-    return Places.of(found[0], found[1], none, number)
+    return Places.of(found[0], found[1], none, number)._replace(matrix=matrix)
 
 
 def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
@@ -87,4 +91,4 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
 
 def no_volumes() -> str:
     """Say what to do with volumes."""
-    return "contours are measured in two dimensions: save one image per slice, or see docs/limits.md for volumes"
+    return f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"

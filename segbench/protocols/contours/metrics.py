@@ -18,10 +18,11 @@ from segbench.core.metric import Metric, shares
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
 from segbench.loaders.pairing import natural
-from segbench.protocols.class_names import read_classes
+from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
+from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)
 _NAMES = {
@@ -113,11 +114,21 @@ class ContourTable(_Means):
     """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
 
     def __init__(
-        self, classes: str, conventions: Conventions, metrics: Sequence[Metric], per_image: Mapping[str, ContourCounts]
+        self,
+        classes: str,
+        conventions: Conventions,
+        metrics: Sequence[Metric],
+        per_image: Mapping[str, ContourCounts],
+        *,
+        background: Sequence[int] = (),
     ) -> None:
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self.class_names = () if classes == MASKS else read_classes(classes)[1]
+        self._labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
+        meant = in_means(self._labels, background)
+        self._places = np.flatnonzero(meant).tolist()
+        self._background = background_note(names, meant)
+        self.class_names = () if classes == MASKS else tuple(names[place] for place in self._places)
         self.conventions = conventions
 
     @cached_property
@@ -126,13 +137,12 @@ class ContourTable(_Means):
 
     @cached_property
     def _values(self) -> FloatArray:
-        """Metrics of each mask, shape (images, masks, keys); nan where undefined."""
-        masks = max(len(self.class_names), 1)
-        values = np.empty((self.images, masks, len(self._keys)))
+        """Metrics of each mask in the means, shape (images, masks, keys); nan where undefined."""
+        values = np.empty((self.images, len(self._places), len(self._keys)))
         for of_image, counts in zip(values, self.ordered, strict=True):
-            for place in range(masks):
+            for row, place in zip(of_image, self._places, strict=True):
                 found = self.conventions.measure(counts.mask(place))
-                of_image[place] = [found[key] for key in self._keys]
+                row[:] = [found[key] for key in self._keys]
         return values
 
     def beside(self, other: Self) -> Self:
@@ -164,7 +174,7 @@ class ContourTable(_Means):
         return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
 
     def score(self, sums: FloatArray) -> FloatArray:
-        masks, keys = max(len(self.class_names), 1), len(self._keys)
+        masks, keys = len(self._places), len(self._keys)
         values, held, of_images = np.split(sums, [masks * keys, 2 * masks * keys], axis=1)
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines a metric
             by_class = (values / held).reshape(-1, masks, keys)
@@ -176,9 +186,9 @@ class ContourTable(_Means):
 
     @cached_property
     def _sides(self) -> BoolArray:
-        """Whether each mask has pixels in the ground truth, and in the prediction, shape (images, masks, 2)."""
-        masks = max(len(self.class_names), 1)
-        return np.array([counts.areas[:, :2] > 0 for counts in self.ordered]).reshape(-1, masks, 2)
+        """Whether each of these masks has pixels in ground truth and prediction, shape (images, masks, 2)."""
+        sides = [counts.areas[self._places, :2] > 0 for counts in self.ordered]
+        return np.array(sides).reshape(-1, len(self._places), 2)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -203,6 +213,14 @@ class ContourTable(_Means):
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Say which classes and masks are in no mean, and what is odd in predicted labels."""
+        if not (self.class_names and self.images):
+            return self._left_out
+        matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
+        return *self._background, *self._left_out, *notes_on_predictions(matrix, self._labels)
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
         """Say how many masks are in no mean, since one side or both are empty."""
         if self.conventions.empty == "diagonal":
             return ()
@@ -222,7 +240,7 @@ class ContourTable(_Means):
     @cached_property
     def tolerances(self) -> Tolerances:
         """NSD at rising tolerances, and the distribution of distances."""
-        return tolerances_of(self.ordered, self.conventions, max(len(self.class_names), 1))
+        return tolerances_of(self.ordered, self.conventions, self._places)
 
 
 class SequenceTable(_Means):

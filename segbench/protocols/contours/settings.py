@@ -17,10 +17,10 @@ from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.class_names import part_settings, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
@@ -48,7 +48,7 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
-_LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
+_LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 
 def _read_number(text: str) -> Any:
@@ -58,9 +58,7 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(
-    Protocol, CutMasks, can.Verb, can.Checked, can.TwoSided, can.FromCounts, can.Prepared, can.Parts, can.Pictured
-):
+class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -88,6 +86,8 @@ class Contours(
     void : sequence of int, optional
         Ground-truth values of pixels that are background in both masks. By default 255 with classes, unless it is one
         of them, and in sequences without `positive`; none otherwise.
+    background
+        Of label maps: the labels of classes that means over classes leave out, as in `Labels`.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
     gt_map, pred_map, palette
@@ -144,6 +144,7 @@ class Contours(
         shown="255; none for masks",
         **VOID,
     )
+    background: int | Sequence[int] | str = option_like(Labels, "background")
     positive: Positive | None = option(**POSITIVE)
     gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
@@ -198,7 +199,7 @@ class Contours(
         of_sequences = f"is for sequences; add {format_setting('sequences', True)}, or leave it out"
         no_effect = "has no effect on sequences, of which J and F are measured; leave it out"
         for refused, names, reason in (
-            (not self._of_classes, ("names", "gt_map", "pred_map"), of_labels),
+            (not self._of_classes, ("names", "background", "gt_map", "pred_map"), of_labels),
             (self._of_classes, ("at", "positive", "sequences"), of_masks),
             (objects, ("at",), one_mask),
             (not self.sequences, ("all_frames",), of_sequences),
@@ -263,7 +264,7 @@ class Contours(
         if self.at is not None:
             found["at"] = written((self.at,))
         read = self._labels.signature_fields() if self._of_classes else {}
-        return found | {name: read[name] for name in ("gt_map", "pred_map", "palette") if name in read}
+        return found | {name: read[name] for name in ("background", "gt_map", "pred_map", "palette") if name in read}
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Contours:
@@ -277,6 +278,7 @@ class Contours(
             empty=fields["empty"],
             spacing=float(fields["spacing"]),
             nsd=read_numbers(fields["nsd"]),
+            background=fields.get("background", ()),
         )
 
     @classmethod
@@ -305,20 +307,21 @@ class Contours(
 
         if self.sequences:
             return SequenceTable(per_image, all_frames=self.all_frames)
-        return ContourTable(self._kind, self.conventions, self.metrics(), per_image)
+        background = cast("Sequence[int]", self.background)
+        return ContourTable(self._kind, self.conventions, self.metrics(), per_image, background=background)
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
         if self.classes is None:
             return {}
         counts = dict(images)
-        alone = replace(self, classes=None, names=None, void=(), gt_map="", pred_map="", palette="")
-        kept = {key: value for key, value in settings.items() if key != "classes"}
+        background = cast("Sequence[int]", self.background)
+        alone = replace(self, classes=None, names=None, void=(), background=(), gt_map="", pred_map="", palette="")
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
         return {
             name: can.Part(
                 alone,
-                {"class": name, "label": str(label)} | kept,
+                part_settings(label, name, settings, background),
                 {image: one.one(place) for image, one in counts.items()},
             )
             for place, (label, name) in enumerate(named)
@@ -347,18 +350,19 @@ class Contours(
                 raise DataError(name, what, fix)
         return {}
 
-    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
-        """Refuse label maps of one class beside void; the values of masks show more than facts."""
-        if self._of_classes:
-            self._labels.require_both_sides(facts, where)
-
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
         from segbench.protocols.contours.counting import count_masks
+        from segbench.protocols.contours.inputs import Places
 
         masks = np.eye(3, dtype=np.uint8)
-        count_masks(masks, masks.T.copy(), 1, classes=_MASKS, surface=str(self.surface))
+        count_masks(Places(masks, masks.T.copy(), 1), classes=_MASKS, surface=str(self.surface))
+
+    def capability(self, kind: type[Capability]) -> Capability | None:
+        """Give what the protocol can do; label maps are checked as those of `Labels`."""
+        labels = self._of_classes and kind in (can.Checked, can.Confusing, can.TwoSided)
+        return self._labels.capability(kind) if labels else super().capability(kind)
 
     @property
     def expected(self) -> Expected:
@@ -369,7 +373,7 @@ class Contours(
         from segbench.protocols.mask_pairs import highest_of, notes_on_masks
 
         places = self._places(sample)
-        counts = count_masks(*places, classes=self._kind, surface=str(self.surface))
+        counts = count_masks(places, classes=self._kind, surface=str(self.surface))
         if self._kind == _OBJECTS:
             held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
             return Counted(counts, (float(held[0] + _OBJECTS_AT_MOST * held[1]),))  # facts are sets
@@ -414,7 +418,8 @@ class Contours(
         void = self.void or ()
         if self.classes is not None:
             maps = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
-            return places_of_classes(sample, labels=cast("Sequence[int]", self.classes), void=void, maps=maps)
+            labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
+            return places_of_classes(sample, labels=labels, names=names, void=void, maps=maps)
         if self._kind == _OBJECTS:
             return places_of_objects(sample, void=void)
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
@@ -426,7 +431,9 @@ def _spacing(value: Any) -> float:
         sizes = set(value)
         if len(sizes) > 1 or len(value) > 2:
             what = f"{named('spacing')} is {tuple(value)}, and distances need pixels as wide as they are high"
-            raise ArgumentError(f"{what}; resample the masks, or see docs/limits.md for what else measures them")
+            raise ArgumentError(
+                f"{what}; see docs/limits.md for what measures others; resampled masks have other values"
+            )
         (value,) = sizes or (None,)
     return as_real(value, named("spacing"), "a size above 0", least=0, most=1e9, open_ends=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,23 +33,23 @@ class Tolerances(NamedTuple):
     share: FloatArray
 
 
-def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, masks: int) -> Tolerances:
-    """Compute NSD at each tolerance, averaged over images, and then over masks."""
+def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, masks: Sequence[int]) -> Tolerances:
+    """Compute NSD at each tolerance, averaged over images, and then over the masks in these places."""
     pixels = np.arange(_STEPS * _LAST + 1) / _STEPS
-    sums, held = np.zeros((masks, pixels.size)), np.zeros((masks, 1))
+    sums, held = np.zeros((len(masks), pixels.size)), np.zeros((len(masks), 1))
     within, whole = np.zeros(pixels.size), 0.0
     for counts in images:
-        for place in range(masks):
+        for row, place in enumerate(masks):
             truth, predicted = counts.areas[place, :2].tolist()
             if truth and predicted:
                 both = counts.distances(place)
                 reached, length = sum(each.within(pixels) for each in both), sum(each.length for each in both)
-                sums[place] += reached / length
+                sums[row] += reached / length
                 within += reached
                 whole += length
             elif not truth and not predicted:
-                sums[place] += conventions.empty == "diagonal"
-            held[place] += bool(truth or predicted or conventions.empty == "diagonal")
+                sums[row] += conventions.empty == "diagonal"
+            held[row] += bool(truth or predicted or conventions.empty == "diagonal")
     with np.errstate(invalid="ignore"):  # 0 / 0 where there is no contour
         by_mask = sums / held
         defined = held[:, 0] > 0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
-from segbench.protocols.label_rules import OFTEN_VOID, VOIDS, of_jpeg
+from segbench.protocols.class_names import labels_text, with_background, with_labels
+from segbench.protocols.label_rules import VOIDS, ManyValuesError, of_jpeg
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
@@ -17,7 +19,7 @@ _SHOWN = 20
 
 
 def count_maps(
-    maps: LabelMaps, *, labels: Sequence[int], void: Sequence[int], valid: BoolArray | None
+    maps: LabelMaps, *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], valid: BoolArray | None
 ) -> tuple[IntArray, int]:
     """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out."""
     size = len(labels)
@@ -33,8 +35,9 @@ def count_maps(
         held = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
         foreign = np.unique(truth.values[held[table[held] == unknown]]).tolist()
         # A remapping says itself what labels count from.
-        from_one = maps.truth.mapping == Remapping() and _count_from_one(truth.values[held].tolist(), size)
-        raise _foreign(maps.truth.file, foreign, labels, void, shift_to_zero(labels) if from_one else "")
+        remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
+        advise = partial(_advice, labels=labels, names=names, void=void, remap=remap)
+        raise _foreign(maps.truth.file, foreign, np.unique(truth.values[held]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -59,28 +62,63 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-def _foreign(path: str, labels: Sequence[int], classes: Sequence[int], void: Sequence[int], remap: str) -> DataError:
-    """Say what to do with labels that are neither classes nor void; `remap` fits labels that count from 1."""
-    several, few, most = len(labels) > 1, len(labels) <= _SHOWN, max(classes)
-    what = f"{'values' if several else 'value'} {', '.join(map(str, labels[:_SHOWN]))}"
-    what += "" if few else f", ... ({len(labels)} labels)"
+def _foreign(
+    path: str, foreign: Sequence[int], held: Sequence[int], advise: Callable[[Sequence[float]], str]
+) -> DataError:
+    """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
+    several, few = len(foreign) > 1, len(foreign) <= _SHOWN
+    what = f"{'values' if several else 'value'} {', '.join(map(str, foreign[:_SHOWN]))}"
+    what += "" if few else f", ... ({len(foreign)} labels)"
     what += f" {'are' if several else 'is'} neither a class nor void"
-    out = format_setting("void", sorted({*labels, *void}) if few else ...)
-    leave_out = f"or leave such pixels out: {out}"
-    if remap:
-        what += ", and no pixel is 0"
+    what += ", and no pixel is 0" * (held[0] > 0)
+    jpeg = of_jpeg(path)
+    return DataError(path, what, jpeg) if jpeg else ManyValuesError(path, what, held, advise)
+
+
+def _advice(
+    values: Sequence[float], *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], remap: str
+) -> str:
+    """Say what to do with those of the values of ground truth that are neither classes nor void.
+
+    Background is never left out as void, for false positives lie there. `remap` fits labels that count from 1.
+    """
+    held = [int(value) for value in values]
+    foreign = [label for label in held if label not in labels and label not in void]
+    often_void = [label for label in foreign if label < 0 or label in VOIDS]
+    others = [label for label in foreign if label not in often_void]
+    out = format_setting("void", sorted({*often_void, *void}))
+    if not others:
+        return f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+    if remap and _count_from_one(held, len(labels)):
         classes_from_one = format_setting("classes", remap.partition("=")[0])
         gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))
         hint = f"if no image has label 0, labels count from 1: write {classes_from_one}, or {gt_map}, with {pred_map} "
-        hint += f"if predictions count from 1, too; {leave_out}"
-    elif len(classes) == 1 and min(labels) >= 0 and max(labels) < most:
-        alone = setting(f"--classes {most}", f"classes='{most}'")
+        hint += f"if predictions count from 1, too; if some has, list {labels_text(others)}, too: "
+        hint += with_labels(labels, names, others)
+    elif len(labels) == 1 and others[-1] < labels[0]:
+        (label,) = labels
         hint = (
-            f"{alone} names label {most} alone; for {most} classes write {format_setting('classes', f'0-{most - 1}')}"
+            f"{setting(f'--classes {label}', f'classes={str(label)!r}')} names label {label} alone; name all labels, "
         )
+        hint += f"and each is measured alone, too: {with_labels(labels, names, range(label))}, or "
+        hint += f"{format_setting('classes', labels_text(range(label)))} for {label} labels from 0"
     else:
-        remap_one = format_setting("gt_map", f"{labels[0]}=LABEL")
-        hint = f"add labels to {format_setting('classes')}, remap them: {remap_one}, {leave_out}"
-        if set(labels) <= set(OFTEN_VOID):
-            hint = f"leave such pixels out: {out}, or remap them: {remap_one}"
-    return DataError(path, what, of_jpeg(path) or hint)
+        hint = _listed_too(others, labels, names)
+    return hint + f"; leave {labels_text(often_void)} out if it is void: {out}" * bool(often_void)
+
+
+def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str]) -> str:
+    """Say how to list labels that are none of the classes, as background or as classes."""
+    several = len(others) > 1
+    them, are, listed = ("them", "are", "labels") if several else ("it", "is", "label")
+    listed += f" {labels_text(others)}"
+    as_background, as_classes = with_background(labels, names, others), with_labels(labels, names, others)
+    background = (
+        f"if {listed} {are} background, {as_background} counts {them} and leaves {them} out of means over classes"
+    )
+    if 0 in others:
+        hint = f"{background}; {'as classes' if several else 'as a class'} {as_classes}"
+    else:
+        remap = format_setting("gt_map", f"{others[0]}=LABEL")
+        hint = f"list {listed}, too: {as_classes}, or remap {them}: {remap}; {background}"
+    return f"{hint}; what nobody labelled is void, see docs/labels.md"

@@ -13,7 +13,9 @@ Conventions
    ``mean_accuracy`` is over the classes in the ground truth. ``fw_iou`` weights IoU by the pixels of the ground truth.
 5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
    hold it.
-6. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
+6. Background is in no mean over classes: ``miou``, ``miou_images`` and ``miou_classes``, their worst 5 %,
+   ``mean_accuracy``, ``mean_dice`` and ``fw_iou``. Its pixels count: predictions of a class there are false positives.
+7. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
    image are equal to the metrics of that image.
 
 References
@@ -40,7 +42,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, column_sums
-from segbench.protocols.class_names import read_classes
+from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
 
 WORST = 0.05
@@ -115,6 +117,9 @@ TOTALS = (
 )
 
 
+_MEANS = frozenset(metric.key for metric in CLASSES) - {"pixel_accuracy", "kappa"}
+
+
 def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
     """Give the scores of so many classes; of masks those of the positive class come first and rank methods."""
     if masks:
@@ -153,9 +158,17 @@ class LabelTable(CountsTable[LabelCounts]):
 
     counts = LabelCounts
 
-    def __init__(self, classes: str, metrics: Sequence[Metric], per_image: Mapping[str, LabelCounts]) -> None:
+    def __init__(
+        self,
+        classes: str,
+        metrics: Sequence[Metric],
+        per_image: Mapping[str, LabelCounts],
+        *,
+        background: Sequence[int] = (),
+    ) -> None:
         super().__init__(per_image)
         self.classes = classes
+        self._meant = in_means(read_classes(classes)[0], background)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
 
     @property
@@ -186,8 +199,8 @@ class LabelTable(CountsTable[LabelCounts]):
         counts, *_ = self._by_image
         held = counts.truth > 0
         iou = np.where(held, counts.iou, 0)
-        present = held.sum(axis=1)
-        means = np.divide(iou.sum(axis=1), present, out=np.zeros(present.size), where=present > 0)
+        present = held[:, self._meant].sum(axis=1)
+        means = np.divide(iou[:, self._meant].sum(axis=1), present, out=np.zeros(present.size), where=present > 0)
         return np.column_stack([means, iou]), np.column_stack([present > 0, held])
 
     @cached_property
@@ -212,7 +225,7 @@ class LabelTable(CountsTable[LabelCounts]):
         row: FloatArray = self.score(sums[np.newaxis])[0]
         columns = zip(*(part.T for part in self._of_images), strict=True)
         with np.errstate(invalid="ignore"):  # nan without pixels
-            worst = _over_worst(np.array([[_mean_of_worst(values[held]) for values, held in columns]]))
+            worst = self._over_worst(np.array([[_mean_of_worst(values[held]) for values, held in columns]]))
         for place, metric in enumerate(self.metrics):
             row[place] = worst[metric.key].item() if metric.key in worst else row[place]
         return row
@@ -225,23 +238,27 @@ class LabelTable(CountsTable[LabelCounts]):
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             means = of_images / held
             values = {
-                **_pooled(by_class),
+                **_pooled(by_class, self._meant),
                 "miou_images": means[:, 0],
-                "miou_classes": _mean(means[:, 1:]),
-                **_over_worst(np.where(held[:, :1] == 1, means, np.nan)),
+                "miou_classes": _mean(means[:, 1:][:, self._meant]),
+                **self._over_worst(np.where(held[:, :1] == 1, means, np.nan)),
                 **_positive(by_class),
                 "iou_images": means[:, -1],
                 "dice_images": dice[:, 0] / held[:, -1],
             }
         return np.column_stack([values[metric.key] for metric in self.metrics])
 
+    def _over_worst(self, means: FloatArray) -> dict[str, FloatArray]:
+        """Compute metrics from means over the worst images, of all classes and of each."""
+        return {"miou_images_5": means[:, 0], "miou_classes_5": _mean(means[:, 1:][:, self._meant])}
+
     @property
     def shares(self) -> FloatArray:
-        """Pixels of each image, or of the class that is measured, for means over images all that count; see `Table`."""
+        """Pixels of each image, or of the class that is measured; of means over images whether it counts."""
         counts, *_ = self._by_image
         pixels = counts.truth.sum(axis=1, keepdims=True)
         of_class, others = counts.truth[:, -1:], pixels - counts.truth[:, -1:]
-        alike = np.ones_like(pixels)
+        alike = self._of_images[1][:, :1]
         weights = {
             **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), of_class),
             "specificity": others,
@@ -254,16 +271,16 @@ class LabelTable(CountsTable[LabelCounts]):
     def images_of_classes(self) -> Mapping[str, int]:
         counts, *_ = self._by_image
         found = np.count_nonzero(counts.truth, axis=0)
-        known = (found > 0) | counts.predicted.any(axis=0)
+        known = ((found > 0) | counts.predicted.any(axis=0)) & self._meant
         each = zip(self.class_names, found.tolist(), known.tolist(), strict=True)
         return {name: number for name, number, meant in each if meant}
 
     @property
     def totals(self) -> Mapping[str, int]:
-        """Classes in the ground truth and in all, pixels counted and left out, predictions outside the classes."""
+        """Classes of means in the ground truth and in all, pixels counted and left out, predictions outside."""
         counts, totals, _ = self._by_image
         truth = counts.truth.sum(axis=0)
-        of_classes = np.count_nonzero(truth), truth.size, truth.sum()
+        of_classes = np.count_nonzero(truth[self._meant]), np.count_nonzero(self._meant), truth.sum()
         return dict(
             zip([metric.key for metric in TOTALS], map(int, (*of_classes, *totals[:2].sum(axis=1))), strict=True)
         )
@@ -273,6 +290,8 @@ class LabelTable(CountsTable[LabelCounts]):
         held = (counts.truth.sum(axis=0) > 0).tolist()
         if not any(held):
             return "no pixels"
+        if not any(np.array(held)[self._meant]) and metric.key in _MEANS:
+            return "the ground truth holds the background alone"
         if metric.key == "kappa":
             return "ground truth and prediction hold one class"
         if metric.key == "precision":
@@ -289,14 +308,17 @@ class LabelTable(CountsTable[LabelCounts]):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes and images are in no mean, and which classes are only predicted."""
-        counts, totals, _ = self._by_image
-        blank = int(np.count_nonzero(counts.truth.sum(axis=1) == 0))
+        counts, *_ = self._by_image
+        blank = int(np.count_nonzero(~self._of_images[1][:, 0]))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
-        absent = [name for name, here in zip(self.class_names, truth | predicted, strict=True) if not here]
-        false = [name for name, here in zip(self.class_names, predicted & ~truth, strict=True) if here]
-        notes = []
+        meant = self._meant.tolist()
+        known = list(zip(self.class_names, meant, truth, predicted, strict=True))
+        absent = [name for name, within, true, found in known if within and not true and not found]
+        false = [name for name, within, true, found in known if within and found and not true]
+        notes = [*background_note(self.class_names, self._meant)]
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
-            notes.append(f"left out of means over images, void everywhere: {of_all(blank, self.images, 'image')}")
+            why = "void everywhere" if all(meant) else "no class but the background"
+            notes.append(f"left out of means over images, {why}: {of_all(blank, self.images, 'image')}")
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
             notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
         if false and len(self.class_names) > 2:
@@ -308,14 +330,21 @@ class LabelTable(CountsTable[LabelCounts]):
             without = self.images - held[self.class_names[-1]]
             notes += left_out_note(over_positives, "without positive pixels", without, self.images)
         if "miou_classes" in shown:
+            held = {name: number for (name, number), within in zip(held.items(), meant, strict=True) if within}
             notes += held_note(shown["miou_classes"], held, self.images)
-        outside = int(totals[1].sum())
-        if outside:
-            predicted = "pixel is" if outside == 1 else "pixels are"
-            notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
-        if remap := self.missing_pred_map:
-            notes.append(f"all predicted labels seem to be off by one: {format_setting('pred_map', remap)}")
-        return tuple(notes)
+        return (*notes, *notes_on_predictions(self._by_image[2], read_classes(self.classes)[0]))
+
+
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int]) -> tuple[str, ...]:
+    """Say what is odd in the predicted labels of all images, given their matrix: labels outside, and off by one."""
+    notes = []
+    outside = int(matrix[:, -1].sum())
+    if outside:
+        predicted = "pixel is" if outside == 1 else "pixels are"
+        notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
+    if remap := _off_by_one(matrix, classes):
+        notes.append(f"all predicted labels seem to be off by one: {format_setting('pred_map', remap)}")
+    return tuple(notes)
 
 
 def _off_by_one(matrix: IntArray, classes: Sequence[int]) -> str:
@@ -345,24 +374,20 @@ def _mean_of_worst(values: FloatArray) -> float:
     return math.fsum(lowest.tolist()) / lowest.size if lowest.size else math.nan
 
 
-def _over_worst(means: FloatArray) -> dict[str, FloatArray]:
-    """Compute metrics from means over the worst images, of all classes and of each."""
-    return {"miou_images_5": means[:, 0], "miou_classes_5": _mean(means[:, 1:])}
-
-
-def _pooled(sums: _ByClass) -> dict[str, FloatArray]:
-    """Compute what follows from pixels by class."""
+def _pooled(sums: _ByClass, meant: BoolArray) -> dict[str, FloatArray]:
+    """Compute what follows from pixels by class; the classes `meant` are in means."""
     pixels = sums.truth.sum(axis=1)
     found = sums.tp.sum(axis=1)
-    iou = sums.iou
+    of = _ByClass(sums.tp[:, meant], sums.truth[:, meant], sums.predicted[:, meant])
+    iou = of.iou
     # In products of pixels, of which the counts of most sets are exact, rather than shares.
     chance = (sums.truth * sums.predicted).sum(axis=1)
     return {
         "miou": _mean(iou),
         "pixel_accuracy": found / pixels,
-        "mean_accuracy": _mean(share(sums.tp, sums.truth)),
-        "mean_dice": _mean(sums.dice),
-        "fw_iou": np.nan_to_num(sums.truth * iou).sum(axis=1) / pixels,
+        "mean_accuracy": _mean(share(of.tp, of.truth)),
+        "mean_dice": _mean(of.dice),
+        "fw_iou": np.nan_to_num(of.truth * iou).sum(axis=1) / of.truth.sum(axis=1),
         "kappa": (pixels * found - chance) / (pixels * pixels - chance),
     }
 

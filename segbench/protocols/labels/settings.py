@@ -13,14 +13,22 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
-from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
+from segbench.protocols.class_names import (
+    classes_of,
+    labels_text,
+    part_settings,
+    read_background,
+    read_classes,
+    refuse_unfit,
+    written_classes,
+)
 from segbench.protocols.labels.values import as_map_text, places_of
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -58,6 +66,9 @@ class Labels(
     void : sequence of int, optional
         Ground-truth labels of pixels that are left out and counted as ignored; one, or several. By default 255 with
         classes, unless it is one of them, and none with masks.
+    background : int, sequence of int or str
+        Labels of classes that are counted as all others are, and left out of means over classes: ``0`` where these are
+        to be means over organs alone.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values are positive, as in `segbench.Pixels`. None: the set must hold exactly two
         values, and the larger is positive. A bound at half of a scale (``">=128"``) also cuts predictions of more than
@@ -75,13 +86,15 @@ class Labels(
     Raises
     ------
     ArgumentError
-        If a label or a name comes twice, a label is a class and void, a name cannot be one, or `positive` or a
-        remapping is not a rule.
+        If a label or a name comes twice, a label is a class and void, a name cannot be one, `background` is no class,
+        or `positive` or a remapping is not a rule.
 
     Examples
     --------
     >>> Labels(classes=19).signature_fields()
     {'classes': '0-18', 'void': '255'}
+    >>> Labels(classes=5, background=0).signature_fields()
+    {'classes': '0-4', 'void': '255', 'background': '0'}
     >>> Labels().signature_fields()
     {'classes': 'masks', 'void': 'none', 'positive': 'larger'}
     """
@@ -110,6 +123,15 @@ class Labels(
         "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
         shown="255; none for masks",
         metavar="LABELS",
+    )
+    background: int | Sequence[int] | str = option(
+        "Leave these classes out of means over classes: 0.",
+        (),
+        metavar="LABELS",
+        read=str,
+        of_table=True,
+        panel="Ground truth",
+        shown="all classes are in them",
     )
     positive: rules.Positive | None = rules.rule_option(
         "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
@@ -143,6 +165,8 @@ class Labels(
             self._settle_classes(self.classes)
         elif self.names is not None:
             raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
+        elif self.background != ():
+            raise ArgumentError(f"{named('background')} is one of the classes; list them, too: {named('classes')}")
         else:
             set_fields(self, void=rules.void_labels(() if self.void is None else self.void))
 
@@ -171,7 +195,8 @@ class Labels(
         names = tuple(map(str, labels if names is None else names))
         void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void, "Labels")
-        set_fields(self, classes=labels, names=names, void=void)
+        background = read_background(self.background, labels, names)
+        set_fields(self, classes=labels, names=names, void=void, background=background)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
@@ -193,6 +218,8 @@ class Labels(
             "classes": _MASKS if self.masks else self.classes_text,
             "void": ",".join(map(str, self.void or ())) or "none",
         }
+        if self._background:
+            fields["background"] = labels_text(self._background)
         if self.masks:
             fields["positive"] = str(self.positive or "larger")
             if self.predicted_positive is not None:
@@ -207,7 +234,7 @@ class Labels(
         if fields["classes"] == _MASKS:
             return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
         labels, names = read_classes(fields["classes"])
-        return cls(classes=labels, names=names, void=())
+        return cls(classes=labels, names=names, void=(), background=fields.get("background", ()))
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
@@ -220,10 +247,15 @@ class Labels(
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
+    @property
+    def _background(self) -> tuple[int, ...]:
+        """The labels that means over classes leave out."""
+        return cast("tuple[int, ...]", self.background)
+
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
-        return LabelTable(self.classes_text, self.metrics(), per_image)
+        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -240,12 +272,14 @@ class Labels(
         if self.masks:
             return {}
         counts = dict(images)
-        kept = {key: value for key, value in settings.items() if key != "classes"}
-        found = {}
-        for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True)):
-            of_class = {image: one_against_others(one, place, name) for image, one in counts.items()}
-            found[name] = can.Part(OneClass(class_name=name), {"class": name, "label": str(label)} | kept, of_class)
-        return found
+        return {
+            name: can.Part(
+                OneClass(class_name=name),
+                part_settings(label, name, settings, self._background),
+                {image: one_against_others(one, place, name) for image, one in counts.items()},
+            )
+            for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True))
+        }
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counting import count_maps
@@ -254,7 +288,7 @@ class Labels(
 
         found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
-        matrix, ignored = count_maps(found.maps, labels=self._labels, void=void, valid=found.valid)
+        matrix, ignored = count_maps(found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid)
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, found.notes)
 
@@ -270,6 +304,21 @@ class Labels(
         from segbench.core.arrays import distinct
 
         return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
+
+    def left_out(self, sample: Sample) -> can.LeftOut:
+        """Compare predictions with the ground truth where that is void or outside the field of view."""
+        import numpy as np
+
+        stored = self._maps(sample)
+        truth, predicted = (each.labels for each in stored.remapped())
+        valid = rules.where_not_void(truth, self.void or (), sample.field)
+        if valid is None:
+            return can.LeftOut()
+        zeros = (stored.truth.labels == 0) & np.isin(truth, self.void or ())
+        classes = np.count_nonzero(np.isin(predicted[zeros], self._labels))
+        labels = tuple(label for label in self.void or () if (predicted == label).any())
+        same = bool((truth == predicted)[~valid].all())
+        return can.LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
 
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
         """Give the remapping of predictions that are off by one; empty where they are not."""

@@ -16,6 +16,7 @@ from segbench.protocols.class_names import MOST_CLASSES
 from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
+from segbench.protocols.objects.numbering import advice_on_masks
 from segbench.protocols.predicted_labels import in_colour
 
 Maps = tuple[Array, Array]
@@ -55,8 +56,7 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
             what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
-            of_masks = f"if all files are masks, take their connected components: {format_setting('kind', COMPONENTS)}"
-            raise DataError(file, what, f"write a number for each object; {of_masks}")
+            raise DataError(file, what, advice_on_masks())
     hidden = left_out(sample, sample.ground_truths[0], void)
     if hidden is None:
         return maps

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.class_names import read_classes, written_classes
@@ -24,6 +24,7 @@ from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.protocols.objects.numbering import parts_of, require_numbers
 from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
@@ -53,6 +54,7 @@ class Objects(
     CutMasks,
     can.Verb,
     can.Checked,
+    can.Numbered,
     can.FromCounts,
     can.FromFiles,
     can.TwoPasses,
@@ -298,6 +300,18 @@ class Objects(
             return f"arrays have no JSON; give maps of class times divisor plus instance, and {divisor}"
         return ""
 
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> can.Settled:
+        """Refuse thresholds of masks of 0 and 1, and such masks where objects have numbers."""
+        if complete:
+            self.require_numbers(facts)
+        return super().settle(facts, complete=complete)
+
+    def require_numbers(self, facts: Mapping[str, Facts]) -> None:
+        if self.kind == INSTANCES:
+            require_numbers(facts.values())
+
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
@@ -320,7 +334,7 @@ class Objects(
         maps = inputs.maps_of(sample, self)
         if self.kind != PANOPTIC:
             if self.kind == INSTANCES:
-                return Counted(counting.count_instances(*maps))
+                return Counted(counting.count_instances(*maps), (parts_of(*maps),))
             notes = mask_pairs.notes_on_masks(sample, self, above=True)
             return Counted(counting.count_components(*maps), mask_pairs.highest_of(sample, self), notes)
         found = counting.Overlaps.of(*maps)
@@ -411,5 +425,5 @@ def count_objects(
         kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
         connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
     )  # fmt: skip
-    stacks = "objects of a stack that overlap have no label map"
+    stacks = f"objects of a stack that overlap have no label map: keep the one on top; or {VOLUMES}"
     return counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)

@@ -19,6 +19,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.drawing.axes import as_axes, fit_height, names_in_lines, open_frame, short_names, wrapped
 from segbench.drawing.legends import place_legend
+from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
 
@@ -55,7 +56,7 @@ def plot_classes(
     Returns
     -------
     matplotlib Axes
-        A class on which the metric is undefined has no bar.
+        A class on which the metric is undefined has no bar. The means of the legend leave out the background.
 
     Raises
     ------
@@ -89,6 +90,7 @@ def plot_classes(
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
     title = next((each.name for each in metrics if each.key == metric), metric)
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
+    within_means = [not in_no_mean(one.settings) for one in classes[0].values()]
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
     ax = as_axes(ax)
     styles = styles_of(results)
@@ -101,7 +103,8 @@ def plot_classes(
             pairs = [one.intervals(level=level, **resampling)[metric] for one in each.values()]
             low, high = np.array(pairs)[order].T
             ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
-        mean = number(float(np.nanmean(drawn))) if np.isfinite(drawn).any() else "-"
+        meant = [value for value, within in zip(values[place].tolist(), within_means, strict=True) if within]
+        mean = number(float(np.nanmean(meant))) if np.isfinite(meant).any() else "-"
         label = f"{method}, mean {mean}"
         spread = None if level is None else ends
         ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label, ecolor=ink)

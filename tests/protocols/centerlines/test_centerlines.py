@@ -88,6 +88,16 @@ def test_the_published_formulas_to_the_last_bit(skeleton):
         assert found == official(truth, predicted, SKELETONS[skeleton])
 
 
+@pytest.mark.parametrize("skeleton", SKELETONS)
+def test_masks_of_bool_in_files(tmp_path, skeleton):
+    mask = np.zeros((20, 20), bool)
+    mask[4:9, 3:17] = True
+    for folder in ("gt", "pred"):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", mask)
+    assert evaluate(tmp_path / "gt", tmp_path / "pred", Centerlines(skeleton=skeleton)).summary["cldice"] == 1
+
+
 def test_skeletons_differ():
     truth, predicted = of_masks(maps(1))["im0"]
     assert len({count_centerlines(truth, predicted, skeleton=each).cldice[0] for each in SKELETONS}) == len(SKELETONS)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.ndimage import binary_erosion, distance_transform_edt, gaussian_filter
 
-from segbench import ArgumentError, ContourCounts, count_contours
+from segbench import ArgumentError, ContourCounts, Contours, count_contours, evaluate
 from segbench.protocols.contours.measures import decay_of, recall_of
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
@@ -329,6 +329,18 @@ def test_decay_is_that_of_the_official_code(frames):
 def test_volumes_are_refused_with_a_pointer():
     with pytest.raises(ArgumentError, match=r"\(2, 3, 3\), expected \(H, W\).*docs/limits.md"):
         count_contours(np.ones((2, 3, 3), bool), np.ones((2, 3, 3), bool))
+
+
+def test_volumes_in_memory_are_refused_with_a_pointer():
+    volume = np.ones((2, 3, 3), bool)
+    for given in ({"a": (volume, volume)}, [(volume, volume)]):
+        with pytest.raises(ArgumentError, match=r"docs/limits.md for volumes"):
+            evaluate(given, protocol="contours")
+
+
+def test_pixels_that_are_not_square_are_refused_without_a_remedy_that_changes_the_values():
+    with pytest.raises(ArgumentError, match=r"\(0.7, 1.4\).*docs/limits.md.*resampled masks have other values$"):
+        Contours(spacing=(0.7, 1.4))
 
 
 def test_sizes_that_differ_are_refused():

@@ -1,0 +1,66 @@
+"""Whether maps of objects are masks of 0 and 1, whose objects have no numbers; only a whole set can show it.
+
+A map with the number 1 alone may hold one object. Masks are recognised by their connected parts: two or more in the
+average of the images that hold anything, and at least four more than there are such images.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from segbench.core.errors import DataError
+from segbench.core.interface import format_setting
+from segbench.core.numbers import many
+from segbench.core.protocol import Facts
+from segbench.protocols.objects.choices import COMPONENTS
+
+if TYPE_CHECKING:
+    from segbench.core.arrays import Array
+
+_NUMBERED = 2**20
+"""What stands for a map with other numbers than 1, in place of the number of its parts."""
+_SIDE = 2 * _NUMBERED
+_PARTS, _FURTHER_PARTS = 2, 4
+
+
+def advice_on_masks() -> str:
+    """Say what to do with masks where objects have numbers."""
+    components = format_setting("kind", COMPONENTS)
+    return f"write a number for each object; if all files are masks, take their connected components: {components}"
+
+
+def parts_of(truth: Array, predicted: Array) -> float:
+    """Give the connected parts on both sides of an image, as one of its facts."""
+    return float(_parts(truth) + _SIDE * _parts(predicted))
+
+
+def _parts(numbers: Array) -> int:
+    import numpy as np
+    from scipy.ndimage import label
+
+    highest = int(numbers.max())
+    if highest != 1:
+        return _NUMBERED if highest else 0
+    return min(int(label(numbers, np.ones((3, 3)))[1]), _NUMBERED - 1)
+
+
+def require_numbers(images: Iterable[Facts]) -> None:
+    """Refuse masks of 0 and 1, given the facts of all images."""
+    facts = [int(fact) for of_image in images for fact in of_image]
+    for side, parts in (
+        ("ground truth", [fact % _SIDE for fact in facts]),
+        ("predictions", [fact // _SIDE for fact in facts]),
+    ):
+        held = [number for number in parts if number]
+        if _NUMBERED in held:
+            continue
+        if sum(held) < max(_PARTS * len(held), len(held) + _FURTHER_PARTS):
+            return  # one object an image; of its prediction, several parts are a poor one
+        holds = "holds" if side == "ground truth" else "hold"
+        what = f"{holds} no number but 1, for {sum(held)} connected parts in {many(len(held), 'image')}"
+        fix = advice_on_masks()
+        if side == "predictions" and _NUMBERED in (fact % _SIDE for fact in facts):
+            fix = "number them, as skimage.measure.label(mask) numbers connected parts"
+        fix += "; a single object of several parts may have any number from 2 to 254"
+        raise DataError(side, f"{what}, expected a number for each object", fix)
