@@ -222,6 +222,12 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         assert "masks" not in findings
         assert run.code == 0
 
+    def test_one_object_with_a_number_of_its_own_in_each_image(self, found):
+        own = {name: np.uint8(k) * mask for k, (name, mask) in enumerate(SINGLE.items(), 1)}
+        findings, run = found("objects", own, SPECKS)
+        assert "masks" not in findings
+        assert run.code == 0
+
     def test_one_object_of_many_parts_may_have_another_number(self, found):
         twos = {name: 2 * mask for name, mask in ONES.items()}
         assert found("objects", twos, twos)[1].code == 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array
 
 _NUMBERED = 2**20
-"""What stands for a map with other numbers than 1, in place of the number of its parts."""
+"""What stands for a map of several numbers, in place of the number of its parts."""
 _SIDE = 2 * _NUMBERED
 _PARTS, _FURTHER_PARTS = 2, 4
 
@@ -40,8 +40,10 @@ def _parts(numbers: Array) -> int:
     from scipy.ndimage import label
 
     highest = int(numbers.max())
+    if not np.all((numbers == 0) | (numbers == highest)):
+        return _NUMBERED
     if highest != 1:
-        return _NUMBERED if highest else 0
+        return min(highest, 1)  # a number that masks do not have is that of one object
     return min(int(label(numbers, np.ones((3, 3)))[1]), _NUMBERED - 1)
 
 
