@@ -4,6 +4,7 @@ import math
 import pickle
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -307,6 +308,9 @@ class TestRepeatedNames:
         same(accumulator.compute(), whole)
         with pytest.raises(ArgumentError, match="with other counts"):
             accumulator.update(*demo(NAMES[1]), name=NAMES[0])
+        labels, scores = demo(NAMES[0])
+        with pytest.raises(ArgumentError, match="or another ground truth"):
+            accumulator.update(labels[::-1], scores[::-1], name=NAMES[0])
 
     def test_tiles_are_added(self, whole):
         accumulator = Accumulator(repeated="add")
@@ -314,7 +318,19 @@ class TestRepeatedNames:
             labels, scores = demo(name)
             accumulator.update(labels[:90], scores[:90], name=name)
             accumulator.update(labels[90:], scores[90:], name=name)
-        same(accumulator.compute(), whole)
+        added = accumulator.compute()
+        same(replace(added, signature=whole.signature), whole)  # where a tile lies in its image is not known
+        assert added.signature.replace(added.data, whole.data) == whole.signature
+
+    def test_tiles_come_in_any_order(self):
+        labels, scores = noise(0, 3)
+        found = set()
+        for order in itertools.permutations(range(3)):
+            accumulator = Accumulator(repeated="add")
+            for k in order:
+                accumulator.update(labels[k], scores[k], name="a")
+            found.add(accumulator.compute().signature)
+        assert len(found) == 1
 
 
 @pytest.mark.parametrize(
