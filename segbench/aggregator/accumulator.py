@@ -307,8 +307,8 @@ class Accumulator:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
         results = self.results if results is None else Path(as_path(results, "results"))
         counts = EncodedCounts(packed, self.protocol.counts)
-        of_scores = counts.values() if issubclass(self.protocol.counts, ScoreCounts) else ()
-        notes += note_on_scales([score for image in of_scores for score in image.scores[:1].tolist()])
+        if issubclass(self.protocol.counts, ScoreCounts):
+            notes += note_on_scales([score for image in counts.values() for score in image.scores[:1].tolist()])  # type: ignore[attr-defined]
         if unnamed is not None:
             truths[""] = unnamed.ground_truth
         settings = self._run().settings
