@@ -64,6 +64,7 @@ Arrays = Mapping[Any, Any] | Iterable[Any] | DataSet
 """Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
 
 _EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image"
+_NO_NAME = "accumulated"
 _WITHOUT_NAME = "pixels without the name of an image"
 
 
@@ -124,7 +125,7 @@ class Accumulator:
         self,
         protocol: Protocol | str = Pixels(),
         *,
-        method: str = "accumulated",
+        method: str = _NO_NAME,
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
         results: str | PathLike[str] | None = None,
@@ -146,6 +147,7 @@ class Accumulator:
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
+        self._saved: set[Path] = set()  # results files that hold what this accumulator saved last
         self._forget()
 
     def _forget(self) -> None:
@@ -280,9 +282,10 @@ class Accumulator:
         Parameters
         ----------
         results : path, optional
-            Results file to save it in, beside other methods; of one name and the same settings the last one stays.
-            Images need names. The file works with `load_results` and the commands that read results files; pictures of
-            the images cannot be drawn from it.
+            Results file to save it in, beside other methods; of one name and the same settings the last one stays. A
+            `ReplacedRun` warning says if it lacks images of the one before or has another ground truth, and, without a
+            `method`, if another accumulator saved that. Images need names. The file works with `load_results` and the
+            commands that read results files; pictures of the images cannot be drawn from it.
 
         Returns
         -------
@@ -336,7 +339,9 @@ class Accumulator:
         with ResultsFile(results, create=True) as store:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
-            finish(begun, run, result)
+            ours = self.method != _NO_NAME or results in self._saved
+            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=3)
+        self._saved.add(results)
         if results == self.results:  # which holds what the set decided
             with self._lock:
                 self._digests |= digests
@@ -358,6 +363,7 @@ class Accumulator:
         """Restore what `__getstate__` gave."""
         self.protocol, self.method, self.repeated, self.count_on, self.results = state["settings"]
         self._lock = threading.Lock()
+        self._saved = set()
         self._forget()
         self._images, unnamed, self._digests = state["counts"]
         self._known = _with_facts(self._images)
