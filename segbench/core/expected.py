@@ -34,6 +34,7 @@ class Expected:
     """What the files of a run may hold."""
 
     rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    unnamed_rule: bool = False  # whether the protocol has that rule by default
     nonzero: bool = False  # whether all values but 0 are positive without a rule
     void: tuple[float, ...] = ()  # ground-truth values left out
     one_annotator: bool = False  # whether several annotators of an image are refused

@@ -34,6 +34,7 @@ from segbench.protocols.anomalies.defects import (
 from segbench.protocols.label_rules import (
     Positive,
     notes_on_values,
+    refuse_exchanged,
     rule_option,
     rule_text,
     void_values,
@@ -202,12 +203,15 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     def expected(self) -> Expected:
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
         rule = DefectRule.parse(self.positive)
-        return Expected(rule=rule, void=self.void, one_annotator=not self.defects, scores=scores)
+        unnamed = self.positive in (None, NONZERO)
+        return Expected(rule=rule, unnamed_rule=unnamed, void=self.void, one_annotator=not self.defects, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
         from segbench.protocols.anomalies.counting import count_map
 
+        if self.positive in (None, NONZERO):
+            refuse_exchanged(sample)
         anomalous, valid = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
         require_same_size([(sample.truth_file, anomalous.shape), (file, prediction.shape)])
