@@ -184,8 +184,9 @@ class Accumulator:
             volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
             classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
             protocols each image (H, W) or (1, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where
-            there are several annotators. Pixels that a NumPy array masks are counted as ignored, as those outside
-            `valid` are; such a list may mask none.
+            there are several annotators, or an array (B, annotators, H, W), without B for a single image. Pixels that a
+            NumPy array masks are counted as ignored, as those outside `valid` are; labels of several annotators may
+            mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries` and `Saliency`.
         name : str or int, optional
@@ -215,7 +216,8 @@ class Accumulator:
         elif name is None and names is None:
             raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
         else:
-            batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
+            annotators, one_image = reads.annotators, names is None
+            batch = as_planes(labels, scores, valid, count_on, one_image=one_image, annotators=annotators)
             if batch.valid is not None and reads.without_field:
                 raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
         notes = dict.fromkeys(batch.notes if reads.levels else ())

@@ -80,8 +80,21 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -
     return batch
 
 
-def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
-    """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images."""
+def as_planes(
+    labels: Any,  # noqa: ANN401  arrays or a list
+    scores: Any,  # noqa: ANN401
+    valid: object,
+    count_on: CountOn,
+    *,
+    one_image: bool,
+    annotators: bool = False,
+) -> Batch:
+    """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images.
+
+    Where several `annotators` count together, they may also be an axis that scores lack.
+    """
+    if annotators:
+        labels = _by_annotator(labels, scores, one_image=one_image)
     counted = None if valid is None else _plane(on_host(valid, "valid"), one_image=one_image)
     if isinstance(labels, (list, tuple)):
         truths: Any = tuple(map(_annotator, labels)) if one_image else [_annotators(part) for part in labels]
@@ -104,6 +117,19 @@ def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one
     if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
         stack = _plane(on_host(scores, "scores"), one_image=one_image)
     return Batch(truths, stack, counted, tensors=False)
+
+
+def _by_annotator(labels: Any, scores: Any, *, one_image: bool) -> Any:  # noqa: ANN401  as above
+    """Give labels whose axis before height and width is that of annotators as lists of their maps."""
+    if isinstance(labels, (list, tuple)):
+        return labels if one_image else [_by_annotator(part, None, one_image=True) for part in labels]
+    planes = partial(_plane, one_image=one_image)
+    drawn = planes(on_host(split_mask(labels, "labels")[0], "labels"))
+    alike = scores is None or planes(on_host(split_mask(scores, "scores")[0], "scores")).ndim == 3 - one_image
+    if drawn.ndim != 4 - one_image or not alike:
+        return labels
+    drawn = planes(on_host(labels, "labels"))  # which refuses masks
+    return list(drawn) if one_image else [list(image) for image in drawn]
 
 
 def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator
