@@ -123,13 +123,19 @@ def _by_annotator(labels: Any, scores: Any, *, one_image: bool) -> Any:  # noqa:
     """Give labels whose axis before height and width is that of annotators as lists of their maps."""
     if isinstance(labels, (list, tuple)):
         return labels if one_image else [_by_annotator(part, None, one_image=True) for part in labels]
-    planes = partial(_plane, one_image=one_image)
-    drawn = planes(on_host(split_mask(labels, "labels")[0], "labels"))
-    alike = scores is None or planes(on_host(split_mask(scores, "scores")[0], "scores")).ndim == 3 - one_image
-    if drawn.ndim != 4 - one_image or not alike:
+    if _axes(labels, "labels", one_image=one_image) != 4 - one_image:
         return labels
-    drawn = planes(on_host(labels, "labels"))  # which refuses masks
+    if scores is not None and _axes(scores, "scores", one_image=one_image) != 3 - one_image:
+        return labels
+    drawn = on_host(labels, "labels")  # which refuses masks
     return list(drawn) if one_image else [list(image) for image in drawn]
+
+
+def _axes(array: Any, name: str, *, one_image: bool) -> int:  # noqa: ANN401  as above
+    """Give the number of axes without one of a single channel."""
+    known = hasattr(array, "ndim") and hasattr(array, "squeeze")  # as where a copy from a device would be slow
+    plane: NDArray[Any] = _plane(array if known else on_host(array, name), one_image=one_image)
+    return plane.ndim
 
 
 def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator
