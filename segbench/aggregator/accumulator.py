@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import BATCH_HINT, Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.aggregator.contents import BITS, content_of
 from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import PackedCounts, ResultsFile
@@ -41,6 +42,13 @@ Packed = Mapping[Facts, bytes]
 """Packed counts of one image by the facts they rest on; empty where they stay in the results file."""
 
 
+class _Image(NamedTuple):
+    """What is held of an image."""
+
+    content: int  # of the ground truth, see `segbench.aggregator.contents`; of tiles the sum
+    packed: Packed
+
+
 class DataSet(typing.Protocol):
     """Images by their places, such as a PyTorch data set."""
 
@@ -55,6 +63,7 @@ Arrays = Mapping[Any, Any] | Iterable[Any] | DataSet
 """Images as ``(labels, scores)`` or ``(labels, scores, valid)``, by name or one after the other."""
 
 _EXPECTED = "expected (labels, scores) or (labels, scores, valid) for each image"
+_NO_NAME = "accumulated"
 _WITHOUT_NAME = "pixels without the name of an image"
 
 
@@ -115,7 +124,7 @@ class Accumulator:
         self,
         protocol: Protocol | str = Pixels(),
         *,
-        method: str = "accumulated",
+        method: str = _NO_NAME,
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
         results: str | PathLike[str] | None = None,
@@ -137,10 +146,11 @@ class Accumulator:
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
+        self._saved: set[Path] = set()  # results files that hold what this accumulator saved last
         self._forget()
 
     def _forget(self) -> None:
-        self._images: dict[str, Packed] = {}
+        self._images: dict[str, _Image] = {}
         self._digests: dict[str, str] = {}  # of images in the results file
         self._known: dict[str, Facts] = {}  # of images that have any, so that each update does not read all images
         self._unnamed: dict[Facts, Pool] = {}
@@ -173,8 +183,9 @@ class Accumulator:
             volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
             classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
             protocols each image (H, W) or (1, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where
-            there are several annotators. Pixels that a NumPy array masks are counted as ignored, as those outside
-            `valid` are; such a list may mask none.
+            there are several annotators, or an array (B, annotators, H, W), without B for a single image. Pixels that a
+            NumPy array masks are counted as ignored, as those outside `valid` are; labels of several annotators may
+            mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries` and `Saliency`.
         name : str or int, optional
@@ -204,11 +215,12 @@ class Accumulator:
         elif name is None and names is None:
             raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
         else:
-            batch = as_planes(labels, scores, valid, count_on, one_image=names is None)
+            annotators, one_image = reads.annotators, names is None
+            batch = as_planes(labels, scores, valid, count_on, one_image=one_image, annotators=annotators)
             if batch.valid is not None and reads.without_field:
                 raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
         notes = dict.fromkeys(batch.notes if reads.levels else ())
-        named: list[tuple[str, Packed]] = []
+        named: list[tuple[str, _Image]] = []
         unnamed: list[Counted] = []
         if name is not None:
             images = iter([(as_name(name), batch)])
@@ -223,7 +235,7 @@ class Accumulator:
         for image, part in images:
             counted = self._count(part, f" of {image!r}")
             notes |= dict.fromkeys(map(without_detail, (*counted.notes, *part.note_on_axes * reads.pixelwise)))
-            named.append((image, {counted.facts: encode(counted.counts)}))
+            named.append((image, _Image(content_of(part), {counted.facts: encode(counted.counts)})))
         self._add(named, unnamed, notes)
 
     def merge(self, other: Accumulator) -> None:
@@ -262,7 +274,7 @@ class Accumulator:
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})
-        whole = ((name, {facts: data or stored[name] for facts, data in held.items()}) for name, held in images.items())
+        whole = ((name, _Image(held.content, _whole(name, held, stored))) for name, held in images.items())
         self._add(whole, self._unpacked(unnamed), notes)
 
     def compute(self, *, results: str | PathLike[str] | None = None) -> Result:
@@ -271,16 +283,18 @@ class Accumulator:
         Parameters
         ----------
         results : path, optional
-            Results file to save it in, beside other methods; of one name and the same settings the last one stays.
-            Images need names. The file works with `load_results` and the commands that read results files; pictures of
-            the images cannot be drawn from it.
+            Results file to save it in, beside other methods; of one name and the same settings the last one stays. A
+            `ReplacedRun` warning says if it lacks images of the one before or has another ground truth, and, without a
+            `method`, if another accumulator saved that. Images need names. The file works with `load_results` and the
+            commands that read results files; pictures of the images cannot be drawn from it.
 
         Returns
         -------
         Result
             Its signature says ``source:arrays``, and its ``data`` part is a digest of the names of the images and the
-            totals of their ground truth, not for the content of files: it distinguishes data sets, but proves no
-            equality.
+            values of their ground truth, as numbers of whatever type, and of which pixels count. Of pixels without
+            names it is one of their totals. It finds data that differ, but is no proof against forgery, as SHA-256 of
+            files is.
 
         Raises
         ------
@@ -292,11 +306,11 @@ class Accumulator:
         with self._lock:
             packed, unnamed = self._settled()
             notes = tuple(sorted(self._notes))
+            truths = {name: _digest(held.content) for name, held in self._images.items()}
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
         results = self.results if results is None else Path(as_path(results, "results"))
         counts = EncodedCounts(packed, self.protocol.counts)
-        truths = {name: image.ground_truth for name, image in counts.items()}
         if unnamed is not None:
             truths[""] = unnamed.ground_truth
         settings = self._run().settings
@@ -324,11 +338,13 @@ class Accumulator:
         with ResultsFile(results, create=True) as store:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
-            finish(begun, run, result)
+            ours = self.method != _NO_NAME or results in self._saved
+            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=3)
+        self._saved.add(results)
         if results == self.results:  # which holds what the set decided
             with self._lock:
                 self._digests |= digests
-                self._images |= {one.name: {(): b""} for one in outcomes}
+                self._images |= {one.name: self._images[one.name]._replace(packed={(): b""}) for one in outcomes}
         return result
 
     def reset(self) -> None:
@@ -346,6 +362,7 @@ class Accumulator:
         """Restore what `__getstate__` gave."""
         self.protocol, self.method, self.repeated, self.count_on, self.results = state["settings"]
         self._lock = threading.Lock()
+        self._saved = set()
         self._forget()
         self._images, unnamed, self._digests = state["counts"]
         self._known = _with_facts(self._images)
@@ -364,12 +381,12 @@ class Accumulator:
         with np.errstate(invalid="ignore"):  # as where files are counted
             return self.protocol.count(sample)
 
-    def _add(self, images: Iterable[tuple[str, Packed]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
+    def _add(self, images: Iterable[tuple[str, _Image]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
         """Add all of it, or nothing where something is refused."""
         with self._lock:
-            fresh: dict[str, Packed] = {}
-            for name, packed in images:
-                fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), packed)
+            fresh: dict[str, _Image] = {}
+            for name, image in images:
+                fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), image)
             without = _union([*self._unnamed, *(part.facts for part in unnamed)])
             known = _with_facts(fresh)
             found = self._facts() | known
@@ -381,16 +398,16 @@ class Accumulator:
             self._pool(unnamed)
             self._notes.update(notes)
 
-    def _kept(self, path: Path, images: Mapping[str, Packed]) -> dict[str, Packed]:
+    def _kept(self, path: Path, images: Mapping[str, _Image]) -> dict[str, _Image]:
         """Save images in the results file, and give them with their counts left there."""
         run, outcomes = self._run(), []
         for name, held in images.items():
-            ((facts, data),) = held.items()
-            outcomes.append(_outcome(name, data, decode(data, self.protocol.counts).ground_truth)._replace(facts=facts))
+            ((facts, data),) = held.packed.items()
+            outcomes.append(_outcome(name, data, _digest(held.content))._replace(facts=facts))
         with ResultsFile(path, create=True) as store:
             store.save(store.begin(run, fresh=not self._images), run, outcomes)
         self._digests |= {one.name: one.digest for one in outcomes}
-        return {one.name: {one.facts: b""} for one in outcomes}
+        return {one.name: images[one.name]._replace(packed={one.facts: b""}) for one in outcomes}
 
     def _stored(self, held: dict[str, bytes]) -> PackedCounts:
         """Give the counts in the results file, beside others."""
@@ -400,7 +417,7 @@ class Accumulator:
         settings = {**self.protocol.signature_fields(), "source": "arrays"}
         return Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
 
-    def _joined(self, name: str, held: Packed | None, fresh: Packed) -> Packed:
+    def _joined(self, name: str, held: _Image | None, fresh: _Image) -> _Image:
         """Give the counts of an image with those that came under its name before."""
         if held is None:
             return fresh
@@ -411,19 +428,20 @@ class Accumulator:
             raise ArgumentError(f"{name!r} was counted before; {hint}")
         if self.repeated == "once":
             if held != fresh:
-                raise ArgumentError(f"{name!r} was counted before with other counts, so it is not the same image again")
+                what = f"{name!r} was counted before with other counts or another ground truth"
+                raise ArgumentError(f"{what}, so it is not the same image again")
             return held
-        joined = dict(held)
-        for facts, data in fresh.items():
-            parts = [decode(part, self.protocol.counts) for part in (held[facts], data)] if facts in held else []
+        joined = dict(held.packed)
+        for facts, data in fresh.packed.items():
+            parts = [decode(part, self.protocol.counts) for part in (joined[facts], data)] if facts in joined else []
             joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
-        return joined
+        return _Image((held.content + fresh.content) & BITS, joined)
 
     def _pool(self, unnamed: Iterable[Counted]) -> None:
         for part in unnamed:
             self._unnamed.setdefault(part.facts, Pool()).add(part.counts)
 
-    def _packed(self) -> tuple[dict[str, Packed], Packed, set[str]]:
+    def _packed(self) -> tuple[dict[str, _Image], Packed, set[str]]:
         """Give all counts packed, and notes."""
         with self._lock:
             unnamed = {facts: encode(pool.total()) for facts, pool in self._unnamed.items()}
@@ -444,11 +462,10 @@ class Accumulator:
         images: dict[str, bytes] = {}
         stored = self._stored(images)
         for name, held in self._images.items():
-            if len(held) == 1 and not decided.keys() & held.keys():
-                (images[name],) = held.values()
+            if len(held.packed) == 1 and not decided.keys() & held.packed.keys():
+                (images[name],) = held.packed.values()
             else:
-                whole = {facts: data or stored[name] for facts, data in held.items()}
-                parts = (_agreed(part, decided) for part in self._unpacked(whole))
+                parts = (_agreed(part, decided) for part in self._unpacked(_whole(name, held, stored)))
                 images[name] = encode(self.protocol.counts.sum(parts))
         if self.results is not None:
             stored.held = {name: data for name, data in images.items() if data}
@@ -459,14 +476,23 @@ class Accumulator:
         return images, ScoreCounts.sum(_agreed(part, decided) for part in pooled)
 
 
-def _outcome(name: str, data: bytes, truth: object) -> Outcome:
+def _outcome(name: str, data: bytes, truth: str) -> Outcome:
     """Give an image as a results file has it: what names the content of files names that of counts here."""
-    return Outcome(name, hashlib.sha256(data).hexdigest(), str(truth), data)
+    return Outcome(name, hashlib.sha256(data).hexdigest(), truth, data)
 
 
-def _with_facts(images: Mapping[str, Packed]) -> dict[str, Facts]:
+def _digest(content: int) -> str:
+    return f"{content:016x}"
+
+
+def _whole(name: str, held: _Image, stored: Mapping[str, bytes]) -> Packed:
+    """Give the counts of an image, also where they stay in the results file."""
+    return {facts: data or stored[name] for facts, data in held.packed.items()}
+
+
+def _with_facts(images: Mapping[str, _Image]) -> dict[str, Facts]:
     """Give the facts of the images that have any."""
-    return {name: facts for name, held in images.items() if (facts := _union(held))}
+    return {name: facts for name, held in images.items() if (facts := _union(held.packed))}
 
 
 def _union(known: Iterable[Facts]) -> Facts:

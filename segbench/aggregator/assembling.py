@@ -41,7 +41,10 @@ _DAMAGED = "the file was changed or damaged: run again into a new file"
 
 
 class ReplacedRun(UserWarning):
-    """A run in a results file was replaced by one of other images, or kept because none of the new could be counted."""
+    """A run in a results file was replaced by one that may be another, or kept as none of the new could be counted.
+
+    It is another for its images, or if two accumulators have no name of their own.
+    """
 
 
 def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Path | None = None) -> Result:
@@ -234,13 +237,16 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     return replace(signed, kept=(decode_summary(summary), counts)) if same else signed
 
 
-def finish(begun: Begun, run: Run, result: Result) -> None:
-    """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced."""
+def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stacklevel: int = 4) -> None:
+    """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced.
+
+    `of_another` says of what a run is that is stored under the same name, where that is known.
+    """
     store = begun.file
     before = store.replaced(begun, run, result)
     what = f"{store.path}: the run of {run.method!r}"
     if before.images and not result.counts:
-        warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=4)
+        warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
     if before.lacking and "missing" in run.settings:
@@ -252,9 +258,14 @@ def finish(begun: Begun, run: Run, result: Result) -> None:
         or (run.published and before.signature not in {"", result.signature})
     ):
         what = f"{what} with other images or another ground truth was replaced"
+    elif before.lacking and run.settings.get("source") == "arrays":
+        what = f"{what} was replaced by one without {of_all(before.lacking, before.images, 'image')}"
+    elif before.images and of_another:
+        what = f"{what} of {of_another} was replaced"
     else:
         return
-    warnings.warn(f"{what}; to keep both, give one of them another name or file", ReplacedRun, stacklevel=4)
+    another = f"another name{setting('', ' (method=...)')} or file"
+    warnings.warn(f"{what}; to keep both, give one of them {another}", ReplacedRun, stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:

@@ -80,9 +80,22 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -
     return batch
 
 
-def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one_image: bool) -> Batch:  # noqa: ANN401  arrays or a list
-    """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images."""
+def as_planes(
+    labels: Any,  # noqa: ANN401  arrays or a list
+    scores: Any,  # noqa: ANN401
+    valid: object,
+    count_on: CountOn,
+    *,
+    one_image: bool,
+    annotators: bool = False,
+) -> Batch:
+    """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images.
+
+    Where several `annotators` count together, they may also be an axis that scores lack.
+    """
     plane = partial(_plane, one_image=one_image)
+    if annotators:
+        labels = _by_annotator(labels, scores, one_image=one_image)
     counted = None if valid is None else plane(on_host(valid, "valid"), "valid")
     if isinstance(labels, (list, tuple)):
         truths: Any = _annotators(labels) if one_image else [_annotators(part) for part in labels]
@@ -103,6 +116,25 @@ def as_planes(labels: Any, scores: Any, valid: object, count_on: CountOn, *, one
     if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
         stack = plane(on_host(scores, "scores"), "scores")
     return Batch(truths, stack, counted, tensors=False)
+
+
+def _by_annotator(labels: Any, scores: Any, *, one_image: bool) -> Any:  # noqa: ANN401  as above
+    """Give labels whose axis before height and width is that of annotators as lists of their maps."""
+    if isinstance(labels, (list, tuple)):
+        return labels if one_image else [_by_annotator(part, None, one_image=True) for part in labels]
+    if _axes(labels, "labels", one_image=one_image) != 4 - one_image:
+        return labels
+    if scores is not None and _axes(scores, "scores", one_image=one_image) != 3 - one_image:
+        return labels
+    drawn = on_host(labels, "labels")  # which refuses masks
+    return list(drawn) if one_image else [list(image) for image in drawn]
+
+
+def _axes(array: Any, name: str, *, one_image: bool) -> int:  # noqa: ANN401  as above
+    """Give the number of axes without one of a single channel."""
+    known = hasattr(array, "ndim") and hasattr(array, "squeeze")  # as where a copy from a device would be slow
+    plane: NDArray[Any] = _plane(array if known else on_host(array, name), name, one_image=one_image)
+    return plane.ndim
 
 
 def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator

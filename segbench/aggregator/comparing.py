@@ -216,7 +216,10 @@ def _refuse_different_data(results: Sequence[Result]) -> None:
     if len(set(digests.values())) > 1:
         listed = first_names([f"{digest} for {method}" for method, digest in digests.items()], _LISTED)
         what = f"methods are compared on the same ground truth, but its content differs ({listed})"
-        raise DataError(first_names(list(digests), _LISTED), what, "count all on one set")
+        hint = "count all on one set"
+        if any(result.settings.get("source") == "arrays" for result in results):
+            hint += ", in the same order if images are numbered, without random crops or flips, and in the same tiles"
+        raise DataError(first_names(list(digests), _LISTED), what, hint)
 
 
 def _imported(result: Result) -> bool:

@@ -6,18 +6,19 @@ import json
 import os
 import secrets
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from shlex import quote
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.store import Begun, ResultsFile
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
@@ -68,6 +69,7 @@ def merge_results(
     output: str | PathLike[str],
     *,
     leave_out: Collection[str] = (),
+    join: Collection[str] = (),
 ) -> list[Result]:
     """Write the runs of several results files into one.
 
@@ -85,6 +87,9 @@ def merge_results(
     leave_out : collection of str
         Runs to leave out, by their names in the tables of their file: ``["net (invert:no)"]``; those that were cut
         short by their method.
+    join : collection of str
+        Methods whose parts are put together although their predictions lie in different folders, as on machines that
+        share no disk: ``["net"]``. Others are refused then, because two methods may have been given one name.
 
     Returns
     -------
@@ -95,9 +100,10 @@ def merge_results(
     ------
     DataError
         If a file is none, holds no run or one that is not complete, or was counted by another version of segbench, if
-        the same image was counted with different files, or if `output` exists.
+        the same image was counted with different files, if the predictions of a method lie in different folders and
+        `join` does not name it, or if `output` exists.
     ArgumentError
-        If no run has a name of `leave_out`, or all have.
+        If no run has a name of `leave_out`, or all have; if no run has the method of `join`.
 
     Examples
     --------
@@ -116,6 +122,7 @@ def merge_results(
         raise DataError(str(place), "exists already", "delete it, or give the merged file another name")
     merged: dict[tuple[str, str, str], _Merged] = {}
     found: dict[str, None] = {}
+    methods: dict[str, None] = {}
     temporary = place.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
     try:
         with ResultsFile(place, create=True, written_as=temporary) as store:
@@ -123,9 +130,11 @@ def merge_results(
                 with ResultsFile(path) as part:
                     for name, run in _named_runs(part, leave_out):
                         found[name] = None
+                        methods[run.method] = None
                         if name not in leave_out:
-                            _add(store, merged, part, run)
-            _refuse_unknown(leave_out, [*found])
+                            _add(store, merged, part, run, join=run.method in join)
+            _refuse_unknown("leave_out", leave_out, [*found], but_not_all=True)
+            _refuse_unknown("join", join, [*methods])
             for whole in merged.values():
                 _finish(store, whole, temporary)
         _move(temporary, place)
@@ -137,11 +146,11 @@ def merge_results(
     return load_results(place)
 
 
-def _refuse_unknown(leave_out: Collection[str], found: Sequence[str]) -> None:
-    """Refuse to leave out what is not there, or all."""
-    if not set(leave_out) <= set(found) or (leave_out and set(leave_out) == set(found)):
-        listed, given = (", ".join(map(repr, names)) for names in (found, leave_out))
-        raise ArgumentError(f"{named('leave_out')} {given}: expected some of {listed}, but not all")
+def _refuse_unknown(field: str, names: Collection[str], found: Sequence[str], *, but_not_all: bool = False) -> None:
+    """Refuse names of runs that are not there, or perhaps all of them."""
+    if not set(names) <= set(found) or (but_not_all and names and set(names) == set(found)):
+        listed, given = (", ".join(map(repr, texts)) for texts in (found, names))
+        raise ArgumentError(f"{named(field)} {given}: expected some of {listed}{', but not all' * but_not_all}")
 
 
 def _move(written: Path, place: Path) -> None:
@@ -173,7 +182,9 @@ def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str
     return [*zip(names_of(results), runs, strict=True), *unfinished]
 
 
-def _add(store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: ResultsFile, run: Run) -> None:
+def _add(
+    store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: ResultsFile, run: Run, *, join: bool
+) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
     key, path = (run.method, run.protocol, json.dumps(alike)), str(part.path)
     whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, path, store.begin(run)))
@@ -181,9 +192,12 @@ def _add(store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: 
         what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
-    whole.places |= {} if run.inputs is None else dict.fromkeys((replace(run.inputs, merged=()), *run.inputs.merged))
+    places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
+    elsewhere = _folders(places).isdisjoint(before := _folders(whole.places)) and bool(before)
+    whole.places |= dict.fromkeys(places)
     whole.missing += int(run.settings.get("missing", "0").partition(" ")[0])
-    for image in store.copy(whole.begun, part, run.key):
+    shared = [*store.copy(whole.begun, part, run.key)]
+    for image in shared:
         if whole.missing:
             what = (
                 f"parts of {run.method!r} that leave out images without a prediction share images with {whole.source}"
@@ -192,6 +206,19 @@ def _add(store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: 
         if image.counted and image.counted_there and not image.alike:
             what = f"{image.name!r} of {run.method!r} was counted with other files than in {whole.source}"
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
+    if elsewhere and places and not join and not any(image.alike for image in shared):
+        here, there = (" and ".join(map(shown, sorted(found))) for found in (_folders(places), before))
+        what = f"the run of {run.method!r} has predictions in {here}, and that in {whole.source} in {there}"
+        other = setting(quote(f"{run.method}-2={here}"), f"method={run.method + '-2'!r}")
+        hint = f"if these are parts of one method, put them together: {format_setting('join', [run.method])}; if they "
+        hint += f"are two methods, count one again under another name, {other}, into a new file"
+        raise DataError(path, what, hint)
+
+
+def _folders(places: Iterable[Inputs]) -> set[str]:
+    """Name where the predictions of runs lie, of all categories of a data set alike."""
+    parts = ((Path(place.predictions).parts, place.category) for place in places if place.predictions)
+    return {str(Path(*("*" if part == category else part for part in folders))) for folders, category in parts}
 
 
 def _set_size(run: Run) -> str:

@@ -230,14 +230,14 @@ class _Set:
             *failing("unreadable", unread, others, "write the files again"),
             *palettes,
         ]
-        if any(found.whole for found in palettes):
-            return findings  # what labels show is of no use
+        exchanged = exchange_findings(seen, truths, expected)
+        if exchanged or any(found.whole for found in palettes):
+            return [*findings, *exchanged]  # advice on what the files hold is of no use
         findings += [
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
             *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
-            *exchange_findings(seen, truths),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
             *labels,

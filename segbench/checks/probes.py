@@ -25,7 +25,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import MANY_LEVELS, NEAR_AN_END, equals_any
+from segbench.protocols.label_rules import MANY_LEVELS, NEAR_AN_END, equals_any, share_between
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -90,6 +90,7 @@ class TruthProbe:
     blocks_outside: float  # share of the other pixels in blocks of 2 x 2 of them
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
+    between: float = 0.0  # share of values far from both ends of their range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -314,6 +315,7 @@ def _truth(
         blocks_outside=block_share(~labels) if as_lines else 0.0,
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
+        between=share_between(array),
     )
     return found, labels, valid
 

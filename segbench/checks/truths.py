@@ -18,6 +18,7 @@ from segbench.protocols.label_rules import (
     BOTH_SIDES,
     LABELS_BELOW,
     ORDER,
+    SOFT,
     VOIDS,
     LabelRule,
     are_grey_levels,
@@ -194,13 +195,18 @@ def rule_for_other_side(probes: Sequence[Probe], expected: Expected) -> str:
     return format_setting("positive", rule.other_side(values))
 
 
-def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding]) -> list[Finding]:
-    """Find that the folders look exchanged, where grey levels were found in all ground truths: scores of two values."""
-    grey = next((one for one in found if one.key == "grey-ground-truth"), None)
-    scores = [probe.scores for probe in probes if probe.scores and len(probe.scores.values) == 2]
-    levels = all(probe.truths and all(len(one.values) >= MOST_VALUES for one in probe.truths) for probe in probes)
-    if grey is None or not levels or len(scores) < len(probes):
+def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expected: Expected) -> list[Finding]:
+    """Find that the folders look exchanged: scores of two values or blank, and soft maps that no named rule cuts.
+
+    Grey levels that are a finding are enough; where a protocol cuts them by its own rule, they are not near the ends.
+    """
+    scores = [probe.scores for probe in probes if probe.scores and len(probe.scores.values) <= 2]
+    masks = [score for score in scores if not score.constant]
+    levels = [len(one.values) >= MOST_VALUES for probe in probes for one in probe.truths]
+    soft = expected.unnamed_rule and any(one.between > SOFT for probe in probes for one in probe.truths)
+    grey = all(levels) and any(one.key == "grey-ground-truth" for one in found)
+    if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
-    places = [Place(score.file, listed(score.values)) for score in scores]
-    return finding("exchanged", what, ORDER, places, about="names", images=grey.images)
+    places = [Place(score.file, listed(score.values)) for score in masks]
+    return finding("exchanged", what, ORDER, places, about="names", images=[probe.image for probe in probes])

@@ -282,11 +282,16 @@ class Merge:
     leave_out: tuple[str, ...] = option(
         "Leave out this run, by its name in tables: 'net (invert:no)'; give it once per run.", (), metavar="NAME"
     )
+    join: tuple[str, ...] = option(
+        "Put together parts of this method although their predictions lie in different folders: net.",
+        (),
+        metavar="METHOD",
+    )
 
     def __call__(self) -> None:
         from segbench.aggregator.merging import in_no_part, merge_results
 
-        merged = merge_results(self.results, self.output, leave_out=self.leave_out)
+        merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in named_as_in_tables(merged):
             images = "a published curve" if result.published else many(len(result.counts), "image")

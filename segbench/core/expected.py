@@ -35,6 +35,7 @@ class Expected:
 
     rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
     implied: bool = False  # whether nobody named that rule, so that grey levels and void leave open what is positive
+    unnamed_rule: bool = False  # whether the protocol has that rule by default
     nonzero: bool = False  # whether all values but 0 are positive without a rule
     void: tuple[float, ...] | None = None  # ground-truth values left out; None where no option says so
     one_annotator: bool = False  # whether several annotators of an image are refused

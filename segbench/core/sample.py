@@ -36,6 +36,7 @@ class Reading(ABC):
     name: str  # what errors call what is read
     alone: bool = False  # whether annotators are compared with each other, without a prediction
     pixelwise: bool = False  # whether pixels need no image around them, so that arrays of any shape can be counted
+    annotators: bool = False  # whether several ground truths of an image are counted together, whatever the settings
     levels: bool = True  # whether whole numbers in predictions are levels of scores
     without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
     whole_folders: str = ""  # what else to do where a part of a folder's images is left out; empty if any may be

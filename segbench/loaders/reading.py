@@ -72,6 +72,7 @@ class OneMap(Reading):
 class Contours(OneMap):
     """A map, a ``ucm2`` of double size, or label maps: in one file (``segs``), or one file for each scale."""
 
+    annotators: bool = True
     scale_role: Role = "ground truth"
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:

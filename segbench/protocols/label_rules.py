@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
+    from segbench.core.sample import Sample
     from segbench.protocols.annotators import Labelled
 
 Positive = str | float | Sequence[float]
@@ -41,6 +42,8 @@ MANY_LEVELS = 33
 """Distinct values from which an image of ground truth is taken for grey levels, and not for labels."""
 MOST_LABELS = 1 << 12
 """Distinct values up to which a file may be a map of labels or of numbered objects."""
+SOFT = 0.1
+"""Share of pixels far from both ends of the range that soft maps have in some image; blurred masks have below .02."""
 NEAR_AN_END = 32.0
 """How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
 
@@ -330,6 +333,26 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
     scores = not is_whole(ground_truth) or (bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS)
     swapped = scores and all(np.unique(one).size == 2 for one in predictions)
     return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+
+
+def share_between(values: Array) -> float:
+    """Give the share of pixels whose value is not within a tenth of the range from its ends, by some of them."""
+    import numpy as np
+
+    some = values.reshape(-1)[:: max(1, values.size // 4096)].astype(np.float64)
+    lowest, highest = some.min(initial=np.inf), some.max(initial=-np.inf)
+    margin = (highest - lowest) / 10
+    return float(np.mean((some > lowest + margin) & (some < highest - margin))) if margin > 0 else 0.0
+
+
+def refuse_exchanged(sample: Sample) -> None:
+    """Refuse a soft map as ground truth of a mask, where no rule says which of its values are positive."""
+    import numpy as np
+
+    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    soft = share_between(truth) > SOFT and np.unique(truth).size >= MANY_LEVELS
+    if soft and np.unique(predicted).size == 2:
+        raise DataError(sample.truth_file, "is a soft map, and the prediction has two values: they look swapped", ORDER)
 
 
 def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str) -> None:

@@ -4,6 +4,7 @@ import math
 import pickle
 import sys
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -102,6 +103,40 @@ class TestAgainstFiles:
         counts = accumulator.compute().counts
         for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
             assert counts[name] == segbench.count_boundaries(drawn, np.clip(scores[k], 0, 1), thresholds=4)
+
+    @pytest.mark.parametrize("protocol", [Boundaries(thresholds=4), Regions(thresholds=4)])
+    def test_several_annotators_as_an_axis(self, protocol):
+        truths, scores = noise(2, 6, (20, 30))
+        drawn, scores = truths.reshape(2, 3, 20, 30), np.clip(scores[:2], 0, 1)
+        if protocol.name == "regions":
+            scores = (5 * scores).astype(int)
+        listed = Accumulator(protocol)
+        listed.update([list(image) for image in drawn], scores, names=["a", "b"])
+        expected = listed.compute()
+        for labels in (drawn, list(drawn), drawn.tolist()):
+            accumulator = Accumulator(protocol)
+            accumulator.update(labels, scores[:, None], names=["a", "b"])
+            assert accumulator.compute().signature == expected.signature
+            assert dict(accumulator.compute().counts) == dict(expected.counts)
+        images = {name: (truth, one) for name, truth, one in zip("ab", drawn, scores, strict=True)}
+        assert segbench.evaluate(images, protocol=protocol).signature == expected.signature
+
+    def test_annotators_in_front_of_images_are_refused(self):
+        truths, scores = noise(2, 6, (20, 30))
+        drawn = truths.reshape(2, 3, 20, 30).swapaxes(0, 1)
+        for labels in (drawn, list(drawn)):
+            with pytest.raises(ArgumentError, match=r"2 names for 2 images \(scores\) and 3 \(labels\)"):
+                Accumulator(Boundaries()).update(labels, np.clip(scores[:2], 0, 1), names=["a", "b"])
+
+    def test_masks_of_several_annotators_are_refused(self):
+        truths, scores = noise(2, 6, (20, 30))
+        drawn, predicted = np.ma.masked_array(truths.reshape(2, 3, 20, 30)), (5 * scores[:2]).astype(int)
+        drawn[0, 1, 3, 4] = np.ma.masked
+        with pytest.raises(ArgumentError, match="labels masks 1 of 3600 values, expected none masked here"):
+            Accumulator(Regions(thresholds=4)).update(drawn, predicted, names=["a", "b"])
+        alone = Accumulator(Regions(thresholds=4))
+        alone.update(drawn[:, 1], predicted, names=["a", "b"])
+        assert len(alone.compute().counts) == 2
 
     def test_several_annotators_of_pixels_are_refused(self):
         with pytest.raises(ArgumentError, match="count_pixels"):
@@ -307,6 +342,9 @@ class TestRepeatedNames:
         same(accumulator.compute(), whole)
         with pytest.raises(ArgumentError, match="with other counts"):
             accumulator.update(*demo(NAMES[1]), name=NAMES[0])
+        labels, scores = demo(NAMES[0])
+        with pytest.raises(ArgumentError, match="or another ground truth"):
+            accumulator.update(labels[::-1], scores[::-1], name=NAMES[0])
 
     def test_tiles_are_added(self, whole):
         accumulator = Accumulator(repeated="add")
@@ -314,7 +352,19 @@ class TestRepeatedNames:
             labels, scores = demo(name)
             accumulator.update(labels[:90], scores[:90], name=name)
             accumulator.update(labels[90:], scores[90:], name=name)
-        same(accumulator.compute(), whole)
+        added = accumulator.compute()
+        same(replace(added, signature=whole.signature), whole)  # where a tile lies in its image is not known
+        assert added.signature.replace(added.data, whole.data) == whole.signature
+
+    def test_tiles_come_in_any_order(self):
+        labels, scores = noise(0, 3)
+        found = set()
+        for order in itertools.permutations(range(3)):
+            accumulator = Accumulator(repeated="add")
+            for k in order:
+                accumulator.update(labels[k], scores[k], name="a")
+            found.add(accumulator.compute().signature)
+        assert len(found) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Accumulators that keep their counts in a results file: the same numbers, little memory, and what is refused."""
 
+import itertools
 import pickle
 
 import numpy as np
 import pytest
 
-from segbench import Accumulator, Anomalies, ArgumentError, DataError, Pixels, load_results
+from segbench import Accumulator, Anomalies, ArgumentError, DataError, Pixels, ReplacedRun, load_results
 
 
 def batches(number=3):
@@ -89,3 +90,39 @@ def test_names_that_repeat_are_refused(tmp_path):
 def test_pixels_need_names(tmp_path):
     with pytest.raises(ArgumentError, match=r"give names to Accumulator\.update"):
         Accumulator(results=tmp_path / "r").update([0, 1], [0.2, 0.9])
+
+
+class TestReplacing:
+    """What the last run saved under a name takes the place of."""
+
+    def saved(self, path, images, *, factor=1.0, **options):
+        accumulator = Accumulator(Anomalies(), **options)
+        for masks, maps, names in itertools.islice(batches(), images):
+            accumulator.update(masks, maps * factor, names=names)
+        accumulator.compute(results=path)
+        return accumulator
+
+    def test_fewer_images_are_warned_of(self, tmp_path):
+        self.saved(tmp_path / "r", 3, method="net")
+        with pytest.warns(ReplacedRun, match=r"'net' was replaced by one without 4 of 6 images; to keep both"):
+            self.saved(tmp_path / "r", 1, method="net")
+        assert [len(one.counts) for one in load_results(tmp_path / "r")] == [2]
+
+    def test_the_next_epoch_of_a_method_is_not(self, tmp_path):
+        for factor in (1, 2):
+            self.saved(tmp_path / "r", 2, factor=factor, method="net")
+        self.saved(tmp_path / "r", 3, method="net")
+
+    def test_another_accumulator_without_a_name_is_warned_of(self, tmp_path):
+        self.saved(tmp_path / "r", 2)
+        with pytest.warns(
+            ReplacedRun, match=r"'accumulated' of another accumulator was replaced; to keep both, .*method="
+        ):
+            self.saved(tmp_path / "r", 2, factor=2)
+
+    def test_the_same_accumulator_without_a_name_is_not(self, tmp_path):
+        accumulator = self.saved(tmp_path / "r", 2)
+        accumulator.reset()
+        for masks, maps, names in itertools.islice(batches(), 2):
+            accumulator.update(masks, maps * 2, names=names)
+        accumulator.compute(results=tmp_path / "r")

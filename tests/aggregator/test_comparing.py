@@ -8,12 +8,19 @@ from methods import write_methods
 
 from segbench import (
     Accumulator,
+    Anomalies,
     ArgumentError,
     Boundaries,
+    Centerlines,
+    Contours,
+    DataError,
     Labels,
+    Objects,
     Pixels,
+    Regions,
     Repairs,
     Result,
+    Saliency,
     boundary_curve,
     compare,
     compare_results,
@@ -129,6 +136,47 @@ def test_cropping_changes_the_ground_truth_and_is_refused(tmp_path):
         ArgumentError, match="under the same settings, but crop is none in a, lower right in b; count again"
     ):
         compare_results(results)
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        Anomalies(),
+        Boundaries(thresholds=3),
+        Centerlines(),
+        Contours(),
+        Labels(classes=2),
+        Objects(),
+        Pixels(),
+        Regions(),
+        Saliency(positive=">0"),
+    ],
+)
+def test_arrays_with_another_ground_truth_are_refused(protocol):
+    masks = np.zeros((2, 24, 24), np.uint8)
+    masks[0, 4:10, 3:12] = masks[1, 8:20, 2:6] = 1
+    predicted = masks.copy()
+    predicted[:, 5] = 0
+    if protocol.name in ("anomalies", "boundaries", "pixels", "saliency"):
+        predicted = predicted / 2
+    ours, same, mirrored = (
+        evaluate(zip(truths, predicted, strict=True), protocol=protocol, method=name)
+        for name, truths in (("ours", masks), ("same", masks.astype(np.int64)), ("mirrored", masks[:, :, ::-1]))
+    )
+    assert ours.signature == same.signature
+    assert compare_results([ours, same]).methods == ("ours", "same")
+    with pytest.raises(DataError, match="compared on the same ground truth"):
+        compare_results([ours, mirrored])
+
+
+def test_arrays_of_which_other_pixels_count_are_refused():
+    labels, scores = np.array([[0, 1, 0, 1]]), np.array([[0.1, 0.9, 0.2, 0.3]])
+    ours, theirs = (
+        evaluate([(labels, scores, np.array([valid]))] * 2, method=str(valid))
+        for valid in ([True, True, True, False], [True, False, True, True])
+    )
+    with pytest.raises(DataError, match="compared on the same ground truth, but its content differs"):
+        compare_results([ours, theirs])
 
 
 def test_label_maps_of_predictions_may_differ():

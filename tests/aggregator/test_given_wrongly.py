@@ -1,5 +1,6 @@
 """Arguments that do not fit: errors say which, and the fix that they name is right for them."""
 
+import dataclasses
 import re
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import segbench
 from segbench import (
     Accumulator,
+    Anomalies,
     ArgumentError,
     Boundaries,
     Contours,
@@ -17,6 +19,7 @@ from segbench import (
     Pixels,
     Saliency,
     count_pixels,
+    evaluate,
 )
 
 RANDOM = np.random.default_rng(0)
@@ -133,6 +136,19 @@ def test_methods_are_not_merged():
     with pytest.raises(ArgumentError, match="counts of one method; 'unet' here, 'deeplab' there"):
         one.merge(other)
     assert "0 images" in repr(one)
+
+
+@pytest.mark.parametrize("protocol", [Saliency(), Anomalies()])
+@pytest.mark.parametrize("levels", [1, 255])
+def test_swapped_maps_and_masks(protocol, levels):
+    scores = RANDOM.random((2, 40, 50))
+    masks = scores > 0.8
+    given = scores if levels == 1 else np.rint(scores * levels).astype(np.uint8)
+    with pytest.raises(DataError, match="ground truth comes first, predictions second"):
+        evaluate(zip(given, masks * np.uint8(levels), strict=True), protocol=protocol)
+    evaluate(zip(masks * np.uint8(255), given, strict=True), protocol=protocol)
+    named = dataclasses.replace(protocol, positive=">=0.7" if levels == 1 else ">=180")
+    evaluate(zip(given, masks * np.uint8(levels), strict=True), protocol=named)
 
 
 class TestCounts:

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
 
-from segbench import DataError, FailedImages, evaluate, export_overlays, import_bsds, load_results, merge_results
+from segbench import (
+    ArgumentError,
+    DataError,
+    FailedImages,
+    evaluate,
+    export_overlays,
+    import_bsds,
+    load_results,
+    merge_results,
+)
 from segbench.aggregator.store import ResultsFile
 
 
@@ -28,7 +37,7 @@ def part(root, papers, image):
 
 def test_images_counted_in_parts_are_as_if_counted_together(papers, tmp_path):
     parts = [part(tmp_path, papers, image) for image in ("second", "first")]
-    merge_results(parts, tmp_path / "all.segbench")
+    merge_results(parts, tmp_path / "all.segbench", join=["pred"])
     (merged,) = load_results(tmp_path / "all.segbench")
     together = evaluate(*papers)
     assert dict(merged.summary) == dict(together.summary)
@@ -52,7 +61,7 @@ def test_pictures_are_drawn_of_all_parts_and_notes_kept(papers, tmp_path):
     for image in ("first", "second"):
         (papers[0] / f"{image}.txt").write_text("left out")
     parts = [part(tmp_path, papers, image) for image in ("first", "second")]
-    (merged,) = merge_results(parts, tmp_path / "all.segbench")
+    (merged,) = merge_results(parts, tmp_path / "all.segbench", join=["pred"])
     assert merged.inputs == load_results(tmp_path / "all.segbench")[0].inputs
     assert export_overlays([merged], tmp_path / "pictures") == []
     assert sorted(path.name for path in tmp_path.glob("pictures/**/*.png")) == ["first.png", "second.png"]
@@ -86,7 +95,42 @@ def test_runs_cut_short_can_be_left_out(papers, tmp_path):
     assert merged.method == "whole"
 
 
+def test_parts_of_one_folder_are_joined_without_asking_and_so_are_copies_that_share_an_image(papers, tmp_path):
+    for folder, name in zip(papers, ("first.png", "first.npy"), strict=True):
+        shutil.copy(folder / name, folder / name.replace("first", "third"))
+    copy = shutil.copytree(papers[1], tmp_path / "copy" / "pred")
+    for name, folder, images in (("a", papers[1], ["first"]), ("b", papers[1], ["second"]), ("c", copy, ["!first"])):
+        evaluate(papers[0], folder, images=images, results=tmp_path / name)
+    for order in ("abc", "cba"):
+        (merged,) = merge_results([tmp_path / name for name in order], tmp_path / order)
+        assert list(merged.counts) == ["first", "second", "third"]
+
+
 class TestRefusals:
+    def test_two_folders_under_one_name(self, papers, tmp_path):
+        other = write_folder(tmp_path / "weak", {"second.npy": np.zeros((4, 4))})
+        evaluate(*papers, images=["first"], method="net", results=tmp_path / "one")
+        evaluate(papers[0], other, images=["second"], method="net", results=tmp_path / "two")
+        both = [tmp_path / "one", tmp_path / "two"]
+        with pytest.raises(DataError) as refused:
+            merge_results(both, tmp_path / "all")
+        assert (
+            f"two: the run of 'net' has predictions in {other}, and that in {both[0]} in {papers[1]}; if these are "
+            in (str(refused.value))
+        )
+        assert "put them together: join=('net',); if they are two methods" in str(refused.value)
+        assert not (tmp_path / "all").exists()
+        (merged,) = merge_results(both, tmp_path / "all", join=["net"])
+        assert len(merged.counts) == 2
+        evaluate(papers[0], other, images=["second"], method="net-2", results=tmp_path / "three")
+        found = merge_results([tmp_path / "one", tmp_path / "three"], tmp_path / "apart")
+        assert [(result.method, len(result.counts)) for result in found] == [("net", 1), ("net-2", 1)]
+
+    def test_a_method_to_join_that_is_in_no_file(self, papers, tmp_path):
+        evaluate(*papers, results=tmp_path / "one")
+        with pytest.raises(ArgumentError, match="join 'nte': expected some of 'pred'"):
+            merge_results([tmp_path / "one"], tmp_path / "all", join=["nte"])
+
     def test_an_image_counted_with_other_files(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
         write_folder(papers[1], {"first.npy": FIRST_SCORES / 2})

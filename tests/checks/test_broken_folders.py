@@ -10,6 +10,7 @@ import pytest
 from broken_folders import (
     NAMES,
     SHAPE,
+    Folders,
     bits_of_two_kinds,
     blobs,
     cells,
@@ -36,6 +37,7 @@ from broken_folders import (
     two_annotators,
     with_value,
 )
+from scipy.ndimage import gaussian_filter
 
 
 @dataclass
@@ -282,10 +284,30 @@ def test_folders_the_wrong_way_round(segbench, tmp_path):
     assert "exchanged: the folders look swapped" in refused.err.split("\n")[1]
     assert "JPEG" not in refused.err
     (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
-    assert [finding["key"] for finding in report["findings"] if finding["severity"] == "error"] == [
-        "exchanged",
-        "grey-ground-truth",
-    ]
+    assert [finding["key"] for finding in report["findings"]] == ["exchanged"]  # what goes on is not advised beside it
+    assert segbench("pixels", truth, scores).code == 0
+
+
+@pytest.mark.parametrize("verb", ["saliency", "anomalies"])
+def test_folders_the_wrong_way_round_where_masks_are_cut_by_a_rule(segbench, tmp_path, verb):
+    folders = blobs()
+    folders.truth["ape"][...] = 0  # a normal image
+    truth, scores = folders.write(tmp_path)
+    refused = segbench(verb, scores, truth)
+    assert refused.code == 1
+    assert "exchanged: the folders look swapped" in refused.err
+    assert "few-levels" not in refused.err
+    assert segbench(verb, truth, scores).code == 0
+    assert segbench(verb, scores, truth, "--positive", ">=200").code == 0
+
+
+def test_blurred_masks_beside_predicted_masks_are_not_exchanged(segbench, tmp_path):
+    y, x = np.ogrid[:240, :320]
+    mask = np.where((y - 110) ** 2 + (x - 150) ** 2 < 4000, 255, 0).astype(np.uint8)
+    blurred = np.rint(gaussian_filter(mask.astype(float), 1.5)).astype(np.uint8)
+    assert np.unique(blurred).size > 33
+    truth, predicted = Folders(dict.fromkeys(NAMES, blurred), dict.fromkeys(NAMES, np.roll(mask, 3, 0))).write(tmp_path)
+    assert "exchanged" not in segbench("check", "saliency", truth, predicted).out
 
 
 def test_jpegs_are_named_where_there_are_any(segbench, tmp_path):

@@ -88,7 +88,8 @@ def test_parts_with_different_ground_truth_are_said_to_be_one_set(segbench, tmp_
         gt = write_folder(tmp_path / name / "gt", {f"{image}.npy": FIRST_TRUTH})
         method = write_folder(tmp_path / name / "method", {f"{image}.npy": FIRST_SCORES})
         assert segbench("pixels", gt, method, "-o", tmp_path / f"{name}.segbench").code == 0
-    merged = segbench("merge", tmp_path / "a.segbench", tmp_path / "b.segbench", "-o", tmp_path / "all.segbench")
+    parts = [tmp_path / "a.segbench", tmp_path / "b.segbench"]
+    merged = segbench("merge", *parts, "-o", tmp_path / "all.segbench", "--join", "method")
     told = " ".join(merged.err.split())
     assert "2 images of 2 parts" in told
     assert f"became one set: {tmp_path / 'a' / 'gt'}, {tmp_path / 'b' / 'gt'}." in told

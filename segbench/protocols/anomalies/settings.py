@@ -36,6 +36,7 @@ from segbench.protocols.label_rules import (
     Positive,
     notes_on_values,
     optional_rule,
+    refuse_exchanged,
     rule_option,
     void_values,
     where_not_void,
@@ -206,13 +207,18 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     def expected(self) -> Expected:
         scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
         rule, of_masks = DefectRule.parse(self.positive or NONZERO), not self.defects
-        implied = self.positive is None and of_masks
-        return Expected(rule=rule, implied=implied, void=self.void, one_annotator=of_masks, scores=scores)
+        unnamed = self.positive is None
+        implied = unnamed and of_masks
+        return Expected(
+            rule=rule, implied=implied, unnamed_rule=unnamed, void=self.void, one_annotator=of_masks, scores=scores
+        )
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
         from segbench.protocols.anomalies.counting import count_map
 
+        if self.positive is None:
+            refuse_exchanged(sample)
         anomalous, valid = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
         require_same_size([(sample.truth_file, anomalous.shape), (file, prediction.shape)])

@@ -18,7 +18,14 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.label_rules import LabelRule, Positive, perhaps_swapped, rule_option, rule_text
+from segbench.protocols.label_rules import (
+    LabelRule,
+    Positive,
+    perhaps_swapped,
+    refuse_exchanged,
+    rule_option,
+    rule_text,
+)
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
@@ -125,12 +132,15 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
     @property
     def expected(self) -> Expected:
         scores = ExpectedScores(unit_range=not self.stretch, stretched=self.stretch, pooled=False)
-        return Expected(rule=MaskRule.parse(self.positive), one_annotator=True, scores=scores)
+        rule = MaskRule.parse(self.positive)
+        return Expected(rule=rule, unnamed_rule=self.positive == HALF, one_annotator=True, scores=scores)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
         from segbench.protocols.saliency.counting import count_map
 
+        if self.positive == HALF:
+            refuse_exchanged(sample)
         labels = self._labels(sample)
         file, prediction = sample.predicted_file, sample.predictions[0]
         require_same_size([(sample.truth_file, labels.shape), (file, prediction.shape)])
