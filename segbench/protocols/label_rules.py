@@ -352,7 +352,11 @@ def refuse_exchanged(sample: Sample) -> None:
     truth, predicted = sample.ground_truths[0], sample.predictions[0]
     soft = share_between(truth) > SOFT and np.unique(truth).size >= MANY_LEVELS
     if soft and np.unique(predicted).size == 2:
-        raise DataError(sample.truth_file, "is a soft map, and the prediction has two values: they look swapped", ORDER)
+        raise DataError(
+            sample.truth_file,
+            "is a soft map, and the prediction has two values: they look swapped",
+            f"mind the order: {ORDER}",
+        )
 
 
 def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str) -> None:
