@@ -158,7 +158,7 @@ def main() -> None:
         except ImportError as error:
             print(f"{name}: not measured ({error})")
             continue
-        print(f"{name}: {other():.7f}")  # imports and compiles
+        other()  # imports and compiles
         taken = in_turn({name: other, **ours}, rounds)
         for what in ours:
             ratio = times_as_long(taken[name], taken[what])

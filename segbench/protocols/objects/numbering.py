@@ -18,8 +18,8 @@ from segbench.protocols.objects.choices import COMPONENTS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
 
-_NUMBERED = 2**20
-"""What stands for a map of several numbers, in place of the number of its parts."""
+_NUMBERED, _ANOTHER = 2**20, 2**20 - 1
+"""What stands for a map of several numbers, and of one that masks do not have, in place of the number of its parts."""
 _SIDE = 2 * _NUMBERED
 _PARTS, _FURTHER_PARTS = 2, 4
 
@@ -43,8 +43,8 @@ def _parts(numbers: Array) -> int:
     if not np.all((numbers == 0) | (numbers == highest)):
         return _NUMBERED
     if highest != 1:
-        return min(highest, 1)  # a number that masks do not have is that of one object
-    return min(int(label(numbers, np.ones((3, 3)))[1]), _NUMBERED - 1)
+        return _ANOTHER if highest else 0
+    return min(int(label(numbers, np.ones((3, 3)))[1]), _ANOTHER - 1)
 
 
 def require_numbers(images: Iterable[Facts]) -> None:
@@ -57,7 +57,7 @@ def require_numbers(images: Iterable[Facts]) -> None:
         held = [number for number in parts if number]
         if _NUMBERED in held:
             continue
-        if sum(held) < max(_PARTS * len(held), len(held) + _FURTHER_PARTS):
+        if _ANOTHER in held or sum(held) < max(_PARTS * len(held), len(held) + _FURTHER_PARTS):
             return  # one object an image; of its prediction, several parts are a poor one
         holds = "holds" if side == "ground truth" else "hold"
         what = f"{holds} no number but 1, for {sum(held)} connected parts in {many(len(held), 'image')}"
