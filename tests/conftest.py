@@ -49,7 +49,8 @@ def _of_python():
     kinds = (Repairs, Pixels, Classes, Labels, Boundaries, Regions, Saliency)
     names = {*inspect.signature(evaluate).parameters, *(each.name for kind in kinds for each in fields(kind))}
     calls = "|".join(kind.__name__ for kind in kinds)
-    return re.compile(rf"(?<![\w:-])(?:{'|'.join(names)})=[.\d\"'(\[A-Z]|\b(?:{calls}|evaluate|load_results|plot_\w+)\(")
+    given = rf"(?<![\w:-])(?:{'|'.join(names)})=[.\d\"'(\[A-Z]"
+    return re.compile(rf"{given}|\b(?:{calls}|evaluate|load_results|plot_\w+)\(")
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def by_dask(folder: Path, truth: Path, methods: Sequence[Path], images: int) -> 
     from distributed import LocalCluster
 
     file = folder / "dask.segbench"
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         run = ("pixels", truth, *methods, "-o", file, "--dask", cluster.scheduler_address)
         measured("through Dask", images * len(methods), *run)
     return file

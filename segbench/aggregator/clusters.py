@@ -80,7 +80,7 @@ def dask_pool(address: str) -> Iterator[DaskPool]:
     Examples
     --------
     >>> from distributed import LocalCluster
-    >>> with LocalCluster(processes=False, dashboard_address=None) as cluster:
+    >>> with LocalCluster(processes=False, dashboard_address=":0") as cluster:
     ...     with dask_pool(cluster.scheduler_address) as pool:
     ...         pool.submit(abs, -1).result()
     1

@@ -155,7 +155,7 @@ class TestDask:
 
     def test_workers_in_this_process(self, folders):
         distributed = pytest.importorskip("distributed")
-        cluster = distributed.LocalCluster(processes=False, dashboard_address=None)
+        cluster = distributed.LocalCluster(processes=False, dashboard_address=":0")
         with cluster, segbench.dask_pool(cluster.scheduler_address) as pool:
             require_same(evaluate(*folders, executor=pool), evaluate(*folders))
 

@@ -44,7 +44,7 @@ def test_workers_of_dask_give_the_same(folders):
     distributed = pytest.importorskip("distributed")
     places = folders / "gt", folders / "near"
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
         sb.dask_pool(cluster.scheduler_address) as executor,
     ):
         assert evaluate(*places, Objects(), executor=executor).summary == evaluate(*places, Objects()).summary
