@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, many, number, point_first
+from segbench.core.numbers import DIGITS, many, number, point_first, verb
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import Found, Interval
 from segbench.statistics.pairs import Pairs
@@ -46,12 +48,18 @@ class Answer:
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
-        """The methods, the best first, undefined ones last."""
+        """The methods, one that beats all others first, the rest by value, undefined ones last."""
+        # On what both have, a method may beat one with a better value.
         estimates, place = self.pairs.estimates.tolist(), self.pairs.place
-        order = sorted(range(len(estimates)), key=lambda k: (_rank(self.metric, estimates[k]), self.methods[k]))
+        won, (one, other) = self.pairs.won(self.level), self.pairs.pairs
+        beaten = np.bincount(np.append(one[won > 0], other[won < 0]), minlength=len(estimates))
+        others = int(np.count_nonzero(~np.isnan(estimates))) - 1
+        order = sorted(
+            range(len(estimates)),
+            key=lambda k: (not 0 < others == beaten[k], _rank(self.metric, estimates[k]), self.methods[k]),
+        )
         ranks = {k: rank for rank, k in enumerate(order)}
         better: list[list[int]] = [[] for _ in order]
-        won = self.pairs.won(self.level)
         for winners, losers, sign in zip(self.pairs.pairs, self.pairs.pairs[::-1], (1, -1), strict=True):
             for winner, loser in zip(winners[won == sign].tolist(), losers[won == sign].tolist(), strict=True):
                 better[winner].append(ranks[loser])
@@ -114,6 +122,9 @@ class Answer:
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             p = p_text(self.p_values[first.method, second.method])
             return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
+        if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
+            better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better on what both have"
+            return f"No clear winner by {title}: {first.method} has the best value, but {better}"
         p = ""
         if len(self._defined) == _NAMED:
             p = f" ({p_text(self.p_values[first.method, second.method])})"
@@ -126,9 +137,8 @@ class Answer:
     def _ahead(self, one: Standing, other: Standing) -> float:
         """By how much one method is better than another, on what both have."""
         pair = self._pair(one, other)
-        first = self.methods[self.pairs.pairs[0][pair]] == one.method
-        ahead = float(self.pairs.differences[pair]) * (1 if first else -1)
-        return -ahead if self.metric.better == "lower" else ahead
+        side = 1 if self.methods[self.pairs.pairs[0][pair]] == one.method else -1
+        return side * self.metric.direction * float(self.pairs.differences[pair])
 
     @property
     def needed(self) -> str:
@@ -292,5 +302,6 @@ def _places(largest: float) -> int:
 
 def _listed(names: Sequence[str]) -> str:
     """Name two methods, and how many more there are."""
-    few = len(names) <= _NAMED + 1
-    return f"{', '.join(names[:-1])} and {names[-1]}" if few else first_names(names, _NAMED)
+    if len(names) > _NAMED + 1:
+        return first_names(names, _NAMED)
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -38,6 +38,30 @@ def test_methods_that_agree_where_both_are_measured_are_equal():
     assert comparison.answer().leader == ""
 
 
+def cut_down_to(size, times):
+    """Predict a square that is the smaller the worse: of the truth 12 wide, in places that differ a little."""
+    return [square(4, size - k % 2) for k in range(times)]
+
+
+def test_the_better_one_on_common_images_leads_whatever_it_does_on_others():
+    good = measured([*cut_down_to(11, 7), *cut_down_to(4, 5)], "good", Contours())
+    absent = measured([*cut_down_to(10, 3), *cut_down_to(9, 4), *[square(0, 0)] * 5], "absent", Contours())
+    assert absent.summary["hd95"] < good.summary["hd95"]
+    answer = compare_results([absent, good]).answer("hd95")
+    assert answer.leader == "good"
+    assert answer.verdict.startswith("good leads absent by ")
+
+
+def test_one_that_is_beaten_is_not_said_to_be_as_good():
+    good = measured([*cut_down_to(11, 7), *cut_down_to(4, 5)], "good", Contours())
+    absent = measured([*cut_down_to(10, 3), *cut_down_to(9, 4), *[square(0, 0)] * 5], "absent", Contours())
+    as_good = measured([*cut_down_to(11, 7), *cut_down_to(4, 5)], "as good", Contours())
+    like_absent = measured([*cut_down_to(10, 3), *cut_down_to(9, 4), *[square(4, 8)] * 5], "like absent", Contours())
+    for others, better in (([good, as_good], "as good and good are"), ([good, like_absent], "good is")):
+        verdict = compare_results([absent, *others]).answer("hd95").verdict
+        assert verdict == f"No clear winner by HD95: absent has the best value, but {better} better on what both have"
+
+
 def test_the_difference_is_that_of_the_common_images():
     rng = np.random.default_rng(5)
     sizes = rng.integers(8, 13, (2, 12))

@@ -85,7 +85,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         details += map(sentence, few_images(best.images) if best and best.images else [])
     else:
         answer = comparison.answer()
-        if answer.standings[0].method == leading[0].name:
+        if leading[0].name in comparison.methods:
             said = answer.verdict
         else:
             details.append(f"{answer.verdict}.")
