@@ -326,7 +326,8 @@ def _outside(
         )
     if as_void != outside:
         jpeg = set(map(of_jpeg, found))
-        others = f"add labels to {format_setting('classes')}, or remap them: {format_setting('pred_map')}"
+        others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "
+        others += f"or remap them: {format_setting('pred_map')}"
         fixes.append(jpeg.pop() if len(jpeg) == 1 and all(jpeg) else others)
     places = (Place(file, listed(own)) for file, own in found.items())
     return finding("outside-classes", what, "; ".join(fixes), places)

@@ -9,6 +9,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cache, cached_property
 from threading import Lock
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -102,6 +103,15 @@ class Table(ABC):
         """
         del other
         return self
+
+    def _with(self, **computed: Any) -> Self:  # noqa: ANN401  of several types
+        """Give a copy with other values in place of those computed; what follows from them is computed again."""
+        other = copy(self)
+        for name in vars(self):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del vars(other)[name]
+        vars(other).update(computed)
+        return other
 
     @property
     def totals(self) -> Mapping[str, int]:

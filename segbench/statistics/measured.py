@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -60,6 +60,7 @@ class Measured:
     replicates: int
     seed: int  # methods over the same images have the same images in each resample
     beside: tuple[Table, ...] = ()  # of methods that are compared with this one
+    _common: dict[Measured, Measured] = field(default_factory=dict, init=False)  # by the other method
 
     @property
     def images(self) -> int:
@@ -91,8 +92,10 @@ class Measured:
 
     def over_common(self, other: Measured) -> Measured:
         """Give this method measured on what the other has, too; itself where that is all."""
-        table = self.table.beside(other.table)
-        return self if table is self.table else replace(self, table=table, beside=())
+        if other not in self._common:
+            table = self.table.beside(other.table)
+            self._common[other] = self if table is self.table else replace(self, table=table, beside=())
+        return self._common[other]
 
     @cached_property
     def of_images(self) -> FloatArray:

@@ -94,10 +94,9 @@ class Pairs:
 
     def estimates_of(self, pair: int) -> tuple[float, float]:
         """Give the metric of both methods of a pair, on what both have."""
-        one, other = (
-            self.common[pair].estimates if pair in self.common else (self.estimates[k[pair]] for k in self.pairs)
-        )
-        return float(one), float(other)
+        places = [numbers[pair] for numbers in self.pairs]
+        one, other = (self.common[pair].estimates if pair in self.common else self.estimates[places]).tolist()
+        return one, other
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -159,8 +158,8 @@ class Pairs:
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
             p_values = p_value(self.differences / errors, self.freedom)
-        same = self.same
-        p_values[same] = np.where(self.equal[same], 1.0, 2.0 ** (1 - self._counted))
+        same = self._same
+        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self._counted))
         return self._with_common(p_values, lambda alone: alone.p_values)
 
     @cached_property
@@ -187,7 +186,7 @@ class Pairs:
         lost = self.reason or one.why_untested(self.place) or other.why_untested(self.place)
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
-        return {"interval": "the same difference in every image"} if self.same[pair] & ~self.equal[pair] else {}
+        return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""
@@ -195,14 +194,16 @@ class Pairs:
         if self.metric.range is not None:
             widest = self.metric.range[1] - self.metric.range[0]
             low, high = np.maximum(low, -widest), np.minimum(high, widest)
+        for pair, alone in self.common.items():
+            (low[pair],), (high[pair],) = alone.intervals(level)
         return low, high
 
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give the ends of intervals of the jackknife."""
         errors = self.standard_errors.copy()
-        errors[self.same] = np.where(self.equal[self.same], 0.0, np.nan)
+        errors[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
         reach = t_value(self.freedom, level) * errors
-        middle = np.where(self.equal, 0.0, self.differences)
+        middle = np.where(self._equal, 0.0, self.differences)
         return middle - reach, middle + reach
 
     def _quantiles(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -216,18 +217,17 @@ class Pairs:
         return ends[0], ends[1]
 
     @cached_property
-    def same(self) -> NDArray[np.bool_]:
+    def _same(self) -> NDArray[np.bool_]:
         """Which differences of pseudo-values are the same in every image."""
         known = ~np.isnan(self.standard_errors)
         _, least, greatest = self._tested
-        return self._with_common(known & (greatest - least <= _THE_SAME), lambda alone: alone.same)
+        return known & (greatest - least <= _THE_SAME)
 
     @cached_property
-    def equal(self) -> NDArray[np.bool_]:
+    def _equal(self) -> NDArray[np.bool_]:
         """Which of them are 0 in every image."""
         _, least, greatest = self._tested
-        equal = self.same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
-        return self._with_common(equal, lambda alone: alone.equal)
+        return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
     def tally(self, pair: int) -> Tally:
         """Count the images that each method of a pair wins."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import Self
@@ -147,13 +146,7 @@ class ContourTable(_Means):
 
     def beside(self, other: Self) -> Self:
         left_out = np.isnan(other._values) & ~np.isnan(self._values)
-        if not left_out.any():
-            return self
-        fewer = copy(self)
-        for computed in ("rows", "estimates"):
-            vars(fewer).pop(computed, None)
-        vars(fewer)["_values"] = np.where(left_out, np.nan, self._values)
-        return fewer
+        return self._with(_values=np.where(left_out, np.nan, self._values)) if left_out.any() else self
 
     @property
     def shares(self) -> FloatArray:

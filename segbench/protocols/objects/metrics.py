@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
@@ -195,17 +194,12 @@ class InstanceTable(ObjectTable):
 
     def beside(self, other: Self) -> Self:
         kinds = len(_OF_MATCHES)
-        defined, both = (one.rows[:, [_AJI_DEFINED, *range(-kinds, 0)]] for one in (self, other))
-        both = defined * both
-        if np.array_equal(both, defined):
-            return self
-        fewer = copy(self)
-        vars(fewer).pop("estimates", None)
-        rows = vars(fewer)["rows"] = self.rows.copy()
-        rows[:, [_AJI_DEFINED, *range(-kinds, 0)]] = both
+        marks = [_AJI_DEFINED, *range(-kinds, 0)]
+        rows, both = self.rows.copy(), self.rows[:, marks] * other.rows[:, marks]
+        rows[:, marks] = both
         rows[:, _AJI_DEFINED - 2 : _AJI_DEFINED] *= both[:, :1]
         rows[:, 8 + len(self._at) : -kinds] *= np.repeat(both[:, 1:], len(self._at), axis=1)
-        return fewer
+        return self if np.array_equal(rows, self.rows) else self._with(rows=rows)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -180,7 +180,7 @@ def of_one_protocol(given: object) -> list[Result]:
         raise ArgumentError("no results to draw")
     if len(protocols) > 1:
         one = f"draw results of one protocol{setting(f': --only protocol:{results[0].protocol}', '')}"
-        if any(result.rules.unit for result in results):
+        if len({result.protocol for result in results}) == 1:
             one = f"draw results in one unit{setting(': choose runs with --only or --methods', '')}"
         raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
     return named_by_class(
