@@ -1,28 +1,81 @@
-"""Scores in single precision, sorted as keys: counting the distinct ones, and adding up the counts of very many.
+"""Counting the distinct scores of pixels by sorting them, and adding up the counts of very many.
 
-A key is a whole number of 32 bits that rises as the score falls. Imported only where scores are sorted, because Numba
-is slow to load.
+Scores are sorted negated, so that the rising order is falling score. No index is sorted along: NumPy sorts plain
+numbers several times as quickly as it finds their order. Imported only where scores are sorted, because Numba is slow
+to load.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import Array, IntArray
 from segbench.core.compiling import compiled
 
+INTEGER_LIMIT = 2**53 - 1
+"""Up to here float64 holds every integer."""
 _MOST = 2**16 - 1
-_FINITE = 0x00800000, 0xFF7FFFFF
-"""Keys of the highest and the lowest finite score."""
-_KEYS_PER_BUCKET, _MOST_BUCKETS = 2**11, 2**12
-_DIGIT = 11  # bits
-_FEW = 32
-Parts = tuple[NDArray[np.float32], NDArray[Any], NDArray[Any]]
 
 
-def added_up(scores: NDArray[np.float32], positives: NDArray[Any], negatives: NDArray[Any]) -> Parts:
+class BeyondLimitError(ValueError):
+    """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
+
+
+def count_distinct(scores: Array) -> tuple[Array, IntArray]:
+    """Give the distinct scores, falling, and how many pixels have each."""
+    negated = _room_for(scores, scores.size)
+    np.subtract(0.0, scores.reshape(-1), out=negated[:-1])
+    _sort(negated, scores.dtype)
+    times = np.empty(count_runs(negated) - 1, _number(scores))
+    write_runs(negated, times)
+    negated.resize(times.size, refcheck=False)  # a slice would keep the rest in memory
+    return negated, times
+
+
+def count_distinct_of_classes(classes: NDArray[np.uint8], scores: Array) -> tuple[Array, IntArray, IntArray]:
+    """Give the distinct scores of class 1 and of class 0, falling, and how many pixels of each class have each.
+
+    Each class is sorted alone, and both are merged. The scores of the result replace the sorted ones in memory.
+    """
+    first_size, second_size = (int(np.count_nonzero(classes == label)) for label in (1, 0))
+    negated_first = _room_for(scores, first_size)
+    values = _room_for(scores, first_size + second_size)
+    negated_second = values[first_size:]
+    split_negated(classes, scores, negated_first, negated_second)
+    for negated in (negated_first, negated_second):
+        _sort(negated, scores.dtype)
+    at_most = count_runs(negated_first) + count_runs(negated_second) - 2
+    in_first, in_second = np.empty(at_most, _number(scores)), np.empty(at_most, _number(scores))
+    distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
+    del negated, negated_first, negated_second
+    for array in (values, in_first, in_second):
+        array.resize(distinct, refcheck=False)  # a slice would keep the rest in memory; NumPy 2.5 copies one by one
+    return values, in_first, in_second
+
+
+def _room_for(scores: Array, size: int) -> Array:
+    """Make an array for so many scores and what `_sort` adds."""
+    return np.empty(size + 1, np.float32 if scores.dtype == np.float32 else np.float64)
+
+
+def _number(scores: Array) -> type[np.signedinteger[Any]]:
+    """Give the type of a number of pixels."""
+    return np.int32 if scores.size < 2**31 else np.int64
+
+
+def _sort(negated: Array, dtype: np.dtype[Any]) -> None:
+    """Sort negated scores, which were of the given type, and end them with infinity."""
+    limit = float(np.finfo(dtype).max) if dtype.kind == "f" else INTEGER_LIMIT
+    negated[-1] = np.inf
+    negated.sort()
+    if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
+        raise BeyondLimitError
+
+
+def added_up(scores: NDArray[np.float32], positives: IntArray, negatives: IntArray) -> tuple[Array, Array, Array]:
     """Add the counts of equal scores up; scores come in any order, and are given falling."""
     # Key and counts of an entry are put into one word of 64 bits, because NumPy sorts words several times as quickly as
     # it finds the order of scores, and nothing has to be moved by it.
@@ -38,36 +91,6 @@ def added_up(scores: NDArray[np.float32], positives: NDArray[Any], negatives: ND
         if large.size:
             np.add.at(total, np.searchsorted(-found, -scores[large]), counts[large] - _MOST)
     return found, totals[0], totals[1]
-
-
-class Buckets(NamedTuple):
-    """Where the keys of some scores lie: bucket b ends at ends[b], and holds those from lowest + (b << shift) on."""
-
-    lowest: np.uint32
-    shift: np.uint32
-    ends: NDArray[np.uintp]
-
-
-def count_distinct(classes: NDArray[np.uint8], scores: NDArray[np.float32]) -> Parts | None:
-    """Count the distinct scores of class 1 and of class 0, falling; None if a score of theirs is not finite."""
-    # Keys are put into buckets by their high bits, and each bucket is sorted where it lies, in the processor's cache.
-    # That takes as long on every processor, which `numpy.sort` does not. The scores of the result replace the keys:
-    # 12 bytes per pixel at most, the result included, and those of one bucket.
-    bits = scores.view(np.uint32)
-    lowest, highest = key_range(classes, bits)
-    if lowest < _FINITE[0] or highest > _FINITE[1]:
-        return None
-    number = min(2 << (scores.size // _KEYS_PER_BUCKET).bit_length(), _MOST_BUCKETS)
-    shift = (max(highest - lowest, 0) // number).bit_length()
-    buckets = Buckets(np.uint32(lowest), np.uint32(shift), np.zeros(number, np.uintp))
-    words = np.empty(scores.size, np.uint32)
-    fill_buckets(classes, bits, buckets, words)
-    largest = int(np.diff(buckets.ends, prepend=np.uintp(0)).max())
-    size = sort_buckets(words, buckets, np.empty(largest, np.uint32))
-    positives, negatives = np.empty((2, size), np.int32 if scores.size < 2**31 else np.int64)
-    count_sorted(words, buckets, positives, negatives)
-    words.resize(size, refcheck=False)  # a slice would keep the rest in memory
-    return words.view(np.float32), positives, negatives
 
 
 @compiled()
@@ -109,92 +132,74 @@ def unpack(
 
 
 @compiled()
-def key_range(classes: NDArray[Any], scores: NDArray[Any]) -> tuple[int, int]:
-    """Give the lowest and the highest key of classes 0 and 1; the other way round if there is none."""
-    ends = np.uint32(2**32 - 1), np.uint32(0)
-    lowest, highest = ends
+def split_negated(classes: Array, scores: Array, into_first: Array, into_second: Array) -> None:
+    """Write the negated scores of positives and of negatives into arrays with room for one entry more.
+
+    Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
+    the class would often be mispredicted.
+    """
+    i = j = np.uintp(0)
     for k in range(scores.size):
-        key, counts = key_of(scores[k]), classes[k] < 2
-        lowest, highest = min(lowest, key if counts else ends[0]), max(highest, key if counts else ends[1])
-    return int(lowest), int(highest)
+        negated = 0.0 - scores[k]
+        into_first[i] = negated
+        into_second[j] = negated
+        i += np.uintp(classes[k] == 1)
+        j += np.uintp(classes[k] == 0)
 
 
 @compiled()
-def fill_buckets(classes: NDArray[Any], scores: NDArray[Any], buckets: Buckets, words: NDArray[Any]) -> None:
-    """Write the words of classes 0 and 1 bucket by bucket, and where each bucket ends."""
-    # A word is a key, less the lowest, with the class as its last bit. The first bit of the key does not fit, but
-    # follows from the bucket.
-    lowest, shift, ends = buckets
-    for k in range(scores.size):
-        if classes[k] < 2:
-            ends[(key_of(scores[k]) - lowest) >> shift] += np.uintp(1)
-    place = np.uintp(0)
-    for b in range(ends.size):
-        ends[b], place = place, place + ends[b]
-    for k in range(scores.size):
-        if classes[k] < 2:
-            key = np.uint32(key_of(scores[k]) - lowest)
-            words[ends[key >> shift]] = key << np.uint32(1) | np.uint32(classes[k])
-            ends[key >> shift] += np.uintp(1)
+def count_runs(ordered: Array) -> int:
+    """Count the runs of equal values."""
+    runs = min(1, ordered.size)
+    for i in range(1, ordered.size):
+        runs += ordered[i] != ordered[i - 1]
+    return runs
 
 
 @compiled()
-def sort_buckets(words: NDArray[Any], buckets: Buckets, spare: NDArray[Any]) -> int:
-    """Sort the words of each bucket by score, and return how many scores are distinct."""
-    bits: Any = np.int64(buckets.shift)
-    digits = max(1, (bits + _DIGIT - 1) // _DIGIT)
-    width = (bits + digits - 1) // digits
-    places = np.empty(1 << width, np.uintp)
-    distinct, start = 0, np.uintp(0)
-    for end in buckets.ends:
-        some, other = words[start:end], spare[: end - start]
-        if some.size <= _FEW:
-            some.sort()
+def write_runs(ordered: Array, times: Array) -> None:
+    """Write how often each of the rising values occurs but for the last, and replace them by the negated distinct."""
+    k = np.intp(-1)
+    last = ordered[ordered.size - 1]
+    held = np.intp(0)
+    for i in range(ordered.size - 1):
+        fresh = np.intp(ordered[i] != last)
+        held = (held & (fresh - 1)) + 1
+        k += fresh
+        last = ordered[i]
+        ordered[np.uintp(k)] = 0.0 - last  # 0.0, not -0.0
+        times[np.uintp(k)] = held
+
+
+@compiled()
+def merge_negated(first: Array, second: Array, scores: Array, in_first: Array, in_second: Array) -> int:
+    """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
+
+    Writes the distinct scores, falling, and how often each occurs in either array. `scores` may share memory with
+    `second` if it starts ``first.size - 1`` entries before it: only entries that have been read are overwritten.
+    """
+    end = last = first[first.size - 1]
+    i = j = np.uintp(0)
+    k = np.intp(-1)
+    times_first = times_second = np.intp(0)
+    while True:
+        # Branch on the array, as scores of one class often follow each other, but not on ties.
+        if second[j] < first[i]:
+            negated = second[j]
+            j += np.uintp(1)
+            fresh = np.intp(negated != last)
+            times_first = times_first & (fresh - 1)
+            times_second = (times_second & (fresh - 1)) + 1
         else:
-            for digit in range(digits):
-                sort_by_digit(some, other, np.uint32(digit * width + 1), places)
-                some, other = other, some
-            if digits % 2:
-                other[:] = some
-        distinct += min(1, some.size)
-        for k in range(1, some.size):
-            distinct += some[k] ^ some[k - 1] > np.uint32(1)
-        start = end
-    return distinct
-
-
-@compiled()
-def count_sorted(words: NDArray[Any], buckets: Buckets, positives: NDArray[Any], negatives: NDArray[Any]) -> None:
-    """Replace the sorted words by the bits of the distinct scores, and write how many words of each class they have."""
-    lowest, shift, ends = buckets
-    below = np.uint32((1 << np.int64(shift)) - 1)
-    size, start = np.intp(-1), np.uintp(0)
-    for b in range(ends.size):
-        first = lowest + (np.uint32(b) << shift)
-        last = np.uint32(0)
-        positive = pixels = np.intp(0)
-        for k in range(start, ends[b]):
-            word = words[k]
-            fresh = np.intp(k == start or word ^ last > np.uint32(1))
-            size += fresh
-            positive = (positive & (fresh - 1)) + np.intp(word & np.uint32(1))
-            pixels = (pixels & (fresh - 1)) + 1
-            words[size] = turned(np.uint32(first + (word >> np.uint32(1) & below)))
-            positives[size], negatives[size] = positive, pixels - positive
-            last = word
-        start = ends[b]
-
-
-@compiled()
-def sort_by_digit(words: NDArray[Any], into: NDArray[Any], shift: Any, places: NDArray[Any]) -> None:  # noqa: ANN401
-    """Write words in the order of one of their digits, of which there are as many as places; equal ones stay."""
-    digits = np.uint32(places.size - 1)
-    places[:] = 0
-    for word in words:
-        places[word >> shift & digits] += np.uintp(1)
-    place = np.uintp(0)
-    for digit in range(places.size):
-        places[digit], place = place, place + places[digit]
-    for word in words:
-        into[places[word >> shift & digits]] = word
-        places[word >> shift & digits] += np.uintp(1)
+            negated = first[i]
+            if negated == end:
+                return int(k + 1)
+            i += np.uintp(1)
+            fresh = np.intp(negated != last)
+            times_first = (times_first & (fresh - 1)) + 1
+            times_second = times_second & (fresh - 1)
+        k += fresh
+        scores[np.uintp(k)] = 0.0 - negated  # 0.0, not -0.0
+        in_first[np.uintp(k)] = times_first
+        in_second[np.uintp(k)] = times_second
+        last = negated

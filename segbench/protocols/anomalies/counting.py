@@ -159,19 +159,17 @@ class _Found(NamedTuple):
 
 def _runs(name: str, scores: Array) -> tuple[Array, Array]:
     """Give distinct falling scores, and how many pixels have each."""
-    from segbench.core.sorting import count_distinct
+    from segbench.core.sorting import BeyondLimitError, count_distinct
 
     if scores.dtype.kind == "u":
         of_levels = np.bincount(scores)
         held = np.flatnonzero(of_levels)[::-1]
         return held.astype(scores.dtype), of_levels[held].astype(np.int32)
-    of_one_class = np.zeros(scores.size, np.uint8)
-    if scores.dtype == np.float32 and (counted := count_distinct(of_one_class, np.ascontiguousarray(scores))):
-        return counted[0], counted[2]
-    if not np.isfinite(scores).all():
+    try:
+        return count_distinct(scores)
+    except BeyondLimitError:
         refuse_not_finite(name, scores)
-    values, times = np.unique(scores + 0.0, return_counts=True)
-    return values[::-1].copy(), times[::-1].astype(np.int32)
+        raise
 
 
 def _runs_by_size(name: str, scores: Array, sizes: NDArray[np.int32]) -> _Found:

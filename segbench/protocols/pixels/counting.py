@@ -15,13 +15,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
-INTEGER_LIMIT = 2**53 - 1
-"""Up to here float64 holds every integer."""
 _CELLS_AT_ONCE = 256
-
-
-class BeyondLimitError(ValueError):
-    """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
 
 
 def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
@@ -69,8 +63,10 @@ def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> 
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> ScoreCounts:
+    from segbench.core.sorting import BeyondLimitError, count_distinct_of_classes
+
     try:
-        values, positives, negatives = distinct_by_class(classes, scores)
+        values, positives, negatives = count_distinct_of_classes(classes, scores)
     except BeyondLimitError:
         broken = scores[classes != IGNORED]
         refuse_not_finite(name, broken)
@@ -81,41 +77,6 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> Scor
     return ScoreCounts.unchecked(
         scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True
     )
-
-
-def distinct_by_class(classes: NDArray[np.uint8], scores: Array) -> tuple[Array, Array, Array]:
-    """Count the distinct scores of positives and negatives, by sorting each and merging.
-
-    Scores are sorted negated, so that the rising order is falling score. No index is sorted along, and the scores of
-    the result replace the sorted ones in memory.
-    """
-    from segbench.core.sorting import count_distinct
-    from segbench.protocols.pixels.kernels import count_runs, merge_negated, split_negated
-
-    if scores.dtype == np.float32:
-        counted = count_distinct(classes, scores)
-        if counted is None:
-            raise BeyondLimitError
-        return counted
-    limit = float(np.finfo(np.float64).max) if scores.dtype.kind == "f" else INTEGER_LIMIT
-    size_first, size_second = (np.count_nonzero(classes == label) for label in (POSITIVE, NEGATIVE))
-    negated_first = np.empty(size_first + 1)
-    values: Array = np.empty(size_first + size_second + 1)
-    negated_second = values[size_first:]
-    split_negated(classes, scores, negated_first, negated_second)
-    for negated in (negated_first, negated_second):
-        negated[-1] = np.inf
-        negated.sort()
-        if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):
-            raise BeyondLimitError
-    number = np.int32 if scores.size < 2**31 else np.int64
-    at_most = count_runs(negated_first) + count_runs(negated_second) - 2
-    in_first, in_second = np.empty(at_most, number), np.empty(at_most, number)
-    distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
-    del negated, negated_first, negated_second
-    for array in (values, in_first, in_second):
-        array.resize(distinct, refcheck=False)  # a slice would keep the rest in memory; NumPy 2.5 copies one by one
-    return values, in_first, in_second
 
 
 def rounding() -> str:

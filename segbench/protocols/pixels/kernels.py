@@ -1,11 +1,6 @@
-"""Compiled loops of the pixel protocol: histograms of levels, and the distinct values of scores in double precision.
-
-Imported only when pixels are counted, so that ``import segbench`` stays quick.
-"""
+"""The compiled loop of the pixel protocol: histograms of levels; imported only when pixels are counted."""
 
 from __future__ import annotations
-
-import numpy as np
 
 from segbench.core.arrays import Array
 from segbench.core.compiling import compiled
@@ -32,62 +27,3 @@ def histogram(classes: Array, levels: Array, cells: Array, tables: Array) -> Non
             tables[3, cells[i + 3]] += 1
         for i in range(whole, some_classes.size):
             tables[0, cells[i]] += 1
-
-
-@compiled()
-def split_negated(classes: Array, scores: Array, into_first: Array, into_second: Array) -> None:
-    """Write the negated scores of positives and of negatives into arrays with room for one entry more.
-
-    Every score is written into both arrays, and overwritten by the next one where it is not of the class: a branch on
-    the class would often be mispredicted.
-    """
-    i = j = np.uintp(0)
-    for k in range(scores.size):
-        negated = 0.0 - scores[k]
-        into_first[i] = negated
-        into_second[j] = negated
-        i += np.uintp(classes[k] == 1)
-        j += np.uintp(classes[k] == 0)
-
-
-@compiled()
-def count_runs(ordered: Array) -> int:
-    """Count the runs of equal values."""
-    runs = min(1, ordered.size)
-    for i in range(1, ordered.size):
-        runs += ordered[i] != ordered[i - 1]
-    return runs
-
-
-@compiled()
-def merge_negated(first: Array, second: Array, scores: Array, in_first: Array, in_second: Array) -> int:
-    """Merge two rising arrays of negated scores, each ending in infinity, and return how many are distinct.
-
-    Writes the distinct scores, falling, and how often each occurs in either array. `scores` may share memory with
-    `second` if it starts ``first.size - 1`` entries before it: only entries that have been read are overwritten.
-    """
-    end = last = first[first.size - 1]
-    i = j = np.uintp(0)
-    k = np.intp(-1)
-    times_first = times_second = np.intp(0)
-    while True:
-        # Branch on the array, as scores of one class often follow each other, but not on ties.
-        if second[j] < first[i]:
-            negated = second[j]
-            j += np.uintp(1)
-            fresh = np.intp(negated != last)
-            times_first = times_first & (fresh - 1)
-            times_second = (times_second & (fresh - 1)) + 1
-        else:
-            negated = first[i]
-            if negated == end:
-                return int(k + 1)
-            i += np.uintp(1)
-            fresh = np.intp(negated != last)
-            times_first = (times_first & (fresh - 1)) + 1
-            times_second = times_second & (fresh - 1)
-        k += fresh
-        scores[np.uintp(k)] = 0.0 - negated  # 0.0, not -0.0
-        in_first[np.uintp(k)] = times_first
-        in_second[np.uintp(k)] = times_second
-        last = negated
