@@ -29,9 +29,10 @@ def count_distinct(scores: Array) -> tuple[Array, IntArray]:
     negated = _room_for(scores, scores.size)
     np.subtract(0.0, scores.reshape(-1), out=negated[:-1])
     _sort(negated, scores.dtype)
-    times = np.empty(count_runs(negated) - 1, _number(scores))
-    write_runs(negated, times)
-    negated.resize(times.size, refcheck=False)  # a slice would keep the rest in memory
+    times = np.empty(scores.size, _number(scores))
+    distinct = write_runs(negated, times)
+    for array in (negated, times):
+        array.resize(distinct, refcheck=False)  # a slice would keep the rest in memory
     return negated, times
 
 
@@ -157,8 +158,11 @@ def count_runs(ordered: Array) -> int:
 
 
 @compiled()
-def write_runs(ordered: Array, times: Array) -> None:
-    """Write how often each of the rising values occurs but for the last, and replace them by the negated distinct."""
+def write_runs(ordered: Array, times: Array) -> int:
+    """Write how often each of the rising values but the last occurs, and return how many are distinct.
+
+    The distinct values, negated, replace the rising ones.
+    """
     k = np.intp(-1)
     last = ordered[ordered.size - 1]
     held = np.intp(0)
@@ -169,6 +173,7 @@ def write_runs(ordered: Array, times: Array) -> None:
         last = ordered[i]
         ordered[np.uintp(k)] = 0.0 - last  # 0.0, not -0.0
         times[np.uintp(k)] = held
+    return int(k + 1)
 
 
 @compiled()

@@ -126,9 +126,11 @@ def count_map(
         sizes = np.repeat(np.array([one.size for one in each], np.int32), [one.size for one in each])
         of_found = scores.reshape(-1)[np.concatenate([one.places for one in each])]
     elif any_anomalous:
-        of_pixels = np.empty(mask.shape, np.int32)
-        component_sizes(mask, of_pixels)
-        sizes, of_found = of_pixels[mask], scores[mask]
+        rows = np.flatnonzero(mask.any(axis=1))
+        marked = mask[rows[0] : rows[-1] + 1]  # which are few, mostly
+        of_pixels = np.empty(marked.shape, np.int32)
+        component_sizes(marked, of_pixels)
+        sizes, of_found = of_pixels[marked], scores[mask]
     counted = of_normal.size + int(np.count_nonzero(mask))
     falling, pixels = _runs(name, of_normal)
     found = _runs_by_size(name, of_found, sizes)
@@ -141,7 +143,7 @@ def count_map(
     return AnomalyCounts.unchecked(
         scores=falling,
         normal=pixels,
-        image_sizes=np.full(falling.size, 0 if any_anomalous else counted, pixels.dtype),
+        image_sizes=np.broadcast_to(pixels.dtype.type(0 if any_anomalous else counted), falling.size),
         found_scores=found.scores,
         anomalous=found.pixels,
         component_sizes=found.sizes,
@@ -174,14 +176,15 @@ def _runs(name: str, scores: Array) -> tuple[Array, Array]:
 
 def _runs_by_size(name: str, scores: Array, sizes: NDArray[np.int32]) -> _Found:
     """Give falling scores and sizes of components, each pair once, and how many pixels have both."""
+    from segbench.protocols.anomalies.kernels import write_pairs
+
     if not np.isfinite(scores).all():
         refuse_not_finite(name, scores)
-    order = np.lexsort((sizes, np.negative(scores, dtype=np.float64)))
-    scores, sizes = scores[order] + scores.dtype.type(0), sizes[order]
-    fresh = np.append(True, (scores[1:] != scores[:-1]) | (sizes[1:] != sizes[:-1]))[: scores.size]
-    starts = np.flatnonzero(fresh)
-    pixels = np.diff(np.append(starts, scores.size)).astype(np.int32)
-    return _Found(scores[starts], pixels, sizes[starts])
+    values = scores.astype(np.float64)
+    order = np.argsort(-values)  # several times as quick as one that keeps the order of equal scores
+    values, sizes, pixels = values[order], sizes[order], np.empty(order.size, np.int32)
+    pairs = write_pairs(values, sizes, pixels)
+    return _Found((values[:pairs] + 0.0).astype(scores.dtype), pixels[:pairs].copy(), sizes[:pairs].copy())
 
 
 def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: Array, found: _Found) -> float:

@@ -26,8 +26,6 @@ from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 
-_COMPONENTS = "anomalous pixels", "components"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnomalyCounts(Counts):
@@ -86,7 +84,7 @@ class AnomalyCounts(Counts):
             object.__setattr__(self, name, values)
         for scores, names, texts in (
             ("scores", ("normal", "image_sizes"), ("normal pixels", "normal images")),
-            ("found_scores", ("anomalous", "component_sizes"), _COMPONENTS),
+            ("found_scores", ("anomalous", "component_sizes"), ("anomalous pixels", "components")),
         ):
             for name in names:
                 counts = as_counts(getattr(self, name), name)
@@ -94,13 +92,13 @@ class AnomalyCounts(Counts):
                     raise ArgumentError(f"{name} has {counts.size} entries for {getattr(self, scores).size} {scores}")
                 object.__setattr__(self, name, counts)
             pixels, sizes = (getattr(self, name) for name in names)
-            _numbers(pixels, sizes, within_total(total_of(pixels), names[0]), *texts)
+            _refuse_unfilled(pixels, sizes, within_total(total_of(pixels), names[0]), *texts)
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
     @property
     def components(self) -> int:
         """Anomalous components in all."""
-        return sum(_numbers(self.anomalous, self.component_sizes, self.total_anomalous, *_COMPONENTS).values())
+        return round(float((self.anomalous / self.component_sizes).sum()))  # as they fill their components
 
     @property
     def total_normal(self) -> int:
@@ -156,10 +154,10 @@ def _falling(parts: list[FloatArray]) -> FloatArray:
     return np.sort(np.concatenate([np.empty(0), *parts]))[::-1]
 
 
-def _numbers(pixels: IntArray, sizes: IntArray, total: int, what: str, of: str) -> dict[int, int]:
-    """Give the number of components, or images, of each size, which their pixels fill; size 0 is none."""
+def _refuse_unfilled(pixels: IntArray, sizes: IntArray, total: int, what: str, of: str) -> None:
+    """Refuse pixels that do not fill components, or images, of the sizes that are given; size 0 is none."""
     if not sizes.size:
-        return {}
+        return
     if np.all(sizes == sizes[0]):  # those of one image, mostly
         totals = {int(sizes[0]): total} if sizes[0] else {}
     else:
@@ -170,11 +168,12 @@ def _numbers(pixels: IntArray, sizes: IntArray, total: int, what: str, of: str) 
     for size, filled in totals.items():
         if filled % size:
             raise ArgumentError(f"{filled} {what} do not fill {of} of {size} pixels")
-    return {size: filled // size for size, filled in totals.items()}
 
 
 def falling_between(scores: FloatArray, lowest: float, below: float) -> slice:
     """Give where falling scores lie from `lowest` up to, not including, `below`."""
+    if (lowest, below) == (-math.inf, math.inf):  # else all are converted to be searched
+        return slice(None)
     start, stop = scores.size - np.searchsorted(scores[::-1], (below, lowest))
     return slice(int(start), int(stop))
 

@@ -45,19 +45,19 @@ class ProSegment:
 
 def pro_segments(images: Images, at_once: int = SCORES_AT_ONCE) -> Iterator[ProSegment]:
     """Give the PRO curve range by range, the highest scores first; each sees every image twice."""
-    from segbench.protocols.anomalies.kernels import add_between, add_found
+    from segbench.protocols.anomalies.kernels import add_between, add_found, places_of
 
     for lowest, below in _ranges(images, at_once):
         every = (images[name].found_scores for name in sorted(images))
         scores = _distinct(some[falling_between(some, lowest, below)] for some in every)
         above, equal = np.zeros(scores.size + 1, np.int64), np.zeros(scores.size, np.int64)
-        found = np.zeros(scores.size)
+        found, places = np.zeros(scores.size), places_of(scores)
         for name in sorted(images):
             counts = images[name]
             some = falling_between(counts.scores, lowest, below)
-            add_between(counts.scores[some], counts.normal[some], scores, above, equal)
+            add_between(counts.scores[some], counts.normal[some], places, above, equal)
             some = falling_between(counts.found_scores, lowest, below)
-            add_found(counts.found_scores[some], counts.anomalous[some], counts.component_sizes[some], scores, found)
+            add_found(counts.found_scores[some], counts.anomalous[some], counts.component_sizes[some], places, found)
         yield ProSegment(scores, above, equal, found)
 
 
@@ -76,15 +76,14 @@ def _distinct(parts: Iterator[FloatArray]) -> FloatArray:
 
 def _ranges(images: Images, at_once: int) -> list[tuple[float, float]]:
     """Choose ranges of scores, the highest first, with about as many scores of anomalous pixels as may be held."""
-    sampled, weights, total = [], [], 0
+    if sum(counts.found_scores.size for counts in images.values()) <= at_once:
+        return [(-math.inf, math.inf)]
+    sampled, weights = [], []
     for name in sorted(images):
         scores = images[name].found_scores
         step = max(scores.size // _SAMPLED, 1)
         sampled.append(scores[::step].astype(np.float64))
         weights.append(np.full(sampled[-1].size, min(step, scores.size)))
-        total += scores.size
-    if total <= at_once:
-        return [(-math.inf, math.inf)]
     scores, held = np.concatenate(sampled), np.concatenate(weights)
     order = np.argsort(-scores, kind="stable")
     rooms = np.cumsum(held[order]) * 4 // (3 * at_once)

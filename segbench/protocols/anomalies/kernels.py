@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
-from segbench.core.compiling import compiled, root_of
+from segbench.core.compiling import compiled, index, root_of
 
 _compiled = compiled(error_model="numpy")
 
+_CELLS, _MOST_CELLS = 16, 2**22  # per score, and in all
 _NOTHING = 1e-15  # of a rate: one pixel of 10**15
 
 
@@ -62,30 +65,95 @@ def component_sizes(mask: BoolArray, sizes: NDArray[np.int32]) -> int:
 
 
 @_compiled
-def add_between(scores: Array, pixels: Array, at: FloatArray, above: IntArray, equal: IntArray) -> None:
-    """Add pixels of falling scores: to `equal` where a score is one of the falling `at`, else to `above` the next.
+def write_pairs(scores: FloatArray, sizes: NDArray[np.int32], pixels: NDArray[np.int32]) -> int:
+    """Replace falling scores and the sizes beside them by the distinct pairs, write how often each occurs, count them.
 
-    `above` has one entry more, for scores below all.
+    Sizes of equal scores come in any order.
     """
-    place, low, high = 0, 0, scores.size
-    for k in range(low, high):
-        score = np.float64(scores[k])
-        while place < at.size and at[place] > score:
-            place += 1
-        if place < at.size and at[place] == score:
-            equal[place] += pixels[k]
-        else:
-            above[place] += pixels[k]
+    pairs: Any = -1
+    start: Any = 0
+    while start < scores.size:
+        end = start + 1
+        while end < scores.size and scores[end] == scores[start]:
+            end += 1
+        if end - start > 1:
+            sizes[start:end].sort()
+        for k in range(start, end):
+            if k == start or sizes[k] != sizes[pairs]:
+                pairs += 1
+                scores[pairs], sizes[pairs], pixels[pairs] = scores[start], sizes[k], 0
+            pixels[pairs] += 1
+        start = end
+    return int(pairs + 1)
+
+
+class Places(NamedTuple):
+    """Falling scores and minus infinity, and where those of each of many cells of equal width begin among them."""
+
+    scores: FloatArray
+    first: NDArray[np.int32]
+    top: float
+    steps: float
+
+
+def places_of(falling: FloatArray) -> Places:
+    """Lay cells of equal width over falling scores, so many that few scores are passed to find a place."""
+    first = np.empty(min(_CELLS * falling.size, _MOST_CELLS) + 1, np.int32)
+    # Of halves, as the difference of large scores may be infinite; with infinitely many steps 0 would be no number.
+    top, bottom = falling[[0, -1]] * 0.5 if falling.size else (0.0, 0.0)
+    places = Places(np.append(falling, -np.inf), first, top, min(first.size / max(top - bottom, 1e-300), 1e300))
+    begin_cells(places)
+    return places
 
 
 @_compiled
-def add_found(scores: Array, pixels: Array, sizes: Array, at: FloatArray, into: FloatArray) -> None:
-    """Add the share of its component that pixels are, at the place of their falling scores among all in `at`."""
-    place = 0
+def begin_cells(places: Places) -> None:
+    """Write where the scores of each cell begin."""
+    scores, first, top, steps = places
+    begun: Any = 0
+    last = first.size - 1.0
+    for place in range(scores.size):
+        cell = np.int32(min((top - scores[place] * 0.5) * steps, last))
+        first[begun : cell + 1] = place
+        begun = max(begun, cell + 1)
+
+
+@_compiled
+def add_between(scores: Array, pixels: Array, places: Places, above: IntArray, equal: IntArray) -> None:
+    """Add pixels of falling scores: to `equal` where a score is one of the places, else to `above` the next.
+
+    `above` has one entry more, for scores below all.
+    """
+    # The processor cannot foresee where the next of the scores lies among the others: without cells it would wait for
+    # almost every one. Cells of many scores at once are computed faster than one by one.
+    at, first, top, steps = places
+    last, place = first.size - 1.0, index(0)
+    cells = np.empty(256, np.int32)
+    for start in range(0, scores.size, cells.size):
+        some, held = scores[start : start + cells.size], pixels[start : start + cells.size]
+        for k in range(some.size):
+            cells[k] = np.int32(max(min((top - np.float64(some[k]) * 0.5) * steps, last), 0.0))
+        for k in range(some.size):
+            score = np.float64(some[k])
+            place = max(place, index(first[index(cells[k])]))
+            while at[place] > score:
+                place += index(1)
+            if at[place] == score:
+                equal[place] += held[k]
+            else:
+                above[place] += held[k]
+
+
+@_compiled
+def add_found(scores: Array, pixels: Array, sizes: Array, places: Places, into: FloatArray) -> None:
+    """Add the share of its component that pixels are, at the places of their falling scores."""
+    at, first, top, steps = places
+    last, place = first.size - 1.0, index(0)
     for k in range(scores.size):
         score = np.float64(scores[k])
+        place = max(place, index(first[index(max(min((top - score * 0.5) * steps, last), 0.0))]))
         while at[place] > score:
-            place += 1
+            place += index(1)
         into[place] += pixels[k] / sizes[k]
 
 

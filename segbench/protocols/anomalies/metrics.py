@@ -226,16 +226,17 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     @cached_property
     def layout(self) -> Layout:
         """Count each image at the thresholds where images are left out."""
-        from segbench.protocols.anomalies.kernels import add_between
+        from segbench.protocols.anomalies.kernels import add_between, places_of
 
         most = int(np.clip(_CELLS // max(self.images, 1), _FEWEST, _MOST))
         scores, joined = curves.chosen_pro(self.pro, most)
+        places = places_of(scores)
         pimo = curves.chosen_pimo(self.pimo, most)
         above, equal = (np.zeros((self.images, size), np.int64) for size in (scores.size + 1, scores.size))
         found = np.zeros((self.images, scores.size))
         rates, recalls = np.zeros((self.images, pimo.size)), []
         for place, one in enumerate(self.ordered):
-            add_between(one.scores, one.normal, scores, above[place], equal[place])
+            add_between(one.scores, one.normal, places, above[place], equal[place])
             if one.total_anomalous:
                 shares_found = one.anomalous / one.component_sizes
                 cells = np.searchsorted(-scores, -one.found_scores.astype(np.float64))

@@ -121,6 +121,19 @@ class TestDirectly:
             found = measured_pro(images, limits=(limit,), at_once=at_once).areas[0]
             assert_allclose(found, direct_aupro(masks, maps, limit), atol=1e-12, rtol=0, err_msg=str(seed))
 
+    @pytest.mark.parametrize(
+        "spread",
+        [lambda x: np.exp(700 * x), lambda x: 1e308 * (2 * x - 1), lambda x: 5e-324 * np.rint(1e5 * x), np.zeros_like],
+        ids=["a few far above the rest", "the largest numbers", "the smallest numbers", "one score"],
+    )
+    def test_aupro_of_scores_of_any_spread(self, spread):
+        for seed in range(10):
+            masks, rng = random_set(seed)[0], np.random.default_rng(seed)
+            maps = [spread(rng.integers(0, 101, mask.shape) / 100) for mask in masks]
+            images = {str(k): count_anomalies(*pair) for k, pair in enumerate(zip(masks, maps, strict=True))}
+            found = measured_pro(images, limits=(0.3,)).areas[0]
+            assert_allclose(found, direct_aupro(masks, maps, 0.3), atol=1e-12, rtol=0, err_msg=str(seed))
+
     @pytest.mark.usefixtures("wide_rates")
     def test_aupimo(self):
         defined = 0
