@@ -49,9 +49,10 @@ def pro_segments(images: Images, at_once: int = SCORES_AT_ONCE) -> Iterator[ProS
 
     for lowest, below in _ranges(images, at_once):
         every = (images[name].found_scores for name in sorted(images))
-        scores = _distinct(some[falling_between(some, lowest, below)] for some in every)
+        places = places_of(_distinct(some[falling_between(some, lowest, below)] for some in every))
+        scores = places.scores[:-1]
         above, equal = np.zeros(scores.size + 1, np.int64), np.zeros(scores.size, np.int64)
-        found, places = np.zeros(scores.size), places_of(scores)
+        found = np.zeros(scores.size)
         for name in sorted(images):
             counts = images[name]
             some = falling_between(counts.scores, lowest, below)
@@ -70,8 +71,7 @@ def _distinct(parts: Iterator[FloatArray]) -> FloatArray:
         waiting += held[-1].size
         if waiting > _HELD and waiting > held[0].size:
             held, waiting = [np.unique(np.concatenate(held))], 0
-    rising: FloatArray = np.unique(np.concatenate(held)).astype(np.float64)
-    return rising[::-1].copy()
+    return np.unique(np.concatenate(held))[::-1].astype(np.float64)
 
 
 def _ranges(images: Images, at_once: int) -> list[tuple[float, float]]:
