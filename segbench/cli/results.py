@@ -55,7 +55,7 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
     results: tuple[str, ...] = argument(
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
-    per_image: bool = option("Print one row per image and method.", False)
+    per_image: bool = option("Print one row per image and method; with --per-class also per class.", False)
     per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
@@ -71,17 +71,20 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
     def __call__(self) -> None:
         wanted: dict[Lines, bool] = {"image": self.per_image, "class": self.per_class, "threshold": self.per_threshold}
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
+        typed = f"--per-{lines}"
+        if [lines, *others] == ["image", "class"]:
+            lines, others = "class image", []
         if others:
             raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
-        if lines == "class" and self.class_name is not None:
+        if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
-        if lines in ("image", "threshold") and self.intervals is not None and self.form != "json":
+        if lines in ("image", "class image", "threshold") and self.intervals is not None and self.form != "json":
             raise ArgumentError(
-                f"--per-{lines} has no intervals, which describe metrics over all images; choose one of the two"
+                f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
         files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
-            raise ArgumentError(f"--per-{lines} is a table of one data set; give one results file")
+            raise ArgumentError(f"{typed} is a table of one data set; give one results file")
         of_sets = {
             name: self.of_group(several) for name, several in results_of_sets(files, self.only, self.class_name).items()
         }
@@ -89,7 +92,7 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
         if lines == "method" and self.wanted(loaded):
             lines = "group"
-        if self.sort is not None and lines != "image":
+        if self.sort is not None and not self.per_image:
             raise ArgumentError("--sort lists the worst images first; add --per-image")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
@@ -103,12 +106,14 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Lines) -> list[str] | None:
     """Give the keys of the metrics that were typed, of columns of a table; None if none were."""
-    from segbench.report.tables import image_metrics, metric_keys
+    from segbench.report.tables import class_results, image_metrics, metric_keys
 
     if not typed:
         return None
+    if lines == "class image":
+        results = [one.result for one in class_results(results)]
     every = {metric.key: metric for one in results for metric in one.rules.metrics()}
-    if lines == "image":
+    if lines in ("image", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
         titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:

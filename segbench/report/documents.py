@@ -70,6 +70,11 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
                 run["notes"].append(f"per_threshold: {result.chosen_points}")
             chosen = how.chosen(columns, "threshold")
             run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
+    elif how.rows == "class image":
+        classes = class_results(results)
+        of_classes = [one.result for one in classes]
+        for one in classes:
+            runs[one.run].setdefault("per_class", {})[one.name] = _images(one.result, how, of_classes)
     else:
         for one in class_results(results, intervals=how.intervals):
             summary = one.result.summary

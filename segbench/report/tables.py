@@ -35,7 +35,7 @@ from segbench.report.remarks import remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "class", "threshold", "group"]
+RowKind = Literal["method", "image", "class", "class image", "threshold", "group"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
@@ -184,7 +184,7 @@ class Part(NamedTuple):
 
 def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
     """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one."""
-    if every or how.rows == "class":
+    if every or how.rows in ("class", "class image"):
         groups = [[*range(len(results))]]
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
@@ -209,6 +209,9 @@ def _part(
     keys = how.keys
     if how.rows == "image":
         table = image_table(some, keys=keys, sort=how.sort)
+    elif how.rows == "class image":
+        classes = [((one.name, one.method), one.result) for one in class_results(some)]
+        table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
     elif how.rows == "threshold":
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows == "class":
@@ -295,13 +298,27 @@ def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, .
 def image_table(
     results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None, most: int | None = None
 ) -> Table:
-    """Give one row per image and method, or the worst by a metric first, at `most` so many of them.
+    """Give one row per image and method, see `table_of_images`."""
+    methods = [((name,), result) for name, result in zip(names_of(results), results, strict=True)]
+    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most)
 
-    Notes say why metrics of these rows are undefined.
+
+def table_of_images(
+    named: Sequence[tuple[tuple[str, ...], Result]],
+    *,
+    labels: tuple[str, ...],
+    keys: Sequence[str] | None,
+    sort: str | None,
+    most: int | None = None,
+) -> Table:
+    """Give one row per image of each result, or the worst by a metric first, at `most` so many of them.
+
+    Results are named in the columns `labels`. Notes say why metrics of these rows are undefined.
     """
+    results = [result for _, result in named]
     known = image_metrics(results)
     chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    names, images = names_of(results), [list(result.counts) for result in results]
+    images = [list(result.counts) for result in results]
     starts = np.cumsum([0, *map(len, images)])
     order = np.arange(starts[-1])
     if sort in known:  # a file may hold runs of several protocols
@@ -311,18 +328,19 @@ def image_table(
     for k in sorted(order[:most].tolist()):  # as results files hold them
         place = int(np.searchsorted(starts, k, "right")) - 1
         image = images[place][k - starts[place]]
-        found[k] = Row((names[place], image), results[place].per_image[image], method=place)
+        found[k] = Row((*named[place][0], image), results[place].per_image[image], method=place)
     rows = [found[k] for k in order[:most].tolist()]
-    keys, of_method = [metric.key for metric in chosen], Counter(row.method for row in rows)
+    keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = []
     for (text, place), count in undefined.items():
-        noted.append((f"{text}: {of_all(count, of_method[place], 'image')}", names[place]))
+        noted.append((f"{text}: {of_all(count, of_result[place], 'image')}", ", ".join(named[place][0])))
     said = grouped(dict.fromkeys(noted))
-    notes = [f"{few_names(methods, len(names))}: {text}" for text, methods in said.items()]
-    if published := ", ".join(result.method for result in results if result.published):
-        notes.append(f"{published}: published without images, so metrics of images are unknown")
-    return Table(("method", "image"), chosen, rows, notes=tuple(notes))
+    notes = [f"{few_names(of, len(named))}: {text}" for text, of in said.items()]
+    published = dict.fromkeys(result.method for result in results if result.published)
+    if published:
+        notes.append(f"{', '.join(published)}: published without images, so metrics of images are unknown")
+    return Table((*labels, "image"), chosen, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:

@@ -71,6 +71,39 @@ def test_show_compare_plot_export_of_classes(segbench, folders, tmp_path):
     assert segbench("plot", kept, "--class", "car", "--kind", "roc", "-o", tmp_path / "car.png").code == 0
 
 
+@pytest.fixture
+def with_classes(segbench, folders, tmp_path):
+    kept = tmp_path / "r.segbench"
+    assert segbench("pixels", *folders[:3], "--classes", "person=1,road=0,car=2", "-o", kept).code == 0
+    return kept
+
+
+def test_each_class_of_each_image_has_a_row(segbench, with_classes):
+    shown = segbench("show", with_classes, "--per-class", "--per-image", "--format", "csv").out
+    rows = {(row["class"], row["method"], row["image"]): row for row in csv.DictReader(io.StringIO(shown))}
+    assert list(dict.fromkeys(key[:2] for key in rows)) == [
+        (name, method) for method in ("stacks", "maps") for name in ("person", "road", "car")
+    ]
+    of_car = segbench("show", with_classes, "--class", "car", "--per-image", "--format", "csv").out
+    for row in csv.DictReader(io.StringIO(of_car)):
+        assert rows["car", row["method"], row["image"]] == {"class": "car", **row}
+
+
+def test_json_has_the_images_of_each_class(segbench, with_classes):
+    shown = json.loads(segbench("show", with_classes, "--per-class", "--per-image", "--format", "json").out)
+    of_car = json.loads(segbench("show", with_classes, "--class", "car", "--per-image", "--format", "json").out)
+    for run, car in zip(shown["runs"], of_car["runs"], strict=True):
+        assert run["per_class"]["car"]["per_image"] == car["per_image"]
+
+
+def test_the_worst_images_of_all_classes_come_first(segbench, with_classes):
+    options = ["--per-class", "--per-image", "--sort", "f", "--format", "csv", "--metrics", "f"]
+    rows = csv.DictReader(io.StringIO(segbench("show", with_classes, *options).out))
+    values = [float(row["f"]) for row in rows if row["f"]]
+    assert len(values) > 6
+    assert values == sorted(values)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
