@@ -53,7 +53,7 @@ def class_axis(
             hint = f"name a class for each of the {maps} maps, in their order: {listed}"
     elif 1 in (stack[0], stack[-1]):
         resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
-        hint = f"save one map as (height, width), for {resize}"
+        hint = f"save one map as (height, width); of files, {resize} resizes it"
     raise ClassMapsError(file, what, hint)
 
 
