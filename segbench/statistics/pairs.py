@@ -83,7 +83,10 @@ class Pairs:
 
     def _moved(self, whole: Measured, fewer: Measured) -> bool:
         """Whether a method is measured otherwise on fewer values."""
-        before, after = (one.jackknife.pseudo[:, self.place] for one in (whole, fewer))
+        before, after = (
+            np.stack([one.jackknife.pseudo[:, self.place], one.jackknife.weights[:, self.place]])
+            for one in (whole, fewer)
+        )
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
     def _with_common(self, values: NDArray[Any], of: Callable[[Pairs], NDArray[Any]]) -> NDArray[Any]:
