@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from segbench import (
     Boundaries,
@@ -164,6 +165,33 @@ def test_fewer_than_six_that_both_have_are_too_few_for_a_p_value(name):
     methods = [measured([*map(predict, maps)], method, protocol, truths) for method, maps in (("a", a), ("b", b))]
     row, _ = rows_of(*methods, key)
     assert np.isnan(row.p_value)
+
+
+@pytest.mark.parametrize(("held", "freedom"), [(4, np.nan), (8, 7)])
+def test_two_that_lack_the_same_images_have_the_freedom_of_those_they_have(held, freedom):
+    every = [square(4, 12 - k % 4) for k in range(12)]
+    methods = [measured(every, "every", Contours())]
+    for name, start in (("a", 5), ("b", 6)):
+        maps = [square(start, 9 + k % 2) for k in range(held)]
+        methods.append(measured([*maps, *[NOTHING] * (12 - held)], name, Contours()))
+    comparison = compare_results(methods)
+    (row,) = (one for one in comparison.differences if (one.metric, one.a, one.b) == ("hd95", "a", "b"))
+    assert np.isnan(row.p_value) == np.isnan(freedom)
+    assert row.freedom == pytest.approx(freedom, nan_ok=True)
+
+
+@pytest.mark.parametrize("lacking", [0, 30])
+def test_of_images_like_these_as_few_as_here_are_those_that_both_have(lacking):
+    sizes = np.random.default_rng(0).integers([[7], [9]], [[10], [13]], (2, 6))
+    a, b = ([square(4, int(size)) for size in of_method] for of_method in sizes)
+    every, some = [*a, *[square(4, 10)] * lacking], [*b, *[NOTHING] * lacking]
+    row, comparison = rows_of(measured(every, "a", Contours()), measured(some, "b", Contours()), "hd95")
+    needed = comparison.answer("hd95").pairs.images_needed(0, 0.95)
+    images = np.arange(6 + lacking, 10_000)
+    freedom = images * 6 / (6 + lacking) - 1
+    error = row.standard_error * np.sqrt((6 + lacking) / images)
+    reached = abs(row.difference) > (stats.t.ppf(0.975, freedom) + stats.norm.ppf(0.8)) * error
+    assert needed == pytest.approx(images[reached.argmax()], abs=1)
 
 
 def test_means_of_groups_are_over_what_both_have_in_each():
