@@ -79,7 +79,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
     labels: Sequence[int] = option(
-        "Score many classes against label maps: 0-18, road=0,car=13, or a file with a label and a name per line.",
+        "Score each class against all other labels: 0-18, road=0,car=13, or a file with a label and a name per line.",
         MISSING,
         flag="--classes",
         metavar="CLASSES",
