@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from segbench.core.numbers import many, verb
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import (
     BOTH_SIDES,
+    HALOS,
     LABELS_BELOW,
     ORDER,
     SOFT,
@@ -204,7 +206,8 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
     masks = [score for score in scores if not score.constant]
     levels = [len(one.values) >= MOST_VALUES for probe in probes for one in probe.truths]
     soft = expected.unnamed_rule and any(one.between > SOFT for probe in probes for one in probe.truths)
-    grey = all(levels) and any(one.key == "grey-ground-truth" for one in found)
+    between = fmean(one.between for probe in probes for one in probe.truths) if levels else 0.0
+    grey = between > HALOS and all(levels) and any(one.key == "grey-ground-truth" for one in found)
     if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"

@@ -49,6 +49,9 @@ _OPTIONS = {
     "--intervals 99": "--alpha",
     "--classes 0-4 for 5 classes": "--num-classes --n-classes --nclasses --nc --labels --class-names",
     "--background 0": "--include-background --exclude-background --ignore-background --no-background --bg",
+    "--classes 1-4, without label 0, for means without the background": (
+        "--background --include-background --exclude-background --ignore-background --no-background --bg"
+    ),
     "--void 255": "--ignore-index --ignore-label --ignore --ignore-value",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
     "--thresholds 99": "--threshold --num-thresholds --nthresh --n-thresholds --bins",

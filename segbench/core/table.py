@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from segbench.core.arrays import FloatArray, IntArray
@@ -112,6 +113,10 @@ class Table(ABC):
                 del vars(other)[name]
         vars(other).update(computed)
         return other
+
+    def _with_rows(self, rows: FloatArray) -> Self:
+        """Give a copy with other rows; the table itself where they are its own."""
+        return self if rows is self.rows else self._with(rows=rows)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -318,6 +323,13 @@ def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, 
     """Give rows as an array."""
     dense: FloatArray = rows if isinstance(rows, np.ndarray) else rows.toarray()
     return dense
+
+
+def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray:  # noqa: ANN401  what an index may be
+    """Give rows with 0 in some columns of images that do not hold them; the array itself where nothing changes."""
+    changed = rows.copy()
+    changed[:, columns] *= held
+    return rows if np.array_equal(changed, rows) else changed
 
 
 def column_sums(rows: FloatArray) -> FloatArray:

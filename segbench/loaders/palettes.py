@@ -6,6 +6,7 @@ image uses, so that a whole set can be judged without reading it twice; colours 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -25,6 +26,7 @@ SIDES: tuple[Side, Side] = ("ground truth", "prediction")
 
 _INDICES = "coloured palette: its indices are taken as labels"
 _LEVELS = "grey palette: its grey levels are taken, not its indices"
+_COLOUR = re.compile(r"[\[ ]([0-9]{1,3})=([0-9a-f]{6})(?=[] ])")
 _MOST_USED = 32
 """Indices of an image that are compared: label maps use few, and a note on all 256 would take kilobytes."""
 _SAVED = "save Image.fromarray(numpy.asarray({})) as PNG"
@@ -80,11 +82,11 @@ class Palettes:
                 kept[note] = None
                 continue
             kept[f"{side}: {kind}"] = None
-            self._add(side, kind, note.partition("[")[2].removesuffix("]"), files[side])
+            self._add(side, kind, _COLOUR.findall(note), files[side])
         without = tuple(kept)
         return self.said.setdefault(without, without)
 
-    def _add(self, side: Side, kind: str, colours: str, file: str) -> None:
+    def _add(self, side: Side, kind: str, colours: Iterable[tuple[str, str]], file: str) -> None:
         if not self.same_labels:
             return
         self.taken.setdefault((side, kind), file)
@@ -94,8 +96,7 @@ class Palettes:
             what += "coloured, and its indices are"
             self.within = self.within or Disagreement(side, what, (files[0], files[1]))
         known = self.colours[side]
-        for entry in colours.split():
-            index, colour = entry.split("=")
+        for index, colour in colours:
             other, before = known.setdefault(int(index), (colour, file))
             if other != colour and int(index) < self.same_labels:
                 what = "palettes differ, and their indices are taken as labels: "

@@ -307,7 +307,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
 
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     """Say in words how a size may have come about; empty where nothing fits."""
-    if len(shape) != 2:
+    if len(shape) != 2 or 0 in (*shape, *expected):
         return ""
     height, width = shape
     if shape == expected[::-1] != expected:

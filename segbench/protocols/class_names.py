@@ -28,7 +28,7 @@ _NAMED = 8
 _IN_NO_MEAN = "left out of means"
 
 
-def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int], protocol: str) -> None:
+def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int]) -> None:
     """Refuse classes that share a label or a name, lack one, are void, or have a name that none can have."""
     if not labels or len(names) != len(labels):
         found = f"{len(labels)} labels and {len(names)} names"
@@ -41,7 +41,7 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
     both = [str(label) for label in labels if label in void]
     if both:
-        hint = f"choose which labels are void: {setting('--void none', f'{protocol}(void=())')}"
+        hint = f"choose which labels are void: {setting('--void none', 'void=()')}"
         raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):

@@ -44,6 +44,8 @@ MOST_LABELS = 1 << 12
 """Distinct values up to which a file may be a map of labels or of numbered objects."""
 SOFT = 0.1
 """Share of pixels far from both ends of the range that soft maps have in some image; blurred masks have below .02."""
+HALOS = 0.01
+"""Share of such pixels that JPEG of quality 75 leaves in masks at most; sharp soft maps have more in most images."""
 NEAR_AN_END = 32.0
 """How far ringing of JPEG moves a level away from 0 or 255 where it is mild."""
 
@@ -330,8 +332,8 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
 
     from segbench.core.arrays import is_whole
 
-    scores = not is_whole(ground_truth) or (bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS)
-    swapped = scores and all(np.unique(one).size == 2 for one in predictions)
+    levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
+    swapped = (levels or not is_whole(ground_truth)) and all(np.unique(one).size == 2 for one in predictions)
     return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
 
 

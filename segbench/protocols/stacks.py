@@ -51,9 +51,11 @@ def class_axis(
         else:
             listed = classes_of_maps(truth, maps, argument)
             hint = f"name a class for each of the {maps} maps, in their order: {listed}"
+            if argument == "labels" and 0 not in labels and maps == classes + 1:
+                hint += "; or, if label 0 is the background, save stacks without its map"
     elif 1 in (stack[0], stack[-1]):
         resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
-        hint = f"save one map as (height, width), for {resize}"
+        hint = f"save one map as (height, width); of files, {resize} resizes it"
     raise ClassMapsError(file, what, hint)
 
 

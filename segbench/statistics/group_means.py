@@ -76,8 +76,10 @@ class GroupMeans(Table):
     def beside(self, other: Self) -> Self:
         """Give the means of groups of what the other method has, too; see `Table`."""
         tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
+        found = type(self)(tables, self.metrics)
+        found.held = found.held & other.held
         same = all(tables[name] is table for name, table in self.tables.items())
-        return self if same else type(self)(tables, self.metrics)
+        return self if same and np.array_equal(found.held, self.held) else found
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

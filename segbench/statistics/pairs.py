@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,21 +70,22 @@ class Pairs:
 
     @cached_property
     def common(self) -> Mapping[int, Pairs]:
-        """By number, the pairs of methods that are not measured on the same, each by itself and on what both have."""
+        """By number, the pairs of methods that are not measured on what the first is, each on what both have."""
         found: dict[int, Pairs] = {}
         if type(self.measured[0].table).beside is Table.beside:
             return found
         for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[one], self.measured[other]
             fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
-            if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
+            moved = any(self._differ("pseudo", *of_method) for of_method in zip(methods, fewer, strict=True))
+            if moved or self._differ("weights", self.measured[0], fewer[0]):
                 found[pair] = replace(self, measured=fewer, beside=tuple)
         return found
 
-    def _moved(self, whole: Measured, fewer: Measured) -> bool:
-        """Whether a method is measured otherwise on fewer values."""
-        before, after = (one.jackknife.pseudo[:, self.place] for one in (whole, fewer))
-        return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
+    def _differ(self, of: Literal["pseudo", "weights"], one: Measured, other: Measured) -> bool:
+        """Whether the pseudo-values, or the weights, of images differ."""
+        ours, theirs = (getattr(each.jackknife, of)[:, self.place] for each in (one, other))
+        return one is not other and not np.array_equal(ours, theirs, equal_nan=True)
 
     def _with_common(self, values: NDArray[Any], of: Callable[[Pairs], NDArray[Any]]) -> NDArray[Any]:
         """Replace the values of pairs that are not measured on the same."""
@@ -244,7 +245,8 @@ class Pairs:
         p_values = np.concatenate([self.p_values, *self.beside()])
         each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
         images = np.geomspace(2, _MOST_NEEDED, 4000)
-        freedom = np.maximum(self.measured[0].jackknife.effective[self.place] / self.measured[0].images * images - 1, 2)
-        errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
+        known = self.common.get(pair, self).measured[0].jackknife
+        freedom = np.maximum(known.effective[self.place] / known.images * images - 1, 2)
+        errors = self.standard_errors[pair] * np.sqrt(known.images / images)
         enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(_POWER))) * errors
         return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf

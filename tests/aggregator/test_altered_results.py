@@ -8,12 +8,12 @@ import sqlite3
 import numpy as np
 import pytest
 import zstandard
-from cases import write_papers
+from cases import write_folder, write_papers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import segbench
-from segbench import ClassCounts, DataError, ScoreCounts, evaluate, load_results
+from segbench import ClassCounts, DataError, Labels, ScoreCounts, evaluate, load_results
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 
 COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
@@ -228,6 +228,18 @@ class TestRows:
         change(results, f"UPDATE images SET {column} = ? WHERE name = 'first'", (value,))  # noqa: S608  as above
         with pytest.raises(DataError, match=r"r\.segbench: holds a row that segbench did not write"):
             load_results(results)
+
+    @pytest.mark.parametrize("colours", ["zz", "1=zz=3", "a=000000", "1=zz 1=yy", f"{10**30}=00ff00", "-1=00ff00", ""])
+    def test_colours_of_a_palette_that_are_none(self, tmp_path, colours):
+        file, labels = tmp_path / "r.segbench", np.arange(12, dtype=np.uint8).reshape(3, 4) % 3
+        for side in ("gt", "pred"):
+            write_folder(tmp_path / side, {f"{k}.png": labels for k in range(2)})
+        evaluate(tmp_path / "gt", tmp_path / "pred", Labels(classes=3), results=file)
+        said = "ground truth: coloured palette: its indices are taken as labels"
+        for name, noted in (("0", colours), ("1", "1=00ff00")):
+            change(file, "UPDATE images SET notes = ? WHERE name = ?", (json.dumps([f"{said} [{noted}]"]), name))
+        (result,) = load_results(file)
+        assert result.notes == (f"{said} (2 of 2 images)",)
 
     def test_what_a_terminal_would_obey_is_shown_as_text(self, results):
         change(results, "UPDATE runs SET method = ?", ("\x1b[2Jgone",))

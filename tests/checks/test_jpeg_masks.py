@@ -1,6 +1,7 @@
 """Predicted masks saved as JPEG, whose noise would count as scores."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -42,6 +43,39 @@ def test_the_advice_gives_the_number_of_the_masks(segbench, saved):
     flags = {finding["key"]: finding["flag"] for finding in report["findings"]}
     assert flags["jpeg-masks"].endswith("segbench labels GT PRED --predicted-positive '>=128'")
     assert library.evaluate(*of_jpeg, labels).summary == library.evaluate(*of_png, library.Labels()).summary
+
+
+@pytest.fixture
+def truth_as_jpeg(tmp_path):
+    """Save masks and predicted masks, and the first again as JPEG of some quality; give the three folders."""
+
+    def save(quality):
+        y, x = np.ogrid[:96, :128]
+        folders = [tmp_path / name for name in ("jpg", "png", "predicted")]
+        for folder in folders:
+            folder.mkdir()
+        for k in range(4):
+            mask = ((y - 40 - k) ** 2 / 900 + (x - 60) ** 2 / 1600 < 1).astype(np.uint8) * 255
+            Image.fromarray(mask).save(folders[0] / f"{k}.jpg", quality=quality)
+            Image.fromarray(mask).save(folders[1] / f"{k}.png")
+            Image.fromarray(np.roll(mask, (2, k - 3), (0, 1))).save(folders[2] / f"{k}.png")
+        return folders
+
+    return save
+
+
+@pytest.mark.parametrize("quality", [75, 95])
+@pytest.mark.parametrize("verb", ["labels", "pixels", "contours", "anomalies"])
+def test_ground_truth_as_jpeg_is_not_taken_for_predictions(segbench, truth_as_jpeg, verb, quality):
+    jpeg, png, predicted = truth_as_jpeg(quality)
+    said = segbench(verb, jpeg, predicted).err
+    assert "--positive '>=128'" in said
+    assert not re.search("order|swapped|exchanged", said)
+    runs = [
+        json.loads(segbench(verb, truth, predicted, *options, "--format", "json").out)["runs"][0]["summary"]
+        for truth, options in ((jpeg, ("--positive", ">=128")), (png, ()))
+    ]
+    assert runs[0] == runs[1]
 
 
 @pytest.mark.parametrize(("maps", "extension"), [(np.asarray, "jpg"), (as_mask, "png")], ids=["soft maps", "PNG"])

@@ -59,6 +59,8 @@ OPTIONS = {
     "report --photos folder": "--images FOLDER",
     "pixels --gt-patern x": "--gt-pattern",
     "pixels --kind roc": "segbench plot",
+    "pixels --background 0": "write --classes 1-4, without label 0, for means without the background",
+    "labels --exclude-background": "write --background 0",
     "nms -q": "write --progress none",
     "run drive --quiet": "write --progress none",
     "show --quiet": "commands that show progress take --progress none",

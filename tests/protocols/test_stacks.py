@@ -106,3 +106,9 @@ def test_arrays_name_the_protocols_of_stacks():
         package.evaluate([(TRUTH, SCORES)])
     with pytest.raises(DataError, match=r"in their order: labels=range\(3\)"):
         package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[3]))
+
+
+def test_a_map_of_the_background_that_is_no_class_may_be_left_out():
+    with pytest.raises(DataError, match="if label 0 is the background, save stacks without its map"):
+        package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[1, 2]))
+    assert package.evaluate([(TRUTH, SCORES[1:])], protocol=Classes(labels=[1, 2])).summary["classes"] == 2

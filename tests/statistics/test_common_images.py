@@ -2,8 +2,19 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from segbench import Contours, Objects, compare_results, evaluate
+from segbench import (
+    Boundaries,
+    Centerlines,
+    Classes,
+    Contours,
+    Objects,
+    Pixels,
+    compare_results,
+    evaluate,
+    label_boundaries,
+)
 
 SIDE = 24
 
@@ -93,6 +104,135 @@ def test_classes_are_compared_in_the_images_where_both_methods_have_them():
 def test_objects_have_their_precision_in_images_with_predictions():
     row, _ = rows_of(*missing_five(Objects()), "precision_50_images")
     assert (row.difference, row.p_value) == (0, 1)
+
+
+def half(mask):
+    """Give a mask as scores of .5, with a part of .9."""
+    return np.where(mask, 0.5, 0.0) + 0.4 * (mask & (np.arange(SIDE) < SIDE / 2))
+
+
+def two_of_classes(mask):
+    return np.stack([1 - half(mask), half(mask)])
+
+
+def outline(mask):
+    return 0.5 * label_boundaries(mask)
+
+
+NOTHING = square(0, 0)
+PARTLY = [square(4, 12 - k % 3) for k in range(8)]
+EVERYTHING = np.ones((SIDE, SIDE), np.uint8)
+IN_MEANS = {
+    "clDice": ("cldice_images", Centerlines(), np.asarray),
+    "clDice at a threshold": ("cldice_images", Centerlines(thresholds=(0.3, 0.7)), half),
+    "lesions": ("lesion_f1_images", Objects(kind="components"), np.asarray),
+    "instances": ("f1_50_images", Objects(), np.asarray),
+    "AJI": ("aji", Objects(), np.asarray),
+    "HD95": ("hd95", Contours(), np.asarray),
+    "boundaries": ("mean_image_f", Boundaries(label_maps=True), outline),
+    "precision": ("mean_image_precision@0.3", Pixels(at=(0.3, 0.7)), half),
+    "MCC": ("mean_image_mcc@0.3", Pixels(at=(0.3,)), half),
+    "MCC of classes": ("macro_mean_image_mcc@0.3", Classes(labels=(0, 1), at=(0.3,)), two_of_classes),
+}
+
+
+@pytest.mark.parametrize("name", IN_MEANS)
+def test_a_mean_over_images_is_over_those_that_both_have(name):
+    key, protocol, predict = IN_MEANS[name]
+    truths = [*[square(4, 12)] * 8, *[NOTHING] * 3]
+    a = [*PARTLY[:7], NOTHING, NOTHING, NOTHING, square(6, 3)]
+    b = [*PARTLY[1:], square(5, 8), square(6, 4), NOTHING, NOTHING]
+    methods = [measured([*map(predict, maps)], method, protocol, truths) for method, maps in (("a", a), ("b", b))]
+    of_images = [one.table.measure_images()[:, [m.key for m in one.table.metrics].index(key)] for one in methods]
+    both = np.flatnonzero(~np.isnan(of_images).any(axis=0))
+    assert both.size < 11
+    assert any(one.summary[key] != np.mean(own[both]) for one, own in zip(methods, of_images, strict=True))
+    row, comparison = rows_of(*methods, key)
+    estimates = row.estimate_a, row.estimate_b
+    assert estimates == pytest.approx([np.mean(of_method[both]) for of_method in of_images])
+    assert row.difference == pytest.approx(estimates[0] - estimates[1])
+    assert any("where both have a value" in note for note in comparison.notes)
+
+
+@pytest.mark.parametrize("name", IN_MEANS)
+def test_fewer_than_six_that_both_have_are_too_few_for_a_p_value(name):
+    key, protocol, predict = IN_MEANS[name]
+    truths = [*[square(4, 12)] * 4, *[NOTHING] * 8]
+    a = [*PARTLY[:4], *[NOTHING] * 4, *[square(6, 3)] * 4]
+    b = [*PARTLY[1:5], *[square(6, 4)] * 4, *[NOTHING] * 4]
+    if key.startswith("mean_image_precision"):
+        truths = [square(4, 12)] * 12
+    methods = [measured([*map(predict, maps)], method, protocol, truths) for method, maps in (("a", a), ("b", b))]
+    row, _ = rows_of(*methods, key)
+    assert np.isnan(row.p_value)
+
+
+@pytest.mark.parametrize(("held", "freedom"), [(4, np.nan), (8, 7)])
+def test_two_that_lack_the_same_images_have_the_freedom_of_those_they_have(held, freedom):
+    every = [square(4, 12 - k % 4) for k in range(12)]
+    methods = [measured(every, "every", Contours())]
+    for name, start in (("a", 5), ("b", 6)):
+        maps = [square(start, 9 + k % 2) for k in range(held)]
+        methods.append(measured([*maps, *[NOTHING] * (12 - held)], name, Contours()))
+    comparison = compare_results(methods)
+    (row,) = (one for one in comparison.differences if (one.metric, one.a, one.b) == ("hd95", "a", "b"))
+    assert np.isnan(row.p_value) == np.isnan(freedom)
+    assert row.freedom == pytest.approx(freedom, nan_ok=True)
+
+
+@pytest.mark.parametrize("lacking", [0, 30])
+def test_of_images_like_these_as_few_as_here_are_those_that_both_have(lacking):
+    sizes = np.random.default_rng(0).integers([[7], [9]], [[10], [13]], (2, 6))
+    a, b = ([square(4, int(size)) for size in of_method] for of_method in sizes)
+    every, some = [*a, *[square(4, 10)] * lacking], [*b, *[NOTHING] * lacking]
+    row, comparison = rows_of(measured(every, "a", Contours()), measured(some, "b", Contours()), "hd95")
+    needed = comparison.answer("hd95").pairs.images_needed(0, 0.95)
+    images = np.arange(6 + lacking, 10_000)
+    freedom = images * 6 / (6 + lacking) - 1
+    error = row.standard_error * np.sqrt((6 + lacking) / images)
+    reached = abs(row.difference) > (stats.t.ppf(0.975, freedom) + stats.norm.ppf(0.8)) * error
+    assert needed == pytest.approx(images[reached.argmax()], abs=1)
+
+
+def test_means_of_groups_are_over_what_both_have_in_each():
+    truth = square(4, 12)
+    a = {f"{group}/{k}": square(4, 12 - k % 3) for group in "xyz" for k in range(4)}
+    b = {name: square(5, 9 + int(name[-1]) % 2) for name in a}
+    a["x/1"] = b["y/2"] = NOTHING
+    a |= {f"z/{k}": NOTHING for k in range(4)}
+    means = [
+        evaluate({name: (truth, maps[name]) for name in maps}, protocol=Contours(), method=method).groups("folder").mean
+        for method, maps in (("a", a), ("b", b))
+    ]
+    row, _ = rows_of(*means, "hd95")
+    expected = []
+    for maps in (a, b):
+        of_groups = [
+            evaluate([(truth, maps[name]) for name in maps if name[0] == group and a[name].any() and b[name].any()],
+                     protocol=Contours()).summary["hd95"]
+            for group in "xy"
+        ]  # fmt: skip
+        expected.append(np.mean(of_groups))
+    assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
+
+
+def test_means_of_groups_and_classes_are_over_those_where_both_have_the_metric():
+    truth = [square(2, 8) + 2 * square(12, 8 + k % 2) for k in range(7)]
+    never = [np.stack([0.6 + 0 * one, 0.9 * (one == 1), 0 * one]) for one in truth]
+    found = [np.stack([0.6 - 0.2 * (one == 2), 0.7 * (one > 0), 0.9 * (one == 2)]) for one in truth]
+    methods = [
+        measured(maps, name, Classes(labels=(0, 1, 2), at=(0.5,)), truth)
+        for name, maps in (("never", never), ("found", found))
+    ]
+    for key in ("mcc@0.5", "precision@0.5"):
+        row, _ = rows_of(*methods, f"macro_{key}")
+        both = [
+            [one.classes[name].summary[key] for one in methods]
+            for name in "012"
+            if not any(np.isnan(one.classes[name].summary[key]) for one in methods)
+        ]
+        assert 0 < len(both) < 3
+        assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(np.mean(both, axis=0)))
 
 
 def test_metrics_that_both_have_everywhere_are_compared_as_ever():

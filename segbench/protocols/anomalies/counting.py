@@ -15,7 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.defects import Found, anomalous_pixels
-from segbench.protocols.label_rules import Positive
+from segbench.protocols.label_rules import Positive, void_values, where_not_void
 from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
 ImageScore = Literal["max", "top1"]
@@ -29,6 +29,7 @@ def count_anomalies(
     valid: ArrayLike | None = None,
     *,
     positive: Positive | None = None,
+    void: Sequence[float] = (),
     quantize: Quantize | None = None,
     image_score: ImageScore | float = "max",
 ) -> AnomalyCounts:
@@ -45,6 +46,8 @@ def count_anomalies(
         True where a pixel counts.
     positive : str, float or sequence of float, optional
         Which values of `labels` are anomalous, as in `Anomalies`.
+    void : sequence of float
+        Values of `labels` where pixels do not count, as in `Anomalies`.
     quantize : {8, 16}, optional
         Round float scores in [0, 1] to levels of 8 or 16 bits, see `Pixels`.
     image_score : {"max", "top1"} or float
@@ -73,6 +76,7 @@ def count_anomalies(
     if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
         raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
     counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
+    counted = where_not_void(truth, void_values(void), counted)
     refuse_nan("labels", truth if counted is None else truth[counted])
     anomalous = anomalous_pixels("labels", truth, counted, positive)
     bits = as_quantize(quantize, "quantize")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Self
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import verb
 from segbench.core.series import Space
-from segbench.core.table import CountsTable, column_sums
+from segbench.core.table import CountsTable, column_sums, only_where
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, BoundaryCurve, boundary_curve, f_of, measured_curves, ratio
 from segbench.protocols.common_thresholds import in_order, precision_at
@@ -132,9 +133,17 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @property
     def shares(self) -> FloatArray:
-        """Ground-truth pixels of each image, for means over images all alike; see `Table`."""
-        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(self.per_image)], np.float64)
-        return np.where([metric.key in ("mean_image_f", "crispness") for metric in self.metrics], 1.0, pixels)
+        """Ground-truth pixels of each image, for means over images whether it is in them; see `Table`."""
+        pixels = np.array([counts.total_gt.max(initial=0) for counts in in_order(self.per_image)], np.float64)
+        weights = {"mean_image_f": self._best[:, 5]}
+        if CRISPNESS in self.metrics:
+            weights["crispness"] = self._crisp[:, 1]
+        return np.column_stack([weights.get(metric.key, pixels) for metric in self.metrics])
+
+    def beside(self, other: Self) -> Self:
+        best = only_where(other._best[:, 5:6], self._best, [4, 5])
+        crisp = only_where(other._crisp[:, 1:] > 0, self._crisp, slice(None))
+        return self if best is self._best and crisp is self._crisp else self._with(_best=best, _crisp=crisp)
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:

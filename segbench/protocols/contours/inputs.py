@@ -53,8 +53,8 @@ def places_of_classes(
     sample: Sample, *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], maps: Mapping[str, str]
 ) -> Places:
     """Read label maps, as `segbench.Labels` does."""
-    both = label_maps(sample, labels=labels, **maps)
-    matrix, _ = count_maps(both, labels=labels, names=names, void=void, valid=sample.field)
+    both = label_maps(sample, labels=labels, protocol="Contours", **maps)
+    matrix, _ = count_maps(both, labels=labels, names=names, void=void, valid=sample.field, protocol="Contours")
     number = len(labels)
     shape = both.truth.labels.shape
     found = []

@@ -19,9 +19,15 @@ _SHOWN = 20
 
 
 def count_maps(
-    maps: LabelMaps, *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], valid: BoolArray | None
+    maps: LabelMaps,
+    *,
+    labels: Sequence[int],
+    names: Sequence[str],
+    void: Sequence[int],
+    valid: BoolArray | None,
+    protocol: str,
 ) -> tuple[IntArray, int]:
-    """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out."""
+    """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out; errors name the `protocol`."""
     size = len(labels)
     width, left_out, unknown = size + 1, size, size + 1
     truth, predicted = (each.coded for each in maps)
@@ -36,7 +42,7 @@ def count_maps(
         foreign = np.unique(truth.values[held[table[held] == unknown]]).tolist()
         # A remapping says itself what labels count from.
         remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
-        advise = partial(_advice, labels=labels, names=names, void=void, remap=remap)
+        advise = partial(_advice, labels=labels, names=names, void=void, remap=remap, protocol=protocol)
         raise _foreign(maps.truth.file, foreign, np.unique(truth.values[held]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
 
@@ -76,7 +82,13 @@ def _foreign(
 
 
 def _advice(
-    values: Sequence[float], *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], remap: str
+    values: Sequence[float],
+    *,
+    labels: Sequence[int],
+    names: Sequence[str],
+    void: Sequence[int],
+    remap: str,
+    protocol: str,
 ) -> str:
     """Say what to do with those of the values of ground truth that are neither classes nor void.
 
@@ -103,16 +115,17 @@ def _advice(
         hint += f"and each is measured alone, too: {with_labels(labels, names, range(label))}, or "
         hint += f"{format_setting('classes', labels_text(range(label)))} for {label} labels from 0"
     else:
-        hint = _listed_too(others, labels, names)
+        hint = _listed_too(others, labels, names, protocol)
     return hint + f"; leave {labels_text(often_void)} out if it is void: {out}" * bool(often_void)
 
 
-def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str]) -> str:
+def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str], protocol: str) -> str:
     """Say how to list labels that are none of the classes, as background or as classes."""
     several = len(others) > 1
     them, are, listed = ("them", "are", "labels") if several else ("it", "is", "label")
     listed += f" {labels_text(others)}"
     as_background, as_classes = with_background(labels, names, others), with_labels(labels, names, others)
+    as_background = setting(as_background, f"{protocol}({as_background})")
     background = (
         f"if {listed} {are} background, {as_background} counts {them} and leaves {them} out of means over classes"
     )

@@ -103,8 +103,10 @@ class Masks(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str) -> LabelMaps:
-    """Give the label maps of an image; the places in a stack are classes as they are."""
+def label_maps(
+    sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str, protocol: str
+) -> LabelMaps:
+    """Give the label maps of an image; the places in a stack are classes as they are. Errors name the `protocol`."""
     file = sample.predicted_file
     if len(sample.predictions) > 1:
         what = f"{len(sample.predictions)} predictions of one image, expected one label map"
@@ -117,7 +119,7 @@ def label_maps(sample: Sample, *, labels: Sequence[int], palette: str, gt_map: s
     _refuse_channels(sample.truth_file, truth, tuple(predicted.shape), len(labels))
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels)]
+        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, protocol)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
@@ -139,12 +141,12 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
         raise DataError(file, what, argmax if is_whole(truth) else f"mind the order: {rules.ORDER}")
 
 
-def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int]) -> NDArray[np.intp]:
+def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int], protocol: str) -> NDArray[np.intp]:
     """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
         what = f"shape {shape} of uint8 may be a colour image or the scores of {shape[-1]} classes"
-        palette = setting("--palette FILE", "palette=FILE")
+        palette = setting("--palette FILE", f"{protocol}(palette=FILE)")
         raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
     last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"

@@ -164,7 +164,7 @@ class Labels(
         if self.classes is not None:
             self._settle_classes(self.classes)
         elif self.names is not None:
-            raise ArgumentError("names are those of classes; list them, too: Labels(classes=..., names=...)")
+            raise ArgumentError(f"names are those of classes; list them, too: {format_setting('classes')}")
         elif self.background != ():
             raise ArgumentError(f"{named('background')} is one of the classes; list them, too: {named('classes')}")
         else:
@@ -194,7 +194,7 @@ class Labels(
             labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
         names = tuple(map(str, labels if names is None else names))
         void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
-        refuse_unfit(labels, names, void, "Labels")
+        refuse_unfit(labels, names, void)
         background = read_background(self.background, labels, names)
         set_fields(self, classes=labels, names=names, void=void, background=background)
 
@@ -288,7 +288,9 @@ class Labels(
 
         found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
-        matrix, ignored = count_maps(found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid)
+        matrix, ignored = count_maps(
+            found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
+        )
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, found.notes)
 
@@ -392,7 +394,7 @@ class Labels(
         from segbench.protocols.labels.inputs import label_maps
 
         texts = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
-        return label_maps(sample, labels=self._labels, **texts)
+        return label_maps(sample, labels=self._labels, protocol="Labels", **texts)
 
     def _masks(self, sample: Sample) -> Masks:
         from segbench.protocols.labels.inputs import masks_in

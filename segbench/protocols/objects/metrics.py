@@ -12,7 +12,7 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
-from segbench.core.table import CountsTable, column_sums
+from segbench.core.table import CountsTable, column_sums, only_where
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
@@ -193,13 +193,23 @@ class InstanceTable(ObjectTable):
         return np.hstack([*columns, pq, sq, rq, self._columns(means)])
 
     def beside(self, other: Self) -> Self:
-        kinds = len(_OF_MATCHES)
-        marks = [_AJI_DEFINED, *range(-kinds, 0)]
-        rows, both = self.rows.copy(), self.rows[:, marks] * other.rows[:, marks]
-        rows[:, marks] = both
-        rows[:, _AJI_DEFINED - 2 : _AJI_DEFINED] *= both[:, :1]
-        rows[:, 8 + len(self._at) : -kinds] *= np.repeat(both[:, 1:], len(self._at), axis=1)
-        return self if np.array_equal(rows, self.rows) else self._with(rows=rows)
+        width, kinds = len(self._at), len(_OF_MATCHES)
+        marks = np.arange(other.rows.shape[1])[-kinds:]
+        aji, own = range(_AJI_DEFINED - 2, _AJI_DEFINED + 1), range(8 + width, marks[-1] + 1)
+        held = other.rows[:, [*[_AJI_DEFINED] * len(aji), *np.repeat(marks, width), *marks]]
+        return self._with_rows(only_where(held, self.rows, [*aji, *own]))
+
+    @property
+    def shares(self) -> FloatArray:
+        """Whether an image is in a mean over images; of what is pooled all alike; see `Table`."""
+        shares = super().shares
+        for place, metric in enumerate(self.metrics):
+            if metric.key.startswith("aji"):
+                shares[:, place] = self.rows[:, _AJI_DEFINED]
+            elif metric.key.endswith("_images"):
+                kind = next(k for k, name in enumerate(_OF_MATCHES) if metric.key.startswith(name))
+                shares[:, place] = self.rows[:, kind - len(_OF_MATCHES)]
+        return shares
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -299,6 +309,15 @@ class ComponentTable(ObjectTable):
             of_all = siou / true, ppv / predicted, 2 * touched / (touched + true + rest), lesions / defined
         chosen = [OF_COMPONENTS.index(Fraction(k, 4)) for k in (1, 2, 3)]
         return np.hstack([f1.mean(axis=1, keepdims=True), f1[:, chosen], *of_all])
+
+    def beside(self, other: Self) -> Self:
+        return self._with_rows(only_where(other.rows[:, 7:8], self.rows, [6, 7]))
+
+    @property
+    def shares(self) -> FloatArray:
+        """Whether an image is in the mean over images; of what is pooled all alike; see `Table`."""
+        means = [metric.key == "lesion_f1_images" for metric in self.metrics]
+        return np.where(means, self.rows[:, 7:8], 1.0)
 
 
 TABLES: Mapping[str, type[ObjectTable]] = {

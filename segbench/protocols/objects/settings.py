@@ -201,7 +201,7 @@ class Objects(
         else:
             set_fields(self, divisor=as_whole(self.divisor, named("divisor"), least=2, most=2**31))
         void = self.void
-        if self.classes is not None:
+        if self.classes is not None or self.names is not None:
             rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
             set_fields(self, classes=rules.classes, names=rules.names)
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -211,6 +211,20 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
         return np.hstack([self._means(scores), self._micro.score(micro)])
 
+    def beside(self, other: Self) -> Self:
+        micro = self._micro.beside(other._micro)
+        classes = {name: table.beside(other._classes[name]) for name, table in self._classes.items()}
+        same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
+        lacking = self._lacking | other._lacking
+        if same and np.array_equal(lacking, self._lacking):
+            return self
+        return self._with(_micro=micro, _classes=classes, _lacking=lacking)
+
+    @cached_property
+    def _lacking(self) -> BoolArray:
+        """Which classes lack a metric that is averaged over classes, shape (classes, metrics)."""
+        return np.isnan([table.estimates[[*self._meant]] for table in self._tables])
+
     @property
     def shares(self) -> FloatArray:
         """The mean over classes of the shares of each, and those of all added up; see `Table`."""
@@ -226,8 +240,8 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
         total: FloatArray | float = 0.0
         defined: FloatArray | float = 0.0
-        for values in classes:
-            meant = values[:, [*self._meant]]
+        for values, lacking in zip(classes, self._lacking, strict=True):
+            meant = np.where(lacking, np.nan, values[:, [*self._meant]])
             total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
         means = np.full(np.broadcast_shapes(np.shape(total), (1, len(self._meant))), np.nan)
         np.divide(total, defined, out=means, where=np.asarray(defined) > 0)

@@ -79,7 +79,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
     title: ClassVar[str] = "Each pixel is scored separately, one class at a time, against the label map."
 
     labels: Sequence[int] = option(
-        "Score many classes against label maps: 0-18, road=0,car=13, or a file with a label and a name per line.",
+        "Score each class against all other labels: 0-18, road=0,car=13, or a file with a label and a name per line.",
         MISSING,
         flag="--classes",
         metavar="CLASSES",
@@ -99,7 +99,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))
-        refuse_unfit(labels, names, self.void, "Classes")
+        refuse_unfit(labels, names, self.void)
         set_fields(self, at=self._one.at, quantize=self._one.quantize)
 
     @property

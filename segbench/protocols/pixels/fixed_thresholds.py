@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from segbench.core.metric import Metric, left_out_note
 from segbench.core.numbers import number
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import column_sums
+from segbench.core.table import column_sums, only_where
 from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 from segbench.protocols.pixels.metrics import OVER_IMAGES
 
@@ -95,14 +96,25 @@ class FixedThresholds(Block):
             means = (points.values / points.defined).reshape(len(sums), self._at.size, len(_TITLES))
         return np.concatenate([self._pooled(points), means], axis=2).reshape(len(sums), len(self.metrics))
 
+    def beside(self, other: Self) -> Self:
+        values = self._at.size * len(_TITLES)
+        held = np.tile(other.rows[:, -values:], 2)
+        rows = only_where(held, self.rows, slice(-2 * values, None))
+        if rows is self.rows:
+            return self
+        found = copy(self)
+        found.rows = rows
+        return found
+
     @property
     def shares(self) -> FloatArray:
-        """Pixels of each image that a metric is about; for means over images whether there are any."""
+        """Pixels of each image that a metric is about; for means over images whether it is in them."""
         points = _Points.of(self.rows, self._at.size)
         about = {"specificity": points.negatives, "accuracy": points.positives + points.negatives}
-        named = (metric.key.removeprefix("mean_image_").partition("@")[0] for metric in self.metrics)
-        pixels = np.hstack([about.get(name, points.positives) for name in named])
-        return np.where([metric.key.startswith(OVER_IMAGES) for metric in self.metrics], pixels > 0, pixels)
+        pixels = np.stack([about.get(name, points.positives)[:, 0] for name in _TITLES], axis=1)
+        held = points.defined.reshape(len(pixels), self._at.size, len(_TITLES))
+        pooled = np.broadcast_to(pixels[:, np.newaxis], held.shape)
+        return np.concatenate([pooled, held], axis=2).reshape(len(pixels), len(self.metrics))
 
     @property
     def left_out(self) -> Sequence[str]:

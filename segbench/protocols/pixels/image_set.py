@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,6 +231,11 @@ class Block(ABC):
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
         return self.score(self.rows, None)
+
+    def beside(self, other: Self) -> Self:
+        """Give the block of what the other method has, too, see `segbench.core.table.Table`."""
+        del other
+        return self
 
     @property
     @abstractmethod

@@ -21,7 +21,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -191,6 +191,12 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
             positives, negatives = (np.ascontiguousarray(part) for part in self._parts(sums)[:2])
             metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
+
+    def beside(self, other: Self) -> Self:
+        blocks = [block.beside(its) for block, its in zip(self._blocks, other._blocks, strict=True)]
+        if all(block is one for block, one in zip(blocks, self._blocks, strict=True)):
+            return self
+        return self._with(_blocks=blocks, _layout=self._layout, _chosen=self._chosen, _best_of_all=self._best_of_all)
 
     @property
     def shares(self) -> FloatArray:

@@ -232,7 +232,7 @@ function step(images, methods = 0) {
   if (image !== undefined) openPanel(open.section, image, place);
 }
 
-addEventListener("hashchange", () => follow());
+addEventListener("hashchange", ({ newURL }) => follow(new URL(newURL).hash)); // a panel that closes clears the address
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a.thumb, a.open");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

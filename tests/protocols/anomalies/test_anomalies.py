@@ -208,6 +208,10 @@ class TestEdges:
         mask, valid = np.ones((1, 5), bool), np.array([[True, True, False, True, True]])
         counts = count_anomalies(mask, np.ones((1, 5)), valid)
         assert (counts.components, counts.ignored, counts.total_anomalous) == (2, 1, 4)
+        marked = np.where(valid, mask, 255)
+        with pytest.raises(segbench.DataError, match=r"leave it out: void=\(255,\)"):
+            count_anomalies([[0, *marked[0]]], np.ones((1, 6)))
+        assert count_anomalies(marked, np.ones((1, 5)), void=(255,)) == counts
 
     def test_an_image_left_out_as_a_whole_is_no_image(self):
         counts = count_anomalies([[1, 0]], [[0.5, 0.1]], [[False, False]])

@@ -1,6 +1,7 @@
 """The background is counted as every class is, and left out of means over classes."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from cases import write_folder
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
 import segbench as library
-from segbench import ArgumentError, Contours, Labels, evaluate
+from segbench import ArgumentError, Contours, DataError, Labels, evaluate
 
 SHAPE = (24, 32)
 ORGANS = (1, 2, 3)
@@ -125,6 +126,15 @@ class TestBoth:
             kind(classes="0-1", background=[0, 1])
         with pytest.raises(ArgumentError, match="classes"):
             kind(background=0)
+
+    def test_the_advice_of_array_functions_can_be_followed(self, kind):
+        count = getattr(library, f"count_{kind.name}")
+        with pytest.raises(DataError, match="value 0 is neither a class nor void") as error:
+            count(*PAIRS["a"], classes="1-3")
+        (advised,) = re.findall(r"if label 0 is background, (\w+\(.*?\)) counts it", str(error.value))
+        assert eval(advised) == kind(classes=CLASSES, background=0)  # noqa: S307
+        (classes,) = re.findall(r"as a class classes='(\S+)'", str(error.value))
+        assert count(*PAIRS["a"], classes=classes).names == ("0", "1", "2", "3")
 
     def test_results_files_keep_it(self, kind, segbench, tmp_path):
         places = [

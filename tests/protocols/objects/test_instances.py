@@ -210,6 +210,7 @@ def test_counts_add_up_in_any_order():
         ({"things": "3"}, "things is for panoptic, and these are instances"),
         ({"at": 0.5}, "at is for components, and these are instances"),
         ({"divisor": 1}, "divisor is 1, expected a whole number from 2"),
+        ({"divisor": 10, "names": ["road"]}, r"names are those of classes; list them, too: classes=\.\.\."),
         ({"divisor": 10, "classes": "1-3", "things": "4"}, "things holds 4, expected some of the classes"),
         ({"divisor": 10, "things": [0]}, "things holds 0, expected some of the classes, without 0"),
         ({"kind": "components", "connectivity": 6}, "connectivity is 6, expected 8 or 4"),
