@@ -96,10 +96,11 @@ class Table(ABC):
         return row
 
     def beside(self, other: Self) -> Self:
-        """Give the table of what the other method of the same images has, too: itself, unless means leave values out.
+        """Give the table without values that the other method of the same images lacks: itself, unless it lacks some.
 
-        A mean over the images where a metric is defined is over other images for another method: a pair is compared
-        without the values that one of the two lacks.
+        A mean over the images where a metric is defined leaves out those in which a method finds nothing of what is
+        there, as with distances. The other method is not compared on these. Where nothing is there, a method that
+        predicts nothing lacks a value, too, but is right: the other keeps what it has for its false positives.
         """
         del other
         return self

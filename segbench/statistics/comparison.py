@@ -320,7 +320,9 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [f"{few_names(masks, len(tables))}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
     if any(one.beside(other) is not one for one, other in itertools.permutations(beside, 2)):
-        notes.append("means over images: two methods are compared where both have a value")
+        notes.append(
+            "means over images: pairs leave out images of which one method has no value, as it misses what is there"
+        )
     notes += notes_on(first, {metric.key: place for place, metric in metrics.items()})
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 

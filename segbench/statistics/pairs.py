@@ -148,9 +148,10 @@ class Pairs:
 
     @cached_property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom of each difference."""
-        freedom = float(self.measured[0].jackknife.freedom_of_differences[self.place])
-        return self._with_common(np.full(self.pairs[0].size, freedom), lambda alone: alone.freedom)
+        """Degrees of freedom of each difference: the fewer that its methods have, whose images may weigh otherwise."""
+        one, other = self.pairs
+        freedom = np.array([each.jackknife.freedom_of_differences[self.place] for each in self.measured])
+        return self._with_common(np.minimum(freedom[one], freedom[other]), lambda alone: alone.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
@@ -230,7 +231,9 @@ class Pairs:
         return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
     def tally(self, pair: int) -> Tally:
-        """Count the images that each method of a pair wins."""
+        """Count the images that each method of a pair wins, on what both have."""
+        if pair in self.common:
+            return self.common[pair].tally(0)
         one, other = (self.measured[k[pair]].of_images[:, self.place] for k in self.pairs)
         ahead = self.metric.direction * (one - other)
         found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
@@ -244,7 +247,7 @@ class Pairs:
         p_values = np.concatenate([self.p_values, *self.beside()])
         each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
         images = np.geomspace(2, _MOST_NEEDED, 4000)
-        freedom = np.maximum(self.measured[0].jackknife.effective[self.place] / self.measured[0].images * images - 1, 2)
+        freedom = np.maximum((self.freedom[pair] + 1) / self.measured[0].images * images - 1, 2)
         errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
         enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(_POWER))) * errors
         return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf

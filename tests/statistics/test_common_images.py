@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from segbench import Contours, Objects, compare_results, evaluate
+from segbench import Boundaries, Centerlines, Contours, Objects, Pixels, compare_results, evaluate
 
 SIDE = 24
 
@@ -77,7 +77,10 @@ def test_the_difference_is_that_of_the_common_images():
 
 def test_a_note_says_so():
     _, comparison = rows_of(*missing_five(Contours()), "hd95")
-    assert "means over images: two methods are compared where both have a value" in comparison.notes
+    assert (
+        "means over images: pairs leave out images of which one method has no value, as it misses what is there"
+        in comparison.notes
+    )
 
 
 def test_classes_are_compared_in_the_images_where_both_methods_have_them():
@@ -93,6 +96,71 @@ def test_classes_are_compared_in_the_images_where_both_methods_have_them():
 def test_objects_have_their_precision_in_images_with_predictions():
     row, _ = rows_of(*missing_five(Objects()), "precision_50_images")
     assert (row.difference, row.p_value) == (0, 1)
+
+
+def false_alarms(protocol):
+    """Two methods that predict the same in seven images; in five without ground truth, one predicts something."""
+    alike = [square(4, 10 + k % 3) for k in range(7)]
+    truths = [*[square(4, 12)] * 7, *[square(0, 0)] * 5]
+    silent = measured([*alike, *[square(0, 0)] * 5], "silent", protocol, truths)
+    alarmed = measured([*alike, *[square(7, 6)] * 5], "alarmed", protocol, truths)
+    return silent, alarmed
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Contours(), "dice"),
+        (Objects(), "aji"),
+        (Objects(), "f1_50_images"),
+        (Objects(), "precision_50_images"),
+        (Objects(kind="components"), "lesion_f1_images"),
+        (Centerlines(), "cldice_images"),
+    ],
+)
+def test_predictions_where_nothing_is_count_against_a_method(protocol, key):
+    silent, alarmed = false_alarms(protocol)
+    row, _ = rows_of(silent, alarmed, key)
+    assert (row.estimate_a, row.estimate_b) == (silent.summary[key], alarmed.summary[key])
+    assert row.difference > 0
+    assert row.p_value < 0.05
+    turned, _ = rows_of(alarmed, silent, key)
+    assert turned.p_value == row.p_value
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Objects(), "aji"),
+        (Objects(), "f1_50_images"),
+        (Objects(), "f1_50"),
+        (Objects(kind="components"), "lesion_f1_images"),
+        (Centerlines(), "cldice_images"),
+        (Boundaries(), "mean_image_f"),
+        (Pixels(at=(0.001,)), "mean_image_precision@0.001"),
+    ],
+)
+def test_images_without_a_value_are_no_degrees_of_freedom(protocol, key):
+    truths = [*[square(4, 12)] * 8, *[square(0, 0)] * 12]
+    maps = {name: [*[square(4, 10 + k % size) for k in range(8)], *truths[8:]] for name, size in (("a", 3), ("b", 2))}
+    a, b = (measured(predicted, name, protocol, truths) for name, predicted in maps.items())
+    assert rows_of(a, b, key)[0].freedom == pytest.approx(7)
+    a, b = (measured(predicted[5:], name, protocol, truths[5:]) for name, predicted in maps.items())
+    _, comparison = rows_of(a, b, key)
+    assert comparison.why_none(key, "a", "b")["p_value"].startswith("3 of 15 images count in it")
+
+
+def test_wins_are_counted_on_the_classes_that_both_have():
+    truth = square(2, 8) + 2 * square(12, 8)
+    near = [square(2, 8 - k % 2) + 2 * square(21, 3) for k in range(12)]
+    far = [square(2, 7 - k % 2) for k in range(12)]
+    a, b = (
+        measured(maps, name, Contours(classes="0-2", background=0), [truth] * 12)
+        for maps, name in ((near, "a"), (far, "b"))
+    )
+    row, _ = rows_of(a, b, "hd95")
+    assert row.difference < 0
+    assert (row.wins, row.ties, row.losses) == (12, 0, 0)
 
 
 def test_metrics_that_both_have_everywhere_are_compared_as_ever():

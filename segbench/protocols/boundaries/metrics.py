@@ -132,9 +132,10 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @property
     def shares(self) -> FloatArray:
-        """Ground-truth pixels of each image, for means over images all alike; see `Table`."""
-        pixels = np.array([[counts.total_gt.max(initial=0)] for counts in in_order(self.per_image)], np.float64)
-        return np.where([metric.key in ("mean_image_f", "crispness") for metric in self.metrics], 1.0, pixels)
+        """Ground-truth pixels of each image, for means over images whether it is in them; see `Table`."""
+        pixels = np.array([counts.total_gt.max(initial=0) for counts in in_order(self.per_image)], np.float64)
+        held = {"mean_image_f": self._best[:, 5], "crispness": self._crisp[:, 1:].any(axis=1)}
+        return np.column_stack([held.get(metric.key, pixels) for metric in self.metrics])
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:

@@ -98,10 +98,15 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
 
     @property
     def shares(self) -> FloatArray:
-        """Pixels of the true skeleton of each image for what is pooled; the others are means; see `Table`."""
-        pixels = np.array([[counts.true_skeleton] for counts in self.ordered], np.float64).reshape(-1, 1)
-        pooled = ("cldice", "cldice_precision", "cldice_sensitivity")
-        return np.where([metric.key in pooled for metric in self.metrics], pixels, 1.0)
+        """Pixels of the true skeleton of each image; for means whether it is in them; see `Table`."""
+        found = [
+            (counts.true_skeleton, not np.isnan(counts.cldice).all(), counts.patches > 0, 1) for counts in self.ordered
+        ]
+        pixels, held, patches, alike = np.array(found, np.float64).reshape(-1, 4).T
+        weights = dict.fromkeys(("cldice", "cldice_precision", "cldice_sensitivity", "cldice_threshold"), pixels)
+        weights["cldice_images"] = held
+        weights |= {f"{name}_error_patches": patches for name in ERRORS}
+        return np.column_stack([weights.get(metric.key, alike) for metric in self.metrics])
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:

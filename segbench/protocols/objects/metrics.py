@@ -17,7 +17,6 @@ from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER,
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
-_AJI_DEFINED = 7  # the column of the rows of an instance table, after AJI and AJI+
 _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
@@ -88,6 +87,10 @@ def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
     ]
 
 
+def _over_images(metric: Metric) -> bool:
+    return metric.key.startswith("aji") or metric.key.endswith("_images")
+
+
 class ByThreshold(NamedTuple):
     """F1 and the threat score (AP) of all objects together at rising thresholds of IoU."""
 
@@ -139,6 +142,18 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def totals(self) -> Mapping[str, int]:
         """How many objects there are on either side."""
         return dict(zip((metric.key for metric in TOTALS), self.numbers.sum(axis=0).tolist(), strict=True))
+
+    @property
+    def shares(self) -> FloatArray:
+        """True objects of each image; for means over images whether it has a value; see `Table`."""
+        true, predicted = self.numbers.T
+        held = {"precision": predicted > 0, "recall": true > 0}
+        return np.column_stack(
+            [
+                held.get(metric.key.partition("_")[0], true + predicted > 0) if _over_images(metric) else true
+                for metric in self.metrics
+            ]
+        ).astype(np.float64)
 
     def why_undefined(self, metric: Metric) -> str:
         true, predicted = self.totals.values()
@@ -193,13 +208,14 @@ class InstanceTable(ObjectTable):
         return np.hstack([*columns, pq, sq, rq, self._columns(means)])
 
     def beside(self, other: Self) -> Self:
-        kinds = len(_OF_MATCHES)
-        marks = [_AJI_DEFINED, *range(-kinds, 0)]
-        rows, both = self.rows.copy(), self.rows[:, marks] * other.rows[:, marks]
-        rows[:, marks] = both
-        rows[:, _AJI_DEFINED - 2 : _AJI_DEFINED] *= both[:, :1]
-        rows[:, 8 + len(self._at) : -kinds] *= np.repeat(both[:, 1:], len(self._at), axis=1)
-        return self if np.array_equal(rows, self.rows) else self._with(rows=rows)
+        left_out = (self.numbers > 0).all(axis=1) & (other.numbers[:, 1] == 0)
+        if not left_out.any():
+            return self
+        kinds, place = len(_OF_MATCHES), _OF_MATCHES.index("precision")
+        rows = self.rows.copy()
+        own = np.split(rows[:, 8 + len(self._at) : -kinds], kinds, axis=1)[place]
+        own[left_out] = rows[left_out, place - kinds] = 0
+        return self._with(rows=rows)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -97,12 +97,13 @@ class FixedThresholds(Block):
 
     @property
     def shares(self) -> FloatArray:
-        """Pixels of each image that a metric is about; for means over images whether there are any."""
+        """Pixels of each image that a metric is about; for means over images whether it has a value."""
         points = _Points.of(self.rows, self._at.size)
         about = {"specificity": points.negatives, "accuracy": points.positives + points.negatives}
-        named = (metric.key.removeprefix("mean_image_").partition("@")[0] for metric in self.metrics)
-        pixels = np.hstack([about.get(name, points.positives) for name in named])
-        return np.where([metric.key.startswith(OVER_IMAGES) for metric in self.metrics], pixels > 0, pixels)
+        pixels = np.stack([about.get(name, points.positives) for name in _TITLES], axis=2)
+        pooled = np.repeat(pixels, self._at.size, axis=1)
+        held = points.defined.reshape(len(self.rows), self._at.size, len(_TITLES))
+        return np.concatenate([pooled, held], axis=2).reshape(len(self.rows), len(self.metrics))
 
     @property
     def left_out(self) -> Sequence[str]:
