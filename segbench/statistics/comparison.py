@@ -323,7 +323,9 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         notes.append(
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )
-    notes += notes_on(first, {metric.key: place for place, metric in metrics.items()})
+    places = {metric.key: place for place, metric in metrics.items()}
+    said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
+    notes += [note if len(on) == len(tables) else f"{few_names(on, len(tables))}: {note}" for note, on in said.items()]
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 

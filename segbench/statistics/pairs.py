@@ -175,9 +175,12 @@ class Pairs:
 
     def why_none(self, pair: int) -> dict[str, str]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
-        if pair in self.common:
-            return self.common[pair].why_none(0)
         one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
+        if pair in self.common:
+            alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
+            if np.isnan(alone.differences[0]) and defined.all():
+                return dict.fromkeys(("difference", "interval", "p_value"), "no image in which both have a value")
+            return alone.why_none(0)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
             return dict.fromkeys(("difference", "interval", "p_value"), table.why_undefined(self.metric))

@@ -168,3 +168,35 @@ def test_metrics_that_both_have_everywhere_are_compared_as_ever():
     row, _ = rows_of(some, every, "dice")
     assert row.difference == pytest.approx(some.summary["dice"] - every.summary["dice"])
     assert row.losses == 5
+
+
+def predicting(sizes, method):
+    """Predict a square of each size: of the truth 12 wide, nothing for 0."""
+    return measured([square(4, size) if size else square(0, 0) for size in sizes], method, Contours())
+
+
+def test_methods_without_a_common_image_have_no_difference():
+    first, last = predicting([10] * 6 + [0] * 6, "first"), predicting([0] * 6 + [9] * 6, "last")
+    both = [10, 9] * 6
+    row, comparison = rows_of(first, last, "hd95")
+    assert np.isnan([row.difference, row.low, row.p_value]).all()
+    why = "no image in which both have a value"
+    assert comparison.why_none("hd95", "first", "last") == dict.fromkeys(("difference", "interval", "p_value"), why)
+    assert comparison.answer("hd95").verdict == (
+        f"No clear winner by HD95: first and last cannot be told apart on the images that both have (no p-value: {why})"
+    )
+    matrix = compare_results([first, last, predicting(both, "both")]).answer("hd95").matrix()
+    assert "nan" not in str(matrix)
+
+
+def test_a_method_of_few_images_is_named_with_its_note():
+    few, most = predicting([10] + [0] * 11, "few"), predicting([9, 10] * 6, "most")
+    _, comparison = rows_of(few, most, "hd95")
+    note = "few: hd, hd95, assd and 1 more: only 1 of 12 images count in it"
+    assert note in comparison.notes
+    assert note in compare_results([most, few]).notes
+
+
+def test_equals_lead_each_other_by_no_negative_number():
+    methods = [predicting(sizes, name) for name, sizes in (("a", [12, 11] * 6), ("b", [12, 11] * 6), ("c", [9] * 12))]
+    assert "-.00" not in str(compare_results(methods).answer("hd95").matrix())
