@@ -7,6 +7,7 @@ those of two methods over the same images subtract as others do.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Self
@@ -74,10 +75,18 @@ class GroupMeans(Table):
         return mean
 
     def beside(self, other: Self) -> Self:
-        """Give the means of groups of what the other method has, too; see `Table`."""
+        """Give the means of groups of what the other method has, too; see `Table`.
+
+        Groups that the other lacks are left out, unless the metric has its worst value there, as with false positives
+        where nothing is.
+        """
         tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
-        same = all(tables[name] is table for name, table in self.tables.items())
-        return self if same else type(self)(tables, self.metrics)
+        of_groups = np.array([table.estimates[self.places] for table in tables.values()])
+        worst = [(metric.range or (math.nan, math.nan))[metric.direction < 0] for metric in self.metrics]
+        left_out = np.isnan(other.of_groups) & ~np.isnan(of_groups) & (of_groups != worst)
+        if not left_out.any() and all(tables[name] is table for name, table in self.tables.items()):
+            return self
+        return self._with(tables=tables, of_groups=np.where(left_out, np.nan, of_groups))
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""
