@@ -104,10 +104,10 @@ class Pairs:
         one, other = self.pairs
         return self._with_common(self.estimates[one] - self.estimates[other], lambda alone: alone.differences)
 
-    @property
-    def _counted(self) -> int:
-        """How many images weigh something in the metric, as those without positives do not in a mean F."""
-        return max(int(one.jackknife.counted[self.place]) for one in self.measured)
+    @cached_property
+    def _counted(self) -> IntArray:
+        """How many images weigh something in the metric of each method, as those without positives not in a mean F."""
+        return np.array([one.jackknife.counted[self.place] for one in self.measured])
 
     @cached_property
     def reason(self) -> str:
@@ -119,8 +119,8 @@ class Pairs:
             return "it jumps when images change, so it has no p-value"
         if all(lost := [one.undefined_without(self.place) for one in self.measured]):
             return lost[0]
-        if self._counted < FEWEST_IMAGES:
-            return f"{self._counted} of {images} count in it: differences have intervals and p-values {enough}"
+        if (most := self._counted.max()) < FEWEST_IMAGES:
+            return f"{most} of {images} count in it: differences have intervals and p-values {enough}"
         return ""
 
     @cached_property
@@ -159,8 +159,9 @@ class Pairs:
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
             p_values = p_value(self.differences / errors, self.freedom)
-        same = self._same
-        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self._counted))
+        same, (one, other) = self._same, self.pairs
+        counted = np.minimum(self._counted[one], self._counted[other])
+        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
         return self._with_common(p_values, lambda alone: alone.p_values)
 
     @cached_property

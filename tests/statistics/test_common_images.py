@@ -200,3 +200,10 @@ def test_a_method_of_few_images_is_named_with_its_note():
 def test_equals_lead_each_other_by_no_negative_number():
     methods = [predicting(sizes, name) for name, sizes in (("a", [12, 11] * 6), ("b", [12, 11] * 6), ("c", [9] * 12))]
     assert "-.00" not in str(compare_results(methods).answer("hd95").matrix())
+
+
+def test_equal_differences_count_the_images_of_their_pair():
+    a, b = (predicting([size] * 7 + [0] * 5, name) for size, name in ((11, "a"), (9, "b")))
+    other = predicting([10, 11] * 6, "other")
+    row = next(row for row in compare_results([a, b, other]).rows("hd95") if (row.a, row.b) == ("a", "b"))
+    assert row.p_value == 2**-6
