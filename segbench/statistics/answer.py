@@ -146,7 +146,7 @@ class Answer:
     def needed(self) -> str:
         """About how many images the best two methods would take to be told apart; empty where they are, or too many."""
         first, second = self.standings[:2]
-        if second.method not in self.not_worse:
+        if second.method not in self.not_worse or first.letter in second.better_than:
             return ""
         images = float(f"{self.pairs.images_needed(self._pair(first, second), self.level):.1g}")
         if not self.pairs.measured[0].images < images < math.inf:

@@ -207,3 +207,12 @@ def test_equal_differences_count_the_images_of_their_pair():
     other = predicting([10, 11] * 6, "other")
     row = next(row for row in compare_results([a, b, other]).rows("hd95") if (row.a, row.b) == ("a", "b"))
     assert row.p_value == 2**-6
+
+
+def test_what_is_significant_needs_no_further_images():
+    absent = predicting([11, 6, 9, 8, 7, 6, 6, *[0] * 7], "absent")
+    good = predicting([11, 7, 11, 9, 9, 8, 8, *[3] * 7], "good")
+    other = predicting([10, 10, 9, 11, 11, 9, 10, *[3] * 7], "other")
+    answer = compare_results([absent, good, other]).answer("hd95")
+    assert answer.verdict.endswith("absent has the best value, but other and good are better on what both have")
+    assert answer.needed == ""
