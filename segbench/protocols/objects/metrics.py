@@ -17,6 +17,7 @@ from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER,
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
+_DEFINED = 7  # the column of the rows that says whether an image has AJI, or the F1 of lesions
 _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
@@ -87,8 +88,12 @@ def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
     ]
 
 
-def _over_images(metric: Metric) -> bool:
-    return metric.key.startswith("aji") or metric.key.endswith("_images")
+def _defined(metric: Metric) -> int | None:
+    """Give the column of the rows that says which images a mean over images takes; None for other metrics."""
+    if not metric.key.endswith("_images"):
+        return _DEFINED if metric.key.startswith("aji") else None
+    kinds = [place for place, kind in enumerate(_OF_MATCHES) if metric.key.startswith(f"{kind}_")]
+    return kinds[0] - len(_OF_MATCHES) if kinds else _DEFINED
 
 
 class ByThreshold(NamedTuple):
@@ -146,14 +151,8 @@ class ObjectTable(CountsTable[ObjectCounts]):
     @property
     def shares(self) -> FloatArray:
         """True objects of each image; for means over images whether it has a value; see `Table`."""
-        true, predicted = self.numbers.T
-        held = {"precision": predicted > 0, "recall": true > 0}
-        return np.column_stack(
-            [
-                held.get(metric.key.partition("_")[0], true + predicted > 0) if _over_images(metric) else true
-                for metric in self.metrics
-            ]
-        ).astype(np.float64)
+        columns = map(_defined, self.metrics)
+        return np.column_stack([self.numbers[:, 0] if at is None else self.rows[:, at] for at in columns])
 
     def why_undefined(self, metric: Metric) -> str:
         true, predicted = self.totals.values()
