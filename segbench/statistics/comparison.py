@@ -195,12 +195,14 @@ class Comparison:
         for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
             if against not in (None, names[one], names[other]):
                 continue
+            a, b = pairs.measured_of(pair)
             error = float(pairs.standard_errors[pair])
             row = Difference(
                 key,
                 names[one],
                 names[other],
-                *pairs.estimates_of(pair),
+                float(a.table.estimates[pairs.place]),
+                float(b.table.estimates[pairs.place]),
                 float(pairs.differences[pair]),
                 float(low[pair]),
                 float(high[pair]),
@@ -217,6 +219,12 @@ class Comparison:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
         pairs = self.pairs(key)
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
+
+    def measured_of(self, key: str, a: str, b: str) -> tuple[Measured, Measured]:
+        """Give two methods, measured on what both have of a metric."""
+        pairs, (one, other) = self.pairs(key), (self.methods.index(name) for name in (a, b))
+        first, second = pairs.measured_of(pairs.pair(one, other))
+        return (first, second) if one < other else (second, first)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:

@@ -92,10 +92,12 @@ class Pairs:
             values[pair] = of(alone)[0]
         return values
 
-    def estimates_of(self, pair: int) -> tuple[float, float]:
-        """Give the metric of both methods of a pair, on what both have."""
-        places = [numbers[pair] for numbers in self.pairs]
-        one, other = (self.common[pair].estimates if pair in self.common else self.estimates[places]).tolist()
+    def measured_of(self, pair: int) -> tuple[Measured, Measured]:
+        """Give both methods of a pair, measured on what both have."""
+        if pair in self.common:
+            one, other = self.common[pair].measured
+        else:
+            one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
         return one, other
 
     @cached_property
@@ -236,9 +238,7 @@ class Pairs:
 
     def tally(self, pair: int) -> Tally:
         """Count the images that each method of a pair wins, on what both have."""
-        if pair in self.common:
-            return self.common[pair].tally(0)
-        one, other = (self.measured[k[pair]].of_images[:, self.place] for k in self.pairs)
+        one, other = (each.of_images[:, self.place] for each in self.measured_of(pair))
         ahead = self.metric.direction * (one - other)
         found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
         return Tally(*(int(np.count_nonzero(part)) for part in found))
