@@ -44,7 +44,7 @@ class Difference:
     metric, a, b : str
         Names.
     estimate_a, estimate_b, difference : float
-        nan where a metric is undefined.
+        Of what both methods have, see docs/comparing.md; nan where a metric is undefined.
     low, high : float
         Interval of the difference over images, not corrected for the number of pairs: it excludes 0 exactly where
         `p_value` is below 1 - level. nan where there is none.
@@ -241,7 +241,8 @@ class Comparison:
     def rank_shares(self) -> Mapping[str, Ranks]:
         """By metric and method, the share of resamples in which the method is first, second, and so on.
 
-        Equals share the better rank; nan where no resample defines the metric for all methods.
+        Equals share the better rank; nan where no resample defines the metric for all methods, and where pairs are not
+        all compared on the same images.
         """
         return {metric.key: _rank_shares(self, metric.key) for metric in self.metrics}
 
