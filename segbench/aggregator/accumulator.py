@@ -146,7 +146,7 @@ class Accumulator:
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
-        self._saved: set[Path] = set()  # results files that hold what this accumulator saved last
+        self._saved: set[Path] = set()  # results files that this accumulator saved in
         self._forget()
 
     def _forget(self) -> None:

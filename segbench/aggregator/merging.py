@@ -30,8 +30,8 @@ class _Merged:
     """One run put together of its parts."""
 
     first: Run
-    source: str
     begun: Begun
+    sources: list[str] = field(default_factory=list)  # files that it was put together from
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
@@ -42,7 +42,7 @@ class _Merged:
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
             what = f"the parts of {self.first.method!r} have {many(chosen, 'image')}, more than their set of {total}"
-            raise DataError(self.source, what, "merge parts of one set only")
+            raise DataError(self.sources[0], what, "merge parts of one set only")
         subset = {"subset": f"{chosen} of {total}"} if chosen < total else {}
         missing = {"missing": f"{self.missing} of {chosen}"} if self.missing else {}
         settings = without_selection(self.first.settings) | subset | missing
@@ -187,9 +187,10 @@ def _add(
 ) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
     key, path = (run.method, run.protocol, json.dumps(alike)), str(part.path)
-    whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, path, store.begin(run)))
+    whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, store.begin(run)))
+    known = " and ".join(whole.sources)
     if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
-        what = f"the run of {run.method!r} does not fit that in {whole.source}: {run.signature}"
+        what = f"the run of {run.method!r} does not fit that in {known}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
     places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
@@ -199,20 +200,19 @@ def _add(
     shared = [*store.copy(whole.begun, part, run.key)]
     for image in shared:
         if whole.missing:
-            what = (
-                f"parts of {run.method!r} that leave out images without a prediction share images with {whole.source}"
-            )
+            what = f"parts of {run.method!r} that leave out images without a prediction share images with {known}"
             raise DataError(path, what, "count parts that share no image, or all images in one run")
         if image.counted and image.counted_there and not image.alike:
-            what = f"{image.name!r} of {run.method!r} was counted with other files than in {whole.source}"
+            what = f"{image.name!r} of {run.method!r} was counted with other files than in {known}"
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
     if elsewhere and places and not join and not any(image.alike for image in shared):
         here, there = (" and ".join(map(shown, sorted(found))) for found in (_folders(places), before))
-        what = f"the run of {run.method!r} has predictions in {here}, and that in {whole.source} in {there}"
+        what = f"the run of {run.method!r} has predictions in {here}, and that in {known} in {there}"
         other = setting(quote(f"{run.method}-2={here}"), f"method={run.method + '-2'!r}")
         hint = f"if these are parts of one method, put them together: {format_setting('join', [run.method])}; if they "
         hint += f"are two methods, count one again under another name, {other}, into a new file"
         raise DataError(path, what, hint)
+    whole.sources.append(path)
 
 
 def _folders(places: Iterable[Inputs]) -> set[str]:

@@ -77,11 +77,12 @@ def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
 
 def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | None) -> list[Finding]:
     plain = [probe for probe in probes if not any(truth.file in probe.coloured for truth in probe.truths)]
-    kinds = grouped((_kind(truth, expected), truth) for probe in plain for truth in probe.truths)
+    truths = [truth for probe in plain for truth in probe.truths]
+    kinds = grouped((_kind(truth, expected), truth) for truth in truths)
     found: list[Finding] = []
     for kind, group in kinds.items():
         if kind:
-            meaning, fix = _meaning(kind, group, expected, lines)
+            meaning, fix = _meaning(kind, group, expected, lines, truths)
             what = f"{inspected(group, len(probes), 'contain', 'ground truth')} {meaning}"
             found += _found(group, kind, what, fix, _held, stops=expected.rule is None or expected.implied)
     return found
@@ -106,9 +107,13 @@ def _held(truth: TruthProbe) -> str:
 
 
 def _meaning(
-    kind: str, group: Sequence[TruthProbe], expected: Expected, lines: ExpectedLines | None
+    kind: str,
+    group: Sequence[TruthProbe],
+    expected: Expected,
+    lines: ExpectedLines | None,
+    truths: Sequence[TruthProbe],
 ) -> tuple[str, str]:
-    """Say what the values of ground truths are, and which settings say how they count."""
+    """Say what the values of some ground truths are, and which settings say how they count, given all."""
     examples = group[0].values
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for truth in group)
@@ -119,6 +124,14 @@ def _meaning(
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
+    masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
+    if len(masks) > len(group):
+        what = (
+            f"labels and the value {void:g}, which is all that {many(len(masks), 'other')} {verb(len(masks), 'have')}"
+        )
+        others = [value for value in rest if value]
+        positive = f"{format_setting('positive', void)} if {listed(others)} {verb(len(others), 'are')} negative here"
+        return f"{what} beside 0", f"save these as the other masks are, or {positive}"
     fix = format_setting("positive", rest[-1]) if lines else format_setting("void", (void,))
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"

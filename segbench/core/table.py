@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, refuse_outside
@@ -97,10 +97,11 @@ class Table(ABC):
         return row
 
     def beside(self, other: Self) -> Self:
-        """Give the table of what the other method of the same images has, too: itself, unless means leave values out.
+        """Give the table without values that the other method of the same images lacks: itself, unless it lacks some.
 
-        A mean over the images where a metric is defined is over other images for another method: a pair is compared
-        without the values that one of the two lacks.
+        A mean over the images where a metric is defined leaves out those in which a method finds nothing of what is
+        there, as with distances. The other method is not compared on these. Where nothing is there, a method that
+        predicts nothing lacks a value, too, but is right: the other keeps what it has for its false positives.
         """
         del other
         return self
@@ -113,10 +114,6 @@ class Table(ABC):
                 del vars(other)[name]
         vars(other).update(computed)
         return other
-
-    def _with_rows(self, rows: FloatArray) -> Self:
-        """Give a copy with other rows; the table itself where they are its own."""
-        return self if rows is self.rows else self._with(rows=rows)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -330,6 +327,15 @@ def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray
     changed = rows.copy()
     changed[:, columns] *= held
     return rows if np.array_equal(changed, rows) else changed
+
+
+def left_out_beside(own: FloatArray, other: FloatArray, metrics: Sequence[Metric]) -> BoolArray:
+    """Mark values that another method lacks, shape (..., metrics), but not the worst: false positives where nothing is.
+
+    See `Table.beside`.
+    """
+    worst = [(metric.range or (math.nan, math.nan))[metric.direction < 0] for metric in metrics]
+    return np.isnan(other) & ~np.isnan(own) & (own != worst)
 
 
 def column_sums(rows: FloatArray) -> FloatArray:

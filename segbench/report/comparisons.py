@@ -167,8 +167,9 @@ def exact_comparison(of: Compared) -> TextTable:
         for row in comparison.rows(key, against=of.against):
             cells = {"class": name} if name else {}
             cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
-            for side, method in (("a", row.a), ("b", row.b)):
-                low, high = comparison.measured[method].interval(place).ends
+            measured = comparison.measured_of(key, row.a, row.b)
+            for side, method, one in zip("ab", (row.a, row.b), measured, strict=True):
+                low, high = one.interval(place).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
             reasons = dict.fromkeys(comparison.why_none(key, row.a, row.b).values())

@@ -127,8 +127,10 @@ class Answer:
             return f"No clear winner by {title}: {first.method} has the best value, but {better}"
         p = ""
         if len(self._defined) == _NAMED:
-            p = f" ({p_text(self.p_values[first.method, second.method])})"
-            images = "the images that both have" if self._pair(first, second) in self.pairs.common else images
+            pair = self._pair(first, second)
+            lacking = self.pairs.why_none(pair).get("p_value", "")
+            p = f" ({p_text(self.p_values[first.method, second.method])}{f': {lacking}' if lacking else ''})"
+            images = "the images that both have" if pair in self.pairs.common else images
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
 
     def _pair(self, one: Standing, other: Standing) -> int:
@@ -144,7 +146,7 @@ class Answer:
     def needed(self) -> str:
         """About how many images the best two methods would take to be told apart; empty where they are, or too many."""
         first, second = self.standings[:2]
-        if second.method not in self.not_worse:
+        if second.method not in self.not_worse or first.letter in second.better_than:
             return ""
         images = float(f"{self.pairs.images_needed(self._pair(first, second), self.level):.1g}")
         if not self.pairs.measured[0].images < images < math.inf:
@@ -226,7 +228,8 @@ class Answer:
         return TextTable(header, [[one.letter, *row] for one, row in zip(shown, cells, strict=False)], notes=(note,))
 
     def _lead(self, row: Standing, column: Standing, least: float, digits: int) -> str:
-        text = point_first(f"{self._ahead(row, column):.{digits}f}")
+        ahead = self._ahead(row, column)
+        text = "-" if math.isnan(ahead) else point_first(f"{round(ahead, digits) + 0:.{digits}f}")  # never -0
         return text + stars(self.p_values[row.method, column.method], least)
 
     def tables(self, *, digits: int = DIGITS) -> list[TextTable]:

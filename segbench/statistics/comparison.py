@@ -44,7 +44,7 @@ class Difference:
     metric, a, b : str
         Names.
     estimate_a, estimate_b, difference : float
-        nan where a metric is undefined.
+        Of what both methods have, see docs/comparing.md; nan where a metric is undefined.
     low, high : float
         Interval of the difference over images, not corrected for the number of pairs: it excludes 0 exactly where
         `p_value` is below 1 - level. nan where there is none.
@@ -195,12 +195,14 @@ class Comparison:
         for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
             if against not in (None, names[one], names[other]):
                 continue
+            a, b = pairs.measured_of(pair)
             error = float(pairs.standard_errors[pair])
             row = Difference(
                 key,
                 names[one],
                 names[other],
-                *pairs.estimates_of(pair),
+                float(a.table.estimates[pairs.place]),
+                float(b.table.estimates[pairs.place]),
                 float(pairs.differences[pair]),
                 float(low[pair]),
                 float(high[pair]),
@@ -218,6 +220,12 @@ class Comparison:
         pairs = self.pairs(key)
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
 
+    def measured_of(self, key: str, a: str, b: str) -> tuple[Measured, Measured]:
+        """Give two methods, measured on what both have of a metric."""
+        pairs, (one, other) = self.pairs(key), (self.methods.index(name) for name in (a, b))
+        first, second = pairs.measured_of(pairs.pair(one, other))
+        return (first, second) if one < other else (second, first)
+
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """One `Difference` per pair and metric, pair by pair in the order given, metric by metric."""
@@ -233,7 +241,8 @@ class Comparison:
     def rank_shares(self) -> Mapping[str, Ranks]:
         """By metric and method, the share of resamples in which the method is first, second, and so on.
 
-        Equals share the better rank; nan where no resample defines the metric for all methods.
+        Equals share the better rank; nan where no resample defines the metric for all methods, and where pairs are not
+        all compared on the same images.
         """
         return {metric.key: _rank_shares(self, metric.key) for metric in self.metrics}
 
@@ -320,8 +329,12 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [f"{few_names(masks, len(tables))}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
     if any(one.beside(other) is not one for one, other in itertools.permutations(beside, 2)):
-        notes.append("means over images: two methods are compared where both have a value")
-    notes += notes_on(first, {metric.key: place for place, metric in metrics.items()})
+        notes.append(
+            "means over images: pairs leave out images of which one method has no value, as it misses what is there"
+        )
+    places = {metric.key: place for place, metric in metrics.items()}
+    said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
+    notes += [note if len(on) == len(tables) else f"{few_names(on, len(tables))}: {note}" for note, on in said.items()]
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 

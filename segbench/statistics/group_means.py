@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.table import Table
+from segbench.core.table import Table, left_out_beside
 from segbench.statistics.jackknife import Jackknife
 
 
@@ -74,12 +74,17 @@ class GroupMeans(Table):
         return mean
 
     def beside(self, other: Self) -> Self:
-        """Give the means of groups of what the other method has, too; see `Table`."""
+        """Give the means of groups of what the other method has, too; see `Table`.
+
+        Groups that the other lacks are left out, unless the metric has its worst value there, as with false positives
+        where nothing is.
+        """
         tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
-        found = type(self)(tables, self.metrics)
-        found.held = found.held & other.held
-        same = all(tables[name] is table for name, table in self.tables.items())
-        return self if same and np.array_equal(found.held, self.held) else found
+        of_groups = np.array([table.estimates[self.places] for table in tables.values()])
+        left_out = left_out_beside(of_groups, other.of_groups, self.metrics)
+        if not left_out.any() and all(tables[name] is table for name, table in self.tables.items()):
+            return self
+        return self._with(tables=tables, of_groups=np.where(left_out, np.nan, of_groups))
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

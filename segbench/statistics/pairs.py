@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,22 +70,25 @@ class Pairs:
 
     @cached_property
     def common(self) -> Mapping[int, Pairs]:
-        """By number, the pairs of methods that are not measured on what the first is, each on what both have."""
+        """By number, the pairs of methods that are not measured on the same, each by itself and on what both have.
+
+        Those are among them that have too few images for an interval, where other methods have enough.
+        """
         found: dict[int, Pairs] = {}
         if type(self.measured[0].table).beside is Table.beside:
             return found
         for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[one], self.measured[other]
             fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
-            moved = any(self._differ("pseudo", *of_method) for of_method in zip(methods, fewer, strict=True))
-            if moved or self._differ("weights", self.measured[0], fewer[0]):
+            few = self._counted[[one, other]].max() < FEWEST_IMAGES <= self._counted.max()
+            if few or any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
                 found[pair] = replace(self, measured=fewer, beside=tuple)
         return found
 
-    def _differ(self, of: Literal["pseudo", "weights"], one: Measured, other: Measured) -> bool:
-        """Whether the pseudo-values, or the weights, of images differ."""
-        ours, theirs = (getattr(each.jackknife, of)[:, self.place] for each in (one, other))
-        return one is not other and not np.array_equal(ours, theirs, equal_nan=True)
+    def _moved(self, whole: Measured, fewer: Measured) -> bool:
+        """Whether a method is measured otherwise on fewer values."""
+        before, after = (one.jackknife.pseudo[:, self.place] for one in (whole, fewer))
+        return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
     def _with_common(self, values: NDArray[Any], of: Callable[[Pairs], NDArray[Any]]) -> NDArray[Any]:
         """Replace the values of pairs that are not measured on the same."""
@@ -93,10 +96,12 @@ class Pairs:
             values[pair] = of(alone)[0]
         return values
 
-    def estimates_of(self, pair: int) -> tuple[float, float]:
-        """Give the metric of both methods of a pair, on what both have."""
-        places = [numbers[pair] for numbers in self.pairs]
-        one, other = (self.common[pair].estimates if pair in self.common else self.estimates[places]).tolist()
+    def measured_of(self, pair: int) -> tuple[Measured, Measured]:
+        """Give both methods of a pair, measured on what both have."""
+        if pair in self.common:
+            one, other = self.common[pair].measured
+        else:
+            one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
         return one, other
 
     @cached_property
@@ -105,10 +110,10 @@ class Pairs:
         one, other = self.pairs
         return self._with_common(self.estimates[one] - self.estimates[other], lambda alone: alone.differences)
 
-    @property
-    def _counted(self) -> int:
-        """How many images weigh something in the metric, as those without positives do not in a mean F."""
-        return max(int(one.jackknife.counted[self.place]) for one in self.measured)
+    @cached_property
+    def _counted(self) -> IntArray:
+        """How many images weigh something in the metric of each method, as those without positives not in a mean F."""
+        return np.array([one.jackknife.counted[self.place] for one in self.measured])
 
     @cached_property
     def reason(self) -> str:
@@ -120,8 +125,8 @@ class Pairs:
             return "it jumps when images change, so it has no p-value"
         if all(lost := [one.undefined_without(self.place) for one in self.measured]):
             return lost[0]
-        if self._counted < FEWEST_IMAGES:
-            return f"{self._counted} of {images} count in it: differences have intervals and p-values {enough}"
+        if (most := self._counted.max()) < FEWEST_IMAGES:
+            return f"{most} of {images} count in it: differences have intervals and p-values {enough}"
         return ""
 
     @cached_property
@@ -149,9 +154,10 @@ class Pairs:
 
     @cached_property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom of each difference."""
-        freedom = float(self.measured[0].jackknife.freedom_of_differences[self.place])
-        return self._with_common(np.full(self.pairs[0].size, freedom), lambda alone: alone.freedom)
+        """Degrees of freedom of each difference: the fewer that its methods have, whose images may weigh otherwise."""
+        one, other = self.pairs
+        freedom = np.array([each.jackknife.freedom_of_differences[self.place] for each in self.measured])
+        return self._with_common(np.minimum(freedom[one], freedom[other]), lambda alone: alone.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
@@ -159,8 +165,9 @@ class Pairs:
         errors = self.standard_errors
         with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
             p_values = p_value(self.differences / errors, self.freedom)
-        same = self._same
-        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - self._counted))
+        same, (one, other) = self._same, self.pairs
+        counted = np.minimum(self._counted[one], self._counted[other])
+        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
         return self._with_common(p_values, lambda alone: alone.p_values)
 
     @cached_property
@@ -175,9 +182,12 @@ class Pairs:
 
     def why_none(self, pair: int) -> dict[str, str]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
-        if pair in self.common:
-            return self.common[pair].why_none(0)
         one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
+        if pair in self.common:
+            alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
+            if np.isnan(alone.differences[0]) and defined.all():
+                return dict.fromkeys(("difference", "interval", "p_value"), "no image in which both have a value")
+            return alone.why_none(0)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
             return dict.fromkeys(("difference", "interval", "p_value"), table.why_undefined(self.metric))
@@ -231,8 +241,8 @@ class Pairs:
         return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
     def tally(self, pair: int) -> Tally:
-        """Count the images that each method of a pair wins."""
-        one, other = (self.measured[k[pair]].of_images[:, self.place] for k in self.pairs)
+        """Count the images that each method of a pair wins, on what both have."""
+        one, other = (each.of_images[:, self.place] for each in self.measured_of(pair))
         ahead = self.metric.direction * (one - other)
         found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
         return Tally(*(int(np.count_nonzero(part)) for part in found))
@@ -245,8 +255,7 @@ class Pairs:
         p_values = np.concatenate([self.p_values, *self.beside()])
         each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
         images = np.geomspace(2, _MOST_NEEDED, 4000)
-        known = self.common.get(pair, self).measured[0].jackknife
-        freedom = np.maximum(known.effective[self.place] / known.images * images - 1, 2)
-        errors = self.standard_errors[pair] * np.sqrt(known.images / images)
+        freedom = np.maximum((self.freedom[pair] + 1) / self.measured[0].images * images - 1, 2)
+        errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
         enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(_POWER))) * errors
         return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf

@@ -123,6 +123,34 @@ def test_means_of_methods_are_compared():
     assert row.wins + row.ties + row.losses == 19
 
 
+def test_means_are_compared_over_groups_that_both_have():
+    images = pairs(sizes=(("city", 8), ("road", 5), ("sea", 6)))
+    masks = {name: (labels, soft > 0.5) for name, (labels, soft) in images.items()}
+    silent = {name: (labels, mask & (not name.startswith("sea"))) for name, (labels, mask) in masks.items()}
+    some, every = (evaluate(each, protocol=Labels()).groups("folder") for each in (silent, masks))
+    assert some.mean.summary["precision"] != every.mean.summary["precision"]
+    for means in ({"some": some.mean, "every": every.mean}, {"every": every.mean, "some": some.mean}):
+        (row,) = compare(means).rows("precision")
+        assert (row.difference, row.p_value) == (0, 1)
+        assert row.estimate_a == pytest.approx(
+            (every["city"].summary["precision"] + every["road"].summary["precision"]) / 2
+        )
+
+
+def test_false_alarms_in_a_group_without_ground_truth_count():
+    images = pairs(sizes=(("city", 8), ("road", 5), ("sea", 6)))
+    blank = {name: labels & (not name.startswith("sea")) for name, (labels, _) in images.items()}
+    masks = {name: soft > 0.5 for name, (_, soft) in images.items()}
+    predicted = {"quiet": {name: mask & (not name.startswith("sea")) for name, mask in masks.items()}, "loud": masks}
+    means = {
+        method: evaluate({name: (blank[name], of[name]) for name in blank}, protocol=Labels()).groups("folder").mean
+        for method, of in predicted.items()
+    }
+    (row,) = compare(means).rows("precision")
+    assert row.difference == pytest.approx(means["quiet"].summary["precision"] - means["loud"].summary["precision"])
+    assert row.difference > 0
+
+
 def test_a_metric_that_a_group_lacks_is_averaged_over_the_others():
     images = pairs(sizes=(("city", 4), ("road", 3)))
     blank = {name: (labels & (not name.startswith("road")), soft) for name, (labels, soft) in images.items()}

@@ -131,6 +131,14 @@ class TestRefusals:
         with pytest.raises(ArgumentError, match="join 'nte': expected some of 'pred'"):
             merge_results([tmp_path / "one"], tmp_path / "all", join=["nte"])
 
+    def test_an_image_counted_with_other_files_than_in_the_second_part(self, papers, tmp_path):
+        for part, image in (("one", "first"), ("two", "second")):
+            evaluate(*papers, images=[image], results=tmp_path / part)
+        write_folder(papers[1], {"second.npy": FIRST_SCORES / 2})
+        evaluate(*papers, images=["second"], results=tmp_path / "three")
+        with pytest.raises(DataError, match=r"three: 'second' of 'pred' was .* other files than in .*one and .*two"):
+            merge_results([tmp_path / part for part in ("one", "two", "three")], tmp_path / "all")
+
     def test_an_image_counted_with_other_files(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
         write_folder(papers[1], {"first.npy": FIRST_SCORES / 2})

@@ -342,6 +342,21 @@ class TestForms:
         expected = [row["low"] for each in document["answers"] for row in each["differences"]]
         assert [float(row["low"]) if row["low"] else None for row in rows] == expected
 
+    def test_intervals_of_a_pair_in_csv_are_of_what_both_have(self, segbench, tmp_path):
+        def square(size):
+            return np.pad(np.full((size, size), 255, np.uint8), (4, 20 - size))
+
+        sizes = {"gt": [12] * 16, "most": [11, 10] * 4 + [5, 6] * 4, "half": [9, 10] * 4 + [0] * 8}
+        for name, of_images in sizes.items():
+            write_folder(tmp_path / name, {f"{k:02}.png": square(size) for k, size in enumerate(of_images)})
+        methods = [f"{name}={tmp_path / name}" for name in ("most", "half")]
+        path = counted(segbench, tmp_path / "r.segbench", tmp_path / "gt", *methods, verb="contours")
+        text = segbench("compare", path, "--metrics", "hd95", "--against", "most", "--format", "csv").out
+        (row,) = csv.DictReader(io.StringIO(text))
+        assert (row["a"], row["b"]) == ("half", "most")
+        for side in "ab":
+            assert float(row[f"low_{side}"]) < float(row[f"estimate_{side}"]) < float(row[f"high_{side}"])
+
     @pytest.mark.parametrize(
         ("form", "mark", "raised"),
         [("markdown", "|---", "<sup>b,c</sup>"), ("latex", "\\toprule", "\\textsuperscript{b,c}")],

@@ -27,4 +27,6 @@ def test_each_unit_has_a_table_of_its_own(segbench, in_two_units):
 
 def test_a_picture_is_in_one_unit(segbench, in_two_units, tmp_path):
     said = segbench("plot", in_two_units, "--kind", "images", "-o", tmp_path / "images.png")
-    assert "contours and contours in mm are not comparable" in said.err
+    assert "contours and contours in mm are not comparable; draw results in one unit: --only and a part" in said.err
+    segbench("plot", in_two_units, "--kind", "images", "--only", "spacing:1", "-o", tmp_path / "images.png")
+    assert (tmp_path / "images.png").exists()

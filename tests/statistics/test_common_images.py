@@ -88,7 +88,10 @@ def test_the_difference_is_that_of_the_common_images():
 
 def test_a_note_says_so():
     _, comparison = rows_of(*missing_five(Contours()), "hd95")
-    assert "means over images: two methods are compared where both have a value" in comparison.notes
+    assert (
+        "means over images: pairs leave out images of which one method has no value, as it misses what is there"
+        in comparison.notes
+    )
 
 
 def test_classes_are_compared_in_the_images_where_both_methods_have_them():
@@ -103,7 +106,72 @@ def test_classes_are_compared_in_the_images_where_both_methods_have_them():
 
 def test_objects_have_their_precision_in_images_with_predictions():
     row, _ = rows_of(*missing_five(Objects()), "precision_50_images")
-    assert (row.difference, row.p_value) == (0, 1)
+    assert (row.difference, row.p_value, row.freedom) == (0, 1, 6)
+
+
+def false_alarms(protocol):
+    """Two methods that predict the same in seven images; in five without ground truth, one predicts something."""
+    alike = [square(4, 10 + k % 3) for k in range(7)]
+    truths = [*[square(4, 12)] * 7, *[square(0, 0)] * 5]
+    silent = measured([*alike, *[square(0, 0)] * 5], "silent", protocol, truths)
+    alarmed = measured([*alike, *[square(7, 6)] * 5], "alarmed", protocol, truths)
+    return silent, alarmed
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Contours(), "dice"),
+        (Objects(), "aji"),
+        (Objects(), "f1_50_images"),
+        (Objects(), "precision_50_images"),
+        (Objects(kind="components"), "lesion_f1_images"),
+        (Centerlines(), "cldice_images"),
+    ],
+)
+def test_predictions_where_nothing_is_count_against_a_method(protocol, key):
+    silent, alarmed = false_alarms(protocol)
+    row, _ = rows_of(silent, alarmed, key)
+    assert (row.estimate_a, row.estimate_b) == (silent.summary[key], alarmed.summary[key])
+    assert row.difference > 0
+    assert row.p_value < 0.05
+    turned, _ = rows_of(alarmed, silent, key)
+    assert turned.p_value == row.p_value
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Objects(), "aji"),
+        (Objects(), "f1_50_images"),
+        (Objects(), "f1_50"),
+        (Objects(kind="components"), "lesion_f1_images"),
+        (Centerlines(), "cldice_images"),
+        (Boundaries(), "mean_image_f"),
+        (Pixels(at=(0.001,)), "mean_image_precision@0.001"),
+    ],
+)
+def test_images_without_a_value_are_no_degrees_of_freedom(protocol, key):
+    truths = [*[square(4, 12)] * 8, *[square(0, 0)] * 12]
+    maps = {name: [*[square(4, 10 + k % size) for k in range(8)], *truths[8:]] for name, size in (("a", 3), ("b", 2))}
+    a, b = (measured(predicted, name, protocol, truths) for name, predicted in maps.items())
+    assert rows_of(a, b, key)[0].freedom == pytest.approx(7)
+    a, b = (measured(predicted[5:], name, protocol, truths[5:]) for name, predicted in maps.items())
+    _, comparison = rows_of(a, b, key)
+    assert comparison.why_none(key, "a", "b")["p_value"].startswith("3 of 15 images count in it")
+
+
+def test_wins_are_counted_on_the_classes_that_both_have():
+    truth = square(2, 8) + 2 * square(12, 8)
+    near = [square(2, 8 - k % 2) + 2 * square(21, 3) for k in range(12)]
+    far = [square(2, 7 - k % 2) for k in range(12)]
+    a, b = (
+        measured(maps, name, Contours(classes="0-2", background=0), [truth] * 12)
+        for maps, name in ((near, "a"), (far, "b"))
+    )
+    row, _ = rows_of(a, b, "hd95")
+    assert row.difference < 0
+    assert (row.wins, row.ties, row.losses) == (12, 0, 0)
 
 
 def half(mask):
@@ -137,34 +205,19 @@ IN_MEANS = {
 
 
 @pytest.mark.parametrize("name", IN_MEANS)
-def test_a_mean_over_images_is_over_those_that_both_have(name):
+def test_a_mean_leaves_out_images_where_the_other_misses_what_is_there(name):
     key, protocol, predict = IN_MEANS[name]
     truths = [*[square(4, 12)] * 8, *[NOTHING] * 3]
     a = [*PARTLY[:7], NOTHING, NOTHING, NOTHING, square(6, 3)]
     b = [*PARTLY[1:], square(5, 8), square(6, 4), NOTHING, NOTHING]
     methods = [measured([*map(predict, maps)], method, protocol, truths) for method, maps in (("a", a), ("b", b))]
-    of_images = [one.table.measure_images()[:, [m.key for m in one.table.metrics].index(key)] for one in methods]
-    both = np.flatnonzero(~np.isnan(of_images).any(axis=0))
-    assert both.size < 11
-    assert any(one.summary[key] != np.mean(own[both]) for one, own in zip(methods, of_images, strict=True))
-    row, comparison = rows_of(*methods, key)
-    estimates = row.estimate_a, row.estimate_b
-    assert estimates == pytest.approx([np.mean(of_method[both]) for of_method in of_images])
-    assert row.difference == pytest.approx(estimates[0] - estimates[1])
-    assert any("where both have a value" in note for note in comparison.notes)
-
-
-@pytest.mark.parametrize("name", IN_MEANS)
-def test_fewer_than_six_that_both_have_are_too_few_for_a_p_value(name):
-    key, protocol, predict = IN_MEANS[name]
-    truths = [*[square(4, 12)] * 4, *[NOTHING] * 8]
-    a = [*PARTLY[:4], *[NOTHING] * 4, *[square(6, 3)] * 4]
-    b = [*PARTLY[1:5], *[square(6, 4)] * 4, *[NOTHING] * 4]
-    if key.startswith("mean_image_precision"):
-        truths = [square(4, 12)] * 12
-    methods = [measured([*map(predict, maps)], method, protocol, truths) for method, maps in (("a", a), ("b", b))]
+    place = [metric.key for metric in methods[0].table.metrics].index(key)
+    values = np.array([one.table.measure_images()[:, place] for one in methods])
+    there = np.array([truths[int(name)].any() for name in methods[0].table.names])
+    expected = [np.nanmean(own[~(there & np.isnan(other))]) for own, other in (values, values[::-1])]
     row, _ = rows_of(*methods, key)
-    assert np.isnan(row.p_value)
+    assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
+    assert row.difference == pytest.approx(expected[0] - expected[1])
 
 
 @pytest.mark.parametrize(("held", "freedom"), [(4, np.nan), (8, 7)])
@@ -240,3 +293,51 @@ def test_metrics_that_both_have_everywhere_are_compared_as_ever():
     row, _ = rows_of(some, every, "dice")
     assert row.difference == pytest.approx(some.summary["dice"] - every.summary["dice"])
     assert row.losses == 5
+
+
+def predicting(sizes, method):
+    """Predict a square of each size: of the truth 12 wide, nothing for 0."""
+    return measured([square(4, size) if size else square(0, 0) for size in sizes], method, Contours())
+
+
+def test_methods_without_a_common_image_have_no_difference():
+    first, last = predicting([10] * 6 + [0] * 6, "first"), predicting([0] * 6 + [9] * 6, "last")
+    both = [10, 9] * 6
+    row, comparison = rows_of(first, last, "hd95")
+    assert np.isnan([row.difference, row.low, row.p_value]).all()
+    why = "no image in which both have a value"
+    assert comparison.why_none("hd95", "first", "last") == dict.fromkeys(("difference", "interval", "p_value"), why)
+    assert comparison.answer("hd95").verdict == (
+        f"No clear winner by HD95: first and last cannot be told apart on the images that both have (no p-value: {why})"
+    )
+    matrix = compare_results([first, last, predicting(both, "both")]).answer("hd95").matrix()
+    assert "nan" not in str(matrix)
+
+
+def test_a_method_of_few_images_is_named_with_its_note():
+    few, most = predicting([10] + [0] * 11, "few"), predicting([9, 10] * 6, "most")
+    _, comparison = rows_of(few, most, "hd95")
+    note = "few: hd, hd95, assd and 1 more: only 1 of 12 images count in it"
+    assert note in comparison.notes
+    assert note in compare_results([most, few]).notes
+
+
+def test_equals_lead_each_other_by_no_negative_number():
+    methods = [predicting(sizes, name) for name, sizes in (("a", [12, 11] * 6), ("b", [12, 11] * 6), ("c", [9] * 12))]
+    assert "-.00" not in str(compare_results(methods).answer("hd95").matrix())
+
+
+def test_equal_differences_count_the_images_of_their_pair():
+    a, b = (predicting([size] * 7 + [0] * 5, name) for size, name in ((11, "a"), (9, "b")))
+    other = predicting([10, 11] * 6, "other")
+    row = next(row for row in compare_results([a, b, other]).rows("hd95") if (row.a, row.b) == ("a", "b"))
+    assert row.p_value == 2**-6
+
+
+def test_what_is_significant_needs_no_further_images():
+    absent = predicting([11, 6, 9, 8, 7, 6, 6, *[0] * 7], "absent")
+    good = predicting([11, 7, 11, 9, 9, 8, 8, *[3] * 7], "good")
+    other = predicting([10, 10, 9, 11, 11, 9, 10, *[3] * 7], "other")
+    answer = compare_results([absent, good, other]).answer("hd95")
+    assert answer.verdict.endswith("absent has the best value, but other and good are better on what both have")
+    assert answer.needed == ""

@@ -135,15 +135,12 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     def shares(self) -> FloatArray:
         """Ground-truth pixels of each image, for means over images whether it is in them; see `Table`."""
         pixels = np.array([counts.total_gt.max(initial=0) for counts in in_order(self.per_image)], np.float64)
-        weights = {"mean_image_f": self._best[:, 5]}
-        if CRISPNESS in self.metrics:
-            weights["crispness"] = self._crisp[:, 1]
-        return np.column_stack([weights.get(metric.key, pixels) for metric in self.metrics])
+        held = {"mean_image_f": self._best[:, 5], "crispness": self._crisp[:, 1:].any(axis=1)}
+        return np.column_stack([held.get(metric.key, pixels) for metric in self.metrics])
 
     def beside(self, other: Self) -> Self:
-        best = only_where(other._best[:, 5:6], self._best, [4, 5])
         crisp = only_where(other._crisp[:, 1:] > 0, self._crisp, slice(None))
-        return self if best is self._best and crisp is self._crisp else self._with(_best=best, _crisp=crisp)
+        return self if crisp is self._crisp else self._with(_crisp=crisp)
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:

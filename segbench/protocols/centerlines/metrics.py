@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.numbers import number
-from segbench.core.table import CountsTable, only_where
+from segbench.core.table import CountsTable
 from segbench.curves.curve import Drawn
 from segbench.protocols.centerlines.counts import ERRORS, CenterlineCounts, parts_of
 from segbench.protocols.common_thresholds import in_order
@@ -80,7 +80,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
             return np.full((len(sums), len(self.metrics)), np.nan)
         by_threshold = sums[:, :-2].reshape(len(sums), 6 + _PER_IMAGE, -1)
         precision, sensitivity, cldice = parts_of(by_threshold[:, :6])
-        best = np.arange(len(sums)), _best(cldice)
+        best = np.arange(len(sums)), np.argmax(np.nan_to_num(cldice, nan=-1), axis=1)  # of equals the lowest
         value, defined, *errors = by_threshold[best[0], 6:, best[1]].T
         images, with_patches = sums[:, -2:].T
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image has a value
@@ -96,26 +96,17 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
                 values[f"{name}_error_patches"] = errors[place + len(ERRORS)] / with_patches
         return np.column_stack([values[metric.key] for metric in self.metrics])
 
-    def beside(self, other: Self) -> Self:
-        size = self._thresholds.size
-        return self._with_rows(only_where(other._held[:, np.newaxis], self.rows, slice(6 * size, 8 * size)))
-
-    @cached_property
-    def _held(self) -> FloatArray:
-        """Whether each image has a clDice at the best threshold for all."""
-        by_threshold = self.rows[:, :-2].reshape(self.images, 6 + _PER_IMAGE, -1)
-        *_, cldice = parts_of(by_threshold[:, :6].sum(axis=0, keepdims=True))
-        return by_threshold[:, 7, _best(cldice)[0]]
-
     @property
     def shares(self) -> FloatArray:
-        """Pixels of the true skeleton of each image for what is pooled; of means whether it is in them; see `Table`."""
-        pixels = np.array([counts.true_skeleton for counts in self.ordered], np.float64)
-        images, with_patches = self.rows[:, -2:].T
-        weights = dict.fromkeys(("cldice", "cldice_precision", "cldice_sensitivity"), pixels)
-        weights["cldice_images"] = self._held
-        weights |= {f"{name}_error_patches": with_patches for name in ERRORS}
-        return np.column_stack([weights.get(metric.key, images) for metric in self.metrics])
+        """Pixels of the true skeleton of each image; for means whether it is in them; see `Table`."""
+        found = [
+            (counts.true_skeleton, not np.isnan(counts.cldice).all(), counts.patches > 0, 1) for counts in self.ordered
+        ]
+        pixels, held, patches, alike = np.array(found, np.float64).reshape(-1, 4).T
+        weights = dict.fromkeys(("cldice", "cldice_precision", "cldice_sensitivity", "cldice_threshold"), pixels)
+        weights["cldice_images"] = held
+        weights |= {f"{name}_error_patches": patches for name in ERRORS}
+        return np.column_stack([weights.get(metric.key, alike) for metric in self.metrics])
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:
@@ -149,11 +140,6 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
     @property
     def _thresholds(self) -> FloatArray:
         return next(self.ordered).thresholds
-
-
-def _best(cldice: FloatArray) -> IntArray:
-    """Give the place of the best threshold in each row, of equals the lowest."""
-    return np.argmax(np.nan_to_num(cldice, nan=-1), axis=1)
 
 
 def _averaged(counts: CenterlineCounts) -> FloatArray:

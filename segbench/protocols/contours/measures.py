@@ -13,7 +13,6 @@ from segbench.protocols.contours.choices import Empty, Percentile
 from segbench.protocols.contours.distances import Distances
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
-OVERLAPS = ("dice", "boundary_iou")
 DAVIS = ("j_and_f", "j", "f_davis")
 
 

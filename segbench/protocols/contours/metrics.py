@@ -145,7 +145,7 @@ class ContourTable(_Means):
         return values
 
     def beside(self, other: Self) -> Self:
-        left_out = np.isnan(other._values) & ~np.isnan(self._values)
+        left_out = np.isnan(other._values) & ~np.isnan(self._values) & self._sides[..., :1]
         return self._with(_values=np.where(left_out, np.nan, self._values)) if left_out.any() else self
 
     @property

@@ -12,12 +12,12 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
-from segbench.core.table import CountsTable, column_sums, only_where
+from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
-_AJI_DEFINED = 7  # the column of the rows of an instance table, after AJI and AJI+
+_DEFINED = 7  # the column of the rows that says whether an image has AJI, or the F1 of lesions
 _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
@@ -88,6 +88,14 @@ def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
     ]
 
 
+def _defined(metric: Metric) -> int | None:
+    """Give the column of the rows that says which images a mean over images takes; None for other metrics."""
+    if not metric.key.endswith("_images"):
+        return _DEFINED if metric.key.startswith("aji") else None
+    kinds = [place for place, kind in enumerate(_OF_MATCHES) if metric.key.startswith(f"{kind}_")]
+    return kinds[0] - len(_OF_MATCHES) if kinds else _DEFINED
+
+
 class ByThreshold(NamedTuple):
     """F1 and the threat score (AP) of all objects together at rising thresholds of IoU."""
 
@@ -139,6 +147,12 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def totals(self) -> Mapping[str, int]:
         """How many objects there are on either side."""
         return dict(zip((metric.key for metric in TOTALS), self.numbers.sum(axis=0).tolist(), strict=True))
+
+    @property
+    def shares(self) -> FloatArray:
+        """True objects of each image; for means over images whether it has a value; see `Table`."""
+        columns = map(_defined, self.metrics)
+        return np.column_stack([self.numbers[:, 0] if at is None else self.rows[:, at] for at in columns])
 
     def why_undefined(self, metric: Metric) -> str:
         true, predicted = self.totals.values()
@@ -193,23 +207,14 @@ class InstanceTable(ObjectTable):
         return np.hstack([*columns, pq, sq, rq, self._columns(means)])
 
     def beside(self, other: Self) -> Self:
-        width, kinds = len(self._at), len(_OF_MATCHES)
-        marks = np.arange(other.rows.shape[1])[-kinds:]
-        aji, own = range(_AJI_DEFINED - 2, _AJI_DEFINED + 1), range(8 + width, marks[-1] + 1)
-        held = other.rows[:, [*[_AJI_DEFINED] * len(aji), *np.repeat(marks, width), *marks]]
-        return self._with_rows(only_where(held, self.rows, [*aji, *own]))
-
-    @property
-    def shares(self) -> FloatArray:
-        """Whether an image is in a mean over images; of what is pooled all alike; see `Table`."""
-        shares = super().shares
-        for place, metric in enumerate(self.metrics):
-            if metric.key.startswith("aji"):
-                shares[:, place] = self.rows[:, _AJI_DEFINED]
-            elif metric.key.endswith("_images"):
-                kind = next(k for k, name in enumerate(_OF_MATCHES) if metric.key.startswith(name))
-                shares[:, place] = self.rows[:, kind - len(_OF_MATCHES)]
-        return shares
+        left_out = (self.numbers > 0).all(axis=1) & (other.numbers[:, 1] == 0)
+        if not left_out.any():
+            return self
+        kinds, place = len(_OF_MATCHES), _OF_MATCHES.index("precision")
+        rows = self.rows.copy()
+        own = np.split(rows[:, 8 + len(self._at) : -kinds], kinds, axis=1)[place]
+        own[left_out] = rows[left_out, place - kinds] = 0
+        return self._with(rows=rows)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -309,15 +314,6 @@ class ComponentTable(ObjectTable):
             of_all = siou / true, ppv / predicted, 2 * touched / (touched + true + rest), lesions / defined
         chosen = [OF_COMPONENTS.index(Fraction(k, 4)) for k in (1, 2, 3)]
         return np.hstack([f1.mean(axis=1, keepdims=True), f1[:, chosen], *of_all])
-
-    def beside(self, other: Self) -> Self:
-        return self._with_rows(only_where(other.rows[:, 7:8], self.rows, [6, 7]))
-
-    @property
-    def shares(self) -> FloatArray:
-        """Whether an image is in the mean over images; of what is pooled all alike; see `Table`."""
-        means = [metric.key == "lesion_f1_images" for metric in self.metrics]
-        return np.where(means, self.rows[:, 7:8], 1.0)
 
 
 TABLES: Mapping[str, type[ObjectTable]] = {

@@ -24,7 +24,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns, CountsTable, Reducing
+from segbench.core.table import Columns, CountsTable, Reducing, left_out_beside
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.metrics import METRICS, PixelTable
@@ -215,15 +215,20 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         micro = self._micro.beside(other._micro)
         classes = {name: table.beside(other._classes[name]) for name, table in self._classes.items()}
         same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
-        lacking = self._lacking | other._lacking
-        if same and np.array_equal(lacking, self._lacking):
+        left_out = left_out_beside(self._of_classes, other._of_classes, [*self._meant.values()])
+        if same and not left_out.any():
             return self
-        return self._with(_micro=micro, _classes=classes, _lacking=lacking)
+        return self._with(_micro=micro, _classes=classes, _left_out=left_out)
 
     @cached_property
-    def _lacking(self) -> BoolArray:
-        """Which classes lack a metric that is averaged over classes, shape (classes, metrics)."""
-        return np.isnan([table.estimates[[*self._meant]] for table in self._tables])
+    def _of_classes(self) -> FloatArray:
+        """The metrics of each class that are averaged over classes, shape (classes, metrics)."""
+        return np.array([table.estimates[[*self._meant]] for table in self._tables])
+
+    @cached_property
+    def _left_out(self) -> BoolArray:
+        """Which of these the means leave out beside another method."""
+        return np.zeros(self._of_classes.shape, np.bool_)
 
     @property
     def shares(self) -> FloatArray:
@@ -240,8 +245,8 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
         total: FloatArray | float = 0.0
         defined: FloatArray | float = 0.0
-        for values, lacking in zip(classes, self._lacking, strict=True):
-            meant = np.where(lacking, np.nan, values[:, [*self._meant]])
+        for values, left_out in zip(classes, self._left_out, strict=True):
+            meant = np.where(left_out, np.nan, values[:, [*self._meant]])
             total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
         means = np.full(np.broadcast_shapes(np.shape(total), (1, len(self._meant))), np.nan)
         np.divide(total, defined, out=means, where=np.asarray(defined) > 0)

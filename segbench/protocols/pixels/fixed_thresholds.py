@@ -98,7 +98,8 @@ class FixedThresholds(Block):
 
     def beside(self, other: Self) -> Self:
         values = self._at.size * len(_TITLES)
-        held = np.tile(other.rows[:, -values:], 2)
+        nothing = _Points.of(self.rows, self._at.size).positives == 0  # where what is found is false
+        held = np.tile(np.where(nothing, 1, other.rows[:, -values:]), 2)
         rows = only_where(held, self.rows, slice(-2 * values, None))
         if rows is self.rows:
             return self

@@ -181,7 +181,7 @@ def of_one_protocol(given: object) -> list[Result]:
     if len(protocols) > 1:
         one = f"draw results of one protocol{setting(f': --only protocol:{results[0].protocol}', '')}"
         if len({result.protocol for result in results}) == 1:
-            one = f"draw results in one unit{setting(': choose runs with --only or --methods', '')}"
+            one = f"draw results in one unit{setting(': --only and a part of their signatures', '')}"
         raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
     return named_by_class(
         [

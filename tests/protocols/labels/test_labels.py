@@ -491,6 +491,8 @@ def test_a_palette_names_the_classes(tmp_path):
     protocol = Labels(palette=str(file))
     assert protocol.names == ("background", "plane", "bicycle")
     assert protocol == Labels(palette=PALETTE)
+    file.write_text(f"r,g,b,label,name\n{file.read_text()}")  # as advice names the columns
+    assert Labels(palette=str(file)) == protocol
     assert "palette" in protocol.signature_fields()
     assert Labels(palette={(0, 0, 0): 0, (9, 9, 9): 1}).classes == (0, 1)
     for wrong, message in (
