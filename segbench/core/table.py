@@ -96,7 +96,7 @@ class Table(ABC):
         row: FloatArray = self.measure(np.ones((1, self.images)))[0]
         return row
 
-    def beside(self, other: Self) -> Self:
+    def beside(self, other: Self) -> Table:
         """Give the table without values that the other method of the same images lacks: itself, unless it lacks some.
 
         A mean over the images where a metric is defined leaves out those in which a method finds nothing of what is
@@ -105,6 +105,11 @@ class Table(ABC):
         """
         del other
         return self
+
+    def leaves_out(self, metric: Metric) -> bool:
+        """Whether `beside` may change a metric; the table that it gives need not have the others."""
+        del metric
+        return type(self).beside is not Table.beside
 
     def _with(self, **computed: Any) -> Self:  # noqa: ANN401  of several types
         """Give a copy with other values in place of those computed; what follows from them is computed again."""

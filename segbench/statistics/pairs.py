@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
-from segbench.core.table import CELLS_AT_ONCE, Table
+from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.jackknife import holm, p_value, standard_error, t_value
 from segbench.statistics.measured import Measured
 
@@ -75,7 +75,7 @@ class Pairs:
         Those are among them that have too few images for an interval, where other methods have enough.
         """
         found: dict[int, Pairs] = {}
-        if type(self.measured[0].table).beside is Table.beside:
+        if not self.measured[0].table.leaves_out(self.metric):
             return found
         for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[one], self.measured[other]

@@ -341,3 +341,13 @@ def test_what_is_significant_needs_no_further_images():
     answer = compare_results([absent, good, other]).answer("hd95")
     assert answer.verdict.endswith("absent has the best value, but other and good are better on what both have")
     assert answer.needed == ""
+
+
+def test_calibration_is_compared_on_all_images():
+    maps = {"a": [*PARTLY[:7], NOTHING], "b": [NOTHING, *PARTLY[1:]]}
+    rows = []
+    for chosen in (Pixels(at=(0.3,), calibration=True), Pixels(calibration=True)):
+        a, b = (measured([*map(half, of)], name, chosen) for name, of in maps.items())
+        row, _ = rows_of(a, b, "brier")
+        rows.append((row.estimate_a, row.estimate_b, row.p_value, row.freedom))
+    assert rows[0] == rows[1]

@@ -142,6 +142,9 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         crisp = only_where(other._crisp[:, 1:] > 0, self._crisp, slice(None))
         return self if crisp is self._crisp else self._with(_crisp=crisp)
 
+    def leaves_out(self, metric: Metric) -> bool:
+        return metric.key == "crispness"
+
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:
             return "no boundaries of two annotators" if self._all else "no image was counted"

@@ -212,8 +212,8 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return np.hstack([self._means(scores), self._micro.score(micro)])
 
     def beside(self, other: Self) -> Self:
-        micro = self._micro.beside(other._micro)
-        classes = {name: table.beside(other._classes[name]) for name, table in self._classes.items()}
+        micro = self._micro.with_all_beside(other._micro)
+        classes = {name: table.with_all_beside(other._classes[name]) for name, table in self._classes.items()}
         same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
         left_out = left_out_beside(self._of_classes, other._of_classes, [*self._meant.values()])
         if same and not left_out.any():

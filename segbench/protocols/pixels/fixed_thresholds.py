@@ -107,6 +107,9 @@ class FixedThresholds(Block):
         found.rows = rows
         return found
 
+    def leaves_out(self, metric: Metric) -> bool:
+        return metric.key.startswith(OVER_IMAGES)
+
     @property
     def shares(self) -> FloatArray:
         """Pixels of each image that a metric is about; for means over images whether it is in them."""

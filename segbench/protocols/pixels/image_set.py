@@ -233,9 +233,14 @@ class Block(ABC):
         return self.score(self.rows, None)
 
     def beside(self, other: Self) -> Self:
-        """Give the block of what the other method has, too, see `segbench.core.table.Table`."""
+        """Give the block without values that the other method lacks, see `segbench.core.table.Table`."""
         del other
         return self
+
+    def leaves_out(self, metric: Metric) -> bool:
+        """Whether `beside` may change a metric."""
+        del metric
+        return False
 
     @property
     @abstractmethod

@@ -32,7 +32,7 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import Columns, CountsTable, Reducing, WholeNumbers, column_sums
+from segbench.core.table import Columns, CountsTable, Reducing, Table, WholeNumbers, column_sums
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
@@ -192,11 +192,22 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
             metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
-    def beside(self, other: Self) -> Self:
-        blocks = [block.beside(its) for block, its in zip(self._blocks, other._blocks, strict=True)]
-        if all(block is one for block, one in zip(blocks, self._blocks, strict=True)):
+    def beside(self, other: Self) -> Table:
+        blocks = [block for block in self._blocks_beside(other) if block not in self._blocks]
+        return _OfBlocks(self.names, self.metrics, blocks) if blocks else self
+
+    def leaves_out(self, metric: Metric) -> bool:
+        return any(metric in block.metrics and block.leaves_out(metric) for block in self._blocks)
+
+    def with_all_beside(self, other: Self) -> Self:
+        """Give the table as `beside`, with the metrics that leave nothing out, too."""
+        blocks = self._blocks_beside(other)
+        if all(block in self._blocks for block in blocks):
             return self
         return self._with(_blocks=blocks, _layout=self._layout, _chosen=self._chosen, _best_of_all=self._best_of_all)
+
+    def _blocks_beside(self, other: Self) -> list[Block]:
+        return [block.beside(its) for block, its in zip(self._blocks, other._blocks, strict=True)]
 
     @property
     def shares(self) -> FloatArray:
@@ -329,6 +340,38 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         positives, negatives = images.counted_at(scores)
         several = None if pooled is images.pool.counts else images.several_at(scores)
         return _Layout(scores, _single(positives, "positives"), _single(negatives, "negatives"), several)
+
+
+class _OfBlocks(Table):
+    """The metrics of some blocks alone, since curves take much longer; the others of a pixel table are undefined."""
+
+    def __init__(self, names: Sequence[str], metrics: tuple[Metric, ...], blocks: Sequence[Block]) -> None:
+        self._names, self.metrics, self._blocks = names, metrics, blocks
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the images."""
+        return self._names
+
+    @cached_property
+    def rows(self) -> FloatArray:
+        return np.hstack([block.rows for block in self._blocks])
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        parts = np.split(sums, np.cumsum([block.rows.shape[1] for block in self._blocks])[:-1], axis=1)
+        return self._columns([block.score(part, None) for block, part in zip(self._blocks, parts, strict=True)])
+
+    @property
+    def shares(self) -> FloatArray:
+        """How much each image weighs, see `Table`."""
+        return self._columns([block.shares for block in self._blocks])
+
+    def _columns(self, values: Sequence[FloatArray]) -> FloatArray:
+        """Put the values of the blocks where their metrics are among all."""
+        columns = np.full((len(values[0]), len(self.metrics)), np.nan)
+        for block, of_block in zip(self._blocks, values, strict=True):
+            columns[:, [self.metrics.index(metric) for metric in block.metrics]] = of_block
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
