@@ -92,7 +92,7 @@ class LabelRule:
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
         if self.comparison == "=" and all(map(float.is_integer, self.values)):
-            refuse_scores(file, ground_truth, valid, format_setting("positive", str(self)))
+            refuse_scores(file, ground_truth, valid, str(self))
         return self.positive(ground_truth)
 
     def positive(self, ground_truth: Array) -> BoolArray:
@@ -373,7 +373,7 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
         return
     refuse_nan(file, among)
     values = np.unique(among)
-    what = f"holds {describe(values)}, expected whole numbers beside {rule}"
+    what = f"holds {describe(values)}, expected whole numbers beside {format_setting('positive', rule)}"
     raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist()))
 
 

@@ -37,7 +37,7 @@ class DefectRule(LabelRule):
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels are anomalous."""
         if str(self) == NONZERO:
-            refuse_scores(file, ground_truth, valid, format_setting("positive", NONZERO))
+            refuse_scores(file, ground_truth, valid, NONZERO)
         return super().labels(file, ground_truth, valid)
 
 
