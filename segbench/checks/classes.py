@@ -281,18 +281,19 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
     """Find predicted labels that are off by one, in all images or in some, or that are not classes."""
     by_image = [(probe, counted_by.missing_pred_map({probe.image: probe.counts})) for probe in counted]
     remap = counted_by.missing_pred_map({probe.image: probe.counts for probe in counted})
-    off = [probe for probe, own in by_image if own and own == (remap or own)] or counted[: len(counted) * bool(remap)]
+    shift = remap.partition(",")[0]
+    off = [probe for probe, own in by_image if own and own.startswith(shift)] or counted[: len(counted) * bool(remap)]
     what = f"{inspected(off, len(counted), 'agree')} with the ground truth far better if all labels are one lower or "
     what += "higher: the two sides seem to count classes from different numbers"
     fix = format_setting("pred_map", remap) if remap else ""
     if not remap:
         fix = f"save these files again; {format_setting('pred_map')} would change all files"
-    elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not remap.startswith("1-"):
+    elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not shift.startswith("1-"):
         void = format_setting("void", sorted({0, *(counted_by.void or ())}))
-        unlabelled = f"{format_setting('classes', remap.rpartition('=')[2])} and {void}"
+        unlabelled = f"{format_setting('classes', shift.rpartition('=')[2])} and {void}"
         fix += f"; if label 0 of the ground truth means unlabelled, {unlabelled} as well"
     places = [Place(probe.prediction) for probe in off]
-    first, last = map(int, remap.partition("=")[0].split("-")) if remap else (0, -1)
+    first, last = map(int, shift.partition("=")[0].split("-")) if remap else (0, -1)
     mapped = range(first, last + 1)
     outside = {
         probe.prediction: [label for label in probe.outside if label not in mapped]

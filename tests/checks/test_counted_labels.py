@@ -121,6 +121,26 @@ class TestLabelsOffByOne:
         unlabelled = "if label 0 of the ground truth means unlabelled, --classes 1-5 and --void 0,255 as well"
         assert flag == f"--pred-map 0-4=1-5; {unlabelled}"
 
+    @pytest.mark.parametrize(("shift", "classes", "left", "flag"), [
+        (1, "0-4", 0, "--pred-map 1-5=0-4,0=255"),
+        (-1, "1-5", 5, "--pred-map 0-4=1-5,5=255"),
+    ])  # fmt: skip
+    def test_a_label_that_would_stay_as_it_is_joins_no_class(self, found, tmp_path, shift, classes, left, flag):
+        truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
+        truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
+        unsure = np.random.default_rng(3).random(SHAPE) < 0.2
+        predictions = {name: np.where(unsure, left, labels + (shift > 0)) for name, labels in PREDICTIONS.items()}
+        predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
+        assert found(predictions, classes, truths=truths)["off-by-one"]["flag"] == flag
+        advised = miou(tmp_path, classes=classes, pred_map=flag.split()[1])
+        right = {name: np.where(unsure, 255, labels + (shift < 0)) for name, labels in PREDICTIONS.items()}
+        found({name: labels.astype(np.uint8) for name, labels in right.items()}, classes, truths=truths)
+        assert advised == miou(tmp_path, classes=classes)
+        notes = library.evaluate(
+            tmp_path / "gt", write_folder(tmp_path / "off", predictions), library.Labels(classes=classes)
+        )
+        assert notes.summary.notes[-1].endswith(f"off by one: pred_map={flag.split()[1]!r}")
+
     def test_other_labels_are_not_taken_for_it(self, found):
         ids = np.array([7, 24, 25, 26, 11], np.uint8)
         assert found({name: ids[labels] for name, labels in PREDICTIONS.items()}).keys() == {"outside-classes"}
