@@ -48,6 +48,7 @@ from segbench.protocols.label_rules import (
     of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.labels.values import Remapping
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError
 
@@ -190,6 +191,7 @@ class CountsProbe(Probe):
     counts: LabelCounts
     outside: Sequence[float]  # predicted labels that are not classes
     left_out: LeftOut
+    joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
 
 
 def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
@@ -213,6 +215,7 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         facts=counted.facts,
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
+        joined=counted_by.joined(sample),
     )
 
 
@@ -229,6 +232,7 @@ def label_map_findings(
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
         found += [*_predicted_labels(counted, counted_by), *_void_class(counted), *_void_zero(counted, counted_by)]
+        found += _joined(counted, counted_by)
     held = [probe for probe in counted if probe.counts.pixels]
     same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
     if same and 2 * len(held) > total:
@@ -350,6 +354,29 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     fix = f"if 0 is background, such predictions are wrong: {_as_background(counted, counted_by.void or ())}"
     places = (Place(probe.prediction) for probe in counted if probe.left_out.classes)
     return finding("void-background", what, fix, places)
+
+
+def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
+    """Find labels that a remapping does not name, and that so count as the classes of others."""
+    sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
+    for name, side in sides.items():
+        labels = sorted({label for probe in counted for label in probe.joined.get(name, ())})
+        if not labels:
+            continue
+        text = str(getattr(counted_by, name))
+        given = Remapping.parse(text).labels
+        others = [value for value, label in given.items() if label in labels and value != label]
+        what = f"{named(name)} does not name {listed(labels)}, which therefore {verb(len(labels), 'count')} together "
+        what += f"with {listed(others)}"
+        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
+        fix = f"if that is no class, {format_setting(name, f'{text},{rest}={void}')}; if it is meant, name it: "
+        fix += ",".join(f"{label}={label}" for label in labels)
+        places = (
+            Place(probe.truth_file if name == "gt_map" else probe.prediction, listed(probe.joined[name]))
+            for probe in counted
+            if probe.joined.get(name)
+        )
+        yield from finding("joined-labels", what, fix, places, about=side)
 
 
 def _background(counted: Sequence[CountsProbe]) -> list[int]:

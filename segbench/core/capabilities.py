@@ -155,6 +155,10 @@ class Confusing(TwoSided):
         """Look at the pixels that are left out."""
 
     @abstractmethod
+    def joined(self, sample: Sample) -> Mapping[str, list[int]]:
+        """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
+
+    @abstractmethod
     def missing_pred_map(self, images: Mapping[str, Any]) -> str:
         """Give the remapping of predictions that the counts of images ask for; empty for none."""
 

@@ -150,6 +150,41 @@ class TestLabelsOffByOne:
         assert found(PREDICTIONS | {"im0.png": np.ones(SHAPE, np.uint8)}, truths=TRUTHS | one) == {}
 
 
+FROM_ONE = {name: np.where(labels == 255, 0, labels + 1).astype(np.uint8) for name, labels in TRUTHS.items()}
+
+
+class TestRemappedLabels:
+    """A map that renumbers labels leaves values that it does not name as they are: in the numbers of other labels."""
+
+    def test_of_ground_truth_that_join_a_class_are_found(self, found, tmp_path):
+        finding = found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=FROM_ONE)["joined-labels"]
+        assert finding["about"] == "ground truth"
+        assert finding["message"].startswith("--gt-map does not name 0, which therefore counts together with 1")
+        assert finding["flag"] == "if that is no class, --gt-map 1-5=0-4,0=255; if it is meant, name it: 0=0"
+        wrong = miou(tmp_path, classes=5, gt_map="1-5=0-4")
+        right = miou(tmp_path, classes=5, gt_map="1-5=0-4,0=255")
+        assert found(PREDICTIONS) == {}
+        assert right == miou(tmp_path, classes=5) > wrong
+
+    def test_of_predictions_that_join_classes_are_found(self, found):
+        ids = np.array([2, 7, 8, 1, 9], np.uint8)
+        unsure = np.random.default_rng(3).random(SHAPE) < 0.2
+        predictions = {name: np.where(unsure, [[3, 4] * 28], ids[labels]) for name, labels in PREDICTIONS.items()}
+        predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
+        finding = found(predictions, "0-4", "--pred-map", "2=0,7=1,8=2,1=3,9=4")["joined-labels"]
+        assert finding["about"] == "prediction"
+        assert finding["message"].startswith("--pred-map does not name 3, 4, which therefore count together with ")
+        assert finding["flag"].startswith("if that is no class, --pred-map '2=0,7=1,8=2,1=3,9=4,*=255'; ")
+
+    @pytest.mark.parametrize("gt_map", ["2=1", "2=1,4=3", "1-5=0-4,0=0", "1-5=0-4,*=255", "0-4=0-4"])
+    def test_that_are_joined_on_purpose_are_no_finding(self, found, gt_map):
+        assert "joined-labels" not in found(PREDICTIONS, "0-5", "--gt-map", gt_map, truths=FROM_ONE)
+
+    def test_that_do_not_occur_are_no_finding(self, found):
+        truths = {name: np.where(labels == 0, 255, labels).astype(np.uint8) for name, labels in FROM_ONE.items()}
+        assert found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=truths) == {}
+
+
 SOUND = list(PREDICTIONS.values())
 OF_CONTOURS = {
     "sound": SOUND,

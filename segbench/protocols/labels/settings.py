@@ -320,6 +320,16 @@ class Labels(
         same = bool((truth == predicted)[~valid].all())
         return can.LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
 
+    def joined(self, sample: Sample) -> dict[str, list[int]]:
+        """Give the values in an image that keep a number which a remapping gives others, where that is a class."""
+        from segbench.core.arrays import distinct
+
+        found = {}
+        for name, each in zip(("gt_map", "pred_map"), self._maps(sample), strict=True):
+            if unclear := each.mapping.ambiguous.intersection(self._labels):
+                found[name] = sorted(unclear.intersection(map(int, distinct(each.labels).tolist())))
+        return found
+
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
         """Give the remapping of predictions that are off by one; empty where they are not."""
         return self.table(images).missing_pred_map
