@@ -36,7 +36,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.class_names import read_classes, with_background, written_classes
+from segbench.protocols.class_names import format_background, read_classes, with_background, written_classes
 from segbench.protocols.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
@@ -50,7 +50,7 @@ from segbench.protocols.label_rules import (
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-from segbench.protocols.stacks import ClassMapsError
+from segbench.protocols.stacks import ClassMapsError, is_one_map
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -192,6 +192,7 @@ class CountsProbe(Probe):
     outside: Sequence[float]  # predicted labels that are not classes
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
+    stack: bool  # whether the prediction has one map per class, whose order no remapping changes
 
 
 def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
@@ -216,6 +217,8 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
+        stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
+        and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
     )
 
 
@@ -232,7 +235,7 @@ def label_map_findings(
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
         found += [*_predicted_labels(counted, counted_by), *_void_class(counted), *_void_zero(counted, counted_by)]
-        found += _joined(counted, counted_by)
+        found += [*_joined(counted, counted_by), *_never_predicted(counted, counted_by)]
     held = [probe for probe in counted if probe.counts.pixels]
     same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
     if same and 2 * len(held) > total:
@@ -290,7 +293,9 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
     what = f"{inspected(off, len(counted), 'agree')} with the ground truth far better if all labels are one lower or "
     what += "higher: the two sides seem to count classes from different numbers"
     fix = format_setting("pred_map", remap) if remap else ""
-    if not remap:
+    if off and off[0].stack:
+        fix = f"save the maps of the classes alone, in the order of {format_setting('classes')}"
+    elif not remap:
         fix = f"save these files again; {format_setting('pred_map')} would change all files"
     elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not shift.startswith("1-"):
         void = format_setting("void", sorted({0, *(counted_by.void or ())}))
@@ -377,6 +382,25 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
             if probe.joined.get(name)
         )
         yield from finding("joined-labels", what, fix, places, about=side)
+
+
+def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+    """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
+    labels, names = read_classes(counted[0].counts.classes)
+    if counted_by.masks or 0 not in labels or counted_by.missing_pred_map({one.image: one.counts for one in counted}):
+        return []
+    row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
+    held = [probe for probe in counted if probe.counts.matrix[row].any()]
+    zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
+    if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
+        return []
+    what = f"label 0 counts as a class, in {zeros / pixels:.0%} of the pixels of the ground truth, and no prediction "
+    what += "inspected holds it: its IoU is 0"
+    kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
+    fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
+    fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"
+    fix += f", without {format_background(list(counted_by.background))}" * (0 in counted_by.background)
+    return finding("never-predicted", what, fix, (Place(probe.truth_file) for probe in held), about="ground truth")
 
 
 def _background(counted: Sequence[CountsProbe]) -> list[int]:

@@ -134,6 +134,8 @@ class Confusing(TwoSided):
 
     void: Sequence[int] | None
     """Labels of the ground truth that are left out."""
+    background: Any
+    """Labels of classes that means leave out."""
     positive: Any
     """The rule for what is positive in masks, None for none."""
 

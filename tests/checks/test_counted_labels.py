@@ -141,6 +141,12 @@ class TestLabelsOffByOne:
         )
         assert notes.summary.notes[-1].endswith(f"off by one: pred_map={flag.split()[1]!r}")
 
+    def test_of_stacks_no_remapping_is_advised_as_none_applies(self, found):
+        """A stack with a map of background first, for classes that count from 0."""
+        stacks = {f"{name[:-4]}.npy": np.eye(6, dtype=np.float32)[labels + 1] for name, labels in PREDICTIONS.items()}
+        flag = found(stacks, "0-5")["off-by-one"]["flag"]
+        assert flag == "save the maps of the classes alone, in the order of --classes"
+
     def test_other_labels_are_not_taken_for_it(self, found):
         ids = np.array([7, 24, 25, 26, 11], np.uint8)
         assert found({name: ids[labels] for name, labels in PREDICTIONS.items()}).keys() == {"outside-classes"}
@@ -183,6 +189,41 @@ class TestRemappedLabels:
     def test_that_do_not_occur_are_no_finding(self, found):
         truths = {name: np.where(labels == 0, 255, labels).astype(np.uint8) for name, labels in FROM_ONE.items()}
         assert found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=truths) == {}
+
+
+class TestLabelNeverPredicted:
+    """Label 0 of ground truth that no prediction holds may mean unlabelled: as a class it has an IoU of 0."""
+
+    FLAG = "if label 0 marks what nobody labelled, --classes 1-5 and --void 0,255"
+
+    @pytest.fixture
+    def from_one(self):
+        return {name: labels + 1 for name, labels in PREDICTIONS.items()}
+
+    @pytest.mark.parametrize("background", [(), ("--background", "0")])
+    def test_is_found_and_the_advice_gives_the_metric_without_it(self, found, from_one, tmp_path, background):
+        finding = found(from_one, "0-5", *background, truths=FROM_ONE)["never-predicted"]
+        assert finding["message"].startswith("label 0 counts as a class, in 5% of the pixels of the ground truth")
+        assert finding["flag"] == self.FLAG + ", without --background 0" * bool(background)
+        right = miou(tmp_path, classes="1-5", void=(0, 255))
+        wrong = miou(tmp_path, classes="0-5", background=[0] if background else ())
+        assert found(PREDICTIONS) == {}
+        assert right == miou(tmp_path, classes=5) > wrong + 0.01
+
+    def test_is_none_if_some_prediction_holds_it_or_few_ground_truths_do(self, found, from_one):
+        from_one["im3.png"][0, 0] = 0
+        assert found(from_one, "0-5", truths=FROM_ONE) == {}
+        from_one["im3.png"][0, 0] = 1
+        truths = {
+            name: np.where(labels == 0, 255 * (k > 3), labels) for k, (name, labels) in enumerate(FROM_ONE.items())
+        }
+        truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
+        assert found(from_one, "0-5", truths=truths) == {}
+
+    def test_is_none_if_predictions_are_wrong_everywhere(self, found):
+        ids = np.array([7, 24, 25, 26, 11], np.uint8)
+        predictions = {name: ids[labels] for name, labels in PREDICTIONS.items()}
+        assert found(predictions, "0-5", truths=FROM_ONE).keys() == {"outside-classes"}
 
 
 SOUND = list(PREDICTIONS.values())
