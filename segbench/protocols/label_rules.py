@@ -87,6 +87,13 @@ class LabelRule:
         """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
         return self.comparison != "=" and self.values[0] in _MIDDLES
 
+    def refuse_share(self, name: str) -> None:
+        """Refuse a share as a single value, which hardly a pixel of a soft map has: a bound was meant."""
+        if self.comparison == "=" and not all(map(float.is_integer, self.values)):
+            what = f"{format_setting(name, str(self))} is a single value, and no bound"
+            bound = format_setting(name, f">={self.values[0]:g}")
+            raise ArgumentError(f"{what}; write {bound} for soft maps from 0 to 1")
+
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
         if self.comparison == "=" and all(map(float.is_integer, self.values)):
@@ -315,7 +322,7 @@ def suggested_positive(values: Sequence[float]) -> str:
     *others, highest = values
     half = _name_positive(f">={half_of(highest)}")
     if _ends_in_void(values):
-        rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
+        rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
         return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
     if has_third_value(values):
         return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"

@@ -192,6 +192,23 @@ def test_a_bound_between_logits_is_no_other_scale(bound):
         assert package.count_labels(TRUTH, maps, predicted_positive=f">={bound}") == expected
 
 
+def test_logits_that_are_cut_at_half_of_probabilities_are_told():
+    logits = SOFT * 8 - 4
+    notes = {
+        rule: package.evaluate({"a": (TRUTH, logits)}, protocol=Labels(**rule_of)).notes
+        for rule, rule_of in {
+            "half": {"predicted_positive": ">=0.5"},
+            "both": {"positive": ">=0.5"},
+            "logit": {"predicted_positive": ">=0"},
+            "other": {"predicted_positive": ">=0.4"},
+        }.items()
+    }
+    told = "prediction: scores below -1, as logits are, are cut at 0.5; half of logits is predicted_positive='>=0'"
+    assert notes == {"half": (told,), "both": (told,), "logit": (), "other": ()}
+    tanh = package.evaluate({"a": (TRUTH, SOFT * 2 - 1)}, protocol=Labels(predicted_positive=">=0.5"))
+    assert tanh.notes == ()
+
+
 def test_logits_are_cut_at_0():
     with pytest.raises(DataError, match="predicted_positive='>=0' for logits"):
         package.count_labels(TRUTH, SOFT * 8 - 4)
@@ -202,10 +219,21 @@ def test_a_blank_map_is_of_every_scale():
     assert package.count_labels(TRUTH, blank, predicted_positive=">=128") == package.count_labels(TRUTH, blank > 0)
 
 
-@pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])
+@pytest.mark.parametrize(
+    "settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}, {"predicted_positive": 0.5}]
+)
 def test_what_the_rule_cannot_be_is_refused(settings):
     with pytest.raises(package.ArgumentError, match="predicted_positive="):
         Labels(**settings)
+
+
+def test_a_share_alone_is_no_bound_and_the_error_writes_one(segbench, folders):
+    answer = segbench("labels", *folders(TRUTH, SOFT), "--predicted-positive", "0.5")
+    assert answer.code == 2
+    assert answer.err.strip() == (
+        "segbench: --predicted-positive 0.5 is a single value, and no bound; write --predicted-positive '>=0.5' for "
+        "soft maps from 0 to 1"
+    )
 
 
 def test_a_rule_has_no_meaning_for_two_maps():
@@ -213,3 +241,12 @@ def test_a_rule_has_no_meaning_for_two_maps():
     with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
         package.count_labels(TRUTH, stack, predicted_positive=">=0.5")
     assert package.count_labels(TRUTH, stack) == package.count_labels(TRUTH, SOFT > 0.5)
+
+
+@pytest.mark.parametrize("verb", ["labels", "contours", "centerlines", "anomalies"])
+def test_values_0_and_1_beside_void_are_told_a_rule_that_fits_these(segbench, folders, verb):
+    truth = TRUTH.copy()
+    truth[:2] = 255
+    answer = segbench(verb, *folders(truth, TRUTH), "--format", "json")
+    assert "--void 255" in answer.err
+    assert ">=128" not in answer.err
