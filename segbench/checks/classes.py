@@ -40,6 +40,7 @@ from segbench.protocols.class_names import format_background, read_classes, with
 from segbench.protocols.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
+    ORDER,
     VOIDS,
     LabelRule,
     ManyValuesError,
@@ -334,6 +335,8 @@ def _outside(
         fixes.append(
             f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
         )
+        if not any(probe.counts.ignored for probe in counted):
+            fixes.append(f"if this is the ground truth, mind the order: {ORDER}")
     if as_void != outside:
         jpeg = set(map(of_jpeg, found))
         others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "

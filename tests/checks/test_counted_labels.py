@@ -61,9 +61,14 @@ class TestVoid:
 
     def test_that_is_predicted_is_never_made_a_class(self, found, with_void):
         finding = found(with_void)["outside-classes"]
-        assert "--classes" not in finding["flag"]
-        assert finding["flag"].startswith("predict a class in every pixel: 255")
-        assert "--pred-map" not in finding["flag"]
+        assert finding["flag"] == "predict a class in every pixel: 255 marks pixels without one"
+
+    def test_that_predictions_hold_and_no_ground_truth_may_come_of_exchanged_folders(self, found):
+        swapped = found(TRUTHS, truths=PREDICTIONS)["outside-classes"]["flag"]
+        assert swapped.startswith("predict a class in every pixel: 255 marks pixels without one; ")
+        assert swapped.endswith(
+            "if this is the ground truth, mind the order: ground truth comes first, predictions second"
+        )
 
     def test_beside_another_label_that_may_be_one(self, found, with_void):
         with_void["im0.png"][5, 5] = 7
