@@ -250,3 +250,15 @@ def test_values_0_and_1_beside_void_are_told_a_rule_that_fits_these(segbench, fo
     answer = segbench(verb, *folders(truth, TRUTH), "--format", "json")
     assert "--void 255" in answer.err
     assert ">=128" not in answer.err
+
+
+@pytest.mark.parametrize("verb", ["labels", "pixels"])
+def test_a_set_that_failed_but_for_blank_images_is_told_why_these_failed(segbench, tmp_path, verb):
+    truth = TRUTH * np.uint8(255)
+    truth[:2] = 128
+    truths = {f"{k}.npy": truth for k in range(5)} | {"blank.npy": TRUTH * 0}
+    places = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", dict.fromkeys(truths, TRUTH * 255))
+    *_, last = segbench(verb, *places).err.splitlines()
+    assert "5 images could not be counted, the first for this reason: " in last
+    assert "--void 128" in last
+    assert "--positive 255" not in last
