@@ -135,7 +135,7 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
     found = [
-        *_foreign(seen),
+        *_foreign(seen, classes.expected_of_one.void or ()),
         *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
         *over_all,
         *_of_classes(drawn, expected),
@@ -161,7 +161,7 @@ def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
     return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
-def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
+def _foreign(seen: Sequence[ClassesProbe], void: Sequence[float]) -> Iterator[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
     for key, usual in (("void", True), ("no-class", False)):
         labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
@@ -171,7 +171,9 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
         fix = format_setting("void", together[:_NAMED])
         if not usual:
-            fix = f"nothing, if that is background; name classes in {setting('--classes', 'labels=...')}"
+            out = format_setting("void", sorted({*together[:_NAMED], *void}))
+            fix = f"nothing, if that is background; {out} if nobody labelled it; name classes in "
+            fix += setting("--classes", "labels=...")
         yield from finding(key, what, fix, places, about="ground truth")
 
 
