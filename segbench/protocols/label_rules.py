@@ -87,6 +87,11 @@ class LabelRule:
         """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
         return self.comparison != "=" and self.values[0] in _MIDDLES
 
+    @property
+    def is_middle(self) -> bool:
+        """Whether it is the single level in the middle of a scale."""
+        return self.comparison == "=" and len(self.values) == 1 and self.values[0] in _MIDDLES
+
     def refuse_share(self, name: str) -> None:
         """Refuse a share as a single value, which hardly a pixel of a soft map has: a bound was meant."""
         if self.comparison == "=" and not all(map(float.is_integer, self.values)):

@@ -236,6 +236,18 @@ def test_a_share_alone_is_no_bound_and_the_error_writes_one(segbench, folders):
     )
 
 
+def test_a_single_level_in_the_middle_of_soft_maps_is_no_bound():
+    with pytest.raises(DataError, match=r"predicted_positive='128' is one of them; .*predicted_positive='>=128'"):
+        package.count_labels(TRUTH, LEVELS, predicted_positive=128)
+    with pytest.raises(DataError, match="predicted_positive='>=32768'"):
+        package.count_labels(TRUTH, LEVELS * np.uint16(257), predicted_positive=32768)
+    labels = np.arange(576).reshape(24, 24).astype(np.uint16) % 140  # of a label map, 128 is one of many
+    cut = package.count_labels(TRUTH, labels == 128)
+    assert package.count_labels(TRUTH, labels, predicted_positive=128) == cut
+    mask = TRUTH * np.uint8(128)
+    assert package.count_labels(TRUTH, mask, predicted_positive=128) == package.count_labels(TRUTH, TRUTH)
+
+
 def test_a_rule_has_no_meaning_for_two_maps():
     stack = np.stack([1 - SOFT, SOFT])
     with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
