@@ -338,7 +338,7 @@ def _outside(
             f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
         )
         if not any(probe.counts.ignored for probe in counted):
-            fixes.append(f"if this is the ground truth, mind the order: {ORDER}")
+            fixes.append(f"if these are the ground truth, mind the order: {ORDER}")
     if as_void != outside:
         jpeg = set(map(of_jpeg, found))
         others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "

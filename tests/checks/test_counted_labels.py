@@ -67,7 +67,7 @@ class TestVoid:
         swapped = found(TRUTHS, truths=PREDICTIONS)["outside-classes"]["flag"]
         assert swapped.startswith("predict a class in every pixel: 255 marks pixels without one; ")
         assert swapped.endswith(
-            "if this is the ground truth, mind the order: ground truth comes first, predictions second"
+            "if these are the ground truth, mind the order: ground truth comes first, predictions second"
         )
 
     def test_beside_another_label_that_may_be_one(self, found, with_void):
