@@ -327,9 +327,10 @@ class Labels(
         from segbench.core.arrays import distinct
 
         found = {}
-        for name, each in zip(("gt_map", "pred_map"), self._maps(sample), strict=True):
-            if unclear := each.mapping.ambiguous.intersection(self._labels):
-                found[name] = sorted(unclear.intersection(map(int, distinct(each.labels).tolist())))
+        if self.gt_map or self.pred_map:
+            for name, each in zip(("gt_map", "pred_map"), self._maps(sample), strict=True):
+                if unclear := each.mapping.ambiguous.intersection(self._labels):
+                    found[name] = sorted(unclear.intersection(map(int, distinct(each.labels).tolist())))
         return found
 
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
