@@ -87,17 +87,16 @@ class LabelRule:
         """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
         return self.comparison != "=" and self.values[0] in _MIDDLES
 
-    @property
-    def is_middle(self) -> bool:
-        """Whether it is the single level in the middle of a scale."""
-        return self.comparison == "=" and len(self.values) == 1 and self.values[0] in _MIDDLES
+    def bound_was_meant(self, predictions: Array) -> bool:
+        """Return whether it is a single value that no or few pixels of a soft map have: a share, or half of a scale."""
+        import numpy as np
 
-    def refuse_share(self, name: str) -> None:
-        """Refuse a share as a single value, which hardly a pixel of a soft map has: a bound was meant."""
-        if self.comparison == "=" and not all(map(float.is_integer, self.values)):
-            what = f"{format_setting(name, str(self))} is a single value, and no bound"
-            bound = format_setting(name, f">={self.values[0]:g}")
-            raise ArgumentError(f"{what}; write {bound} for soft maps from 0 to 1")
+        if self.comparison != "=" or len(self.values) > 1:
+            return False
+        (value,), levels = self.values, np.unique(predictions).size
+        if not value.is_integer():
+            return levels > 2 or (predictions.dtype.kind in "iu" and levels > 1)
+        return value in _MIDDLES and levels >= MANY_LEVELS
 
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""

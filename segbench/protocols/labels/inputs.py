@@ -217,8 +217,8 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
         what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
         hint = f"{_cut_predictions(labels)}; one rule holds for all predictions: save them on one scale"
         raise DataError(predicted.file, what, hint)
-    if rule.is_middle and np.unique(labels).size >= rules.MANY_LEVELS and not likely_classes(labels, _MOST_CLASSES):
-        what = f"holds {rules.describe(np.unique(labels))}, and {format_setting(name, str(rule))} is one of them"
+    if rule.bound_was_meant(labels) and not likely_classes(labels, _MOST_CLASSES):
+        what = f"holds {rules.describe(np.unique(labels))}, and {format_setting(name, str(rule))} is a single one"
         raise DataError(predicted.file, what, _cut_predictions(labels))
     return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
 

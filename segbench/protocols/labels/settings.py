@@ -161,8 +161,6 @@ class Labels(
             set_fields(self, **{name: as_map_text(getattr(self, name), name)})
         for name in ("positive", "predicted_positive"):
             set_fields(self, **{name: rules.optional_rule(getattr(self, name), name)})
-        if self.predicted_positive is not None:
-            rules.LabelRule.parse(self.predicted_positive).refuse_share("predicted_positive")
         if self.classes is not None:
             self._settle_classes(self.classes)
         elif self.names is not None:

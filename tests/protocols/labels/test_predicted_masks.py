@@ -219,25 +219,24 @@ def test_a_blank_map_is_of_every_scale():
     assert package.count_labels(TRUTH, blank, predicted_positive=">=128") == package.count_labels(TRUTH, blank > 0)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}, {"predicted_positive": 0.5}]
-)
+@pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])
 def test_what_the_rule_cannot_be_is_refused(settings):
     with pytest.raises(package.ArgumentError, match="predicted_positive="):
         Labels(**settings)
 
 
-def test_a_share_alone_is_no_bound_and_the_error_writes_one(segbench, folders):
-    answer = segbench("labels", *folders(TRUTH, SOFT), "--predicted-positive", "0.5")
-    assert answer.code == 2
-    assert answer.err.strip() == (
-        "segbench: --predicted-positive 0.5 is a single value, and no bound; write --predicted-positive '>=0.5' for "
-        "soft maps from 0 to 1"
-    )
+@pytest.mark.parametrize(
+    ("predicted", "advice"), [(SOFT, ">=0.5"), (LEVELS, ">=128"), (TRUTH * np.uint8(255), ">=128")]
+)
+def test_a_share_alone_is_no_bound_and_the_error_writes_one(predicted, advice):
+    with pytest.raises(DataError, match=f"predicted_positive='0.5' is a single one; .*predicted_positive='{advice}'"):
+        package.count_labels(TRUTH, predicted, predicted_positive=0.5)
+    mask = TRUTH * 0.5
+    assert package.count_labels(TRUTH, mask, predicted_positive=0.5) == package.count_labels(TRUTH, TRUTH)
 
 
 def test_a_single_level_in_the_middle_of_soft_maps_is_no_bound():
-    with pytest.raises(DataError, match=r"predicted_positive='128' is one of them; .*predicted_positive='>=128'"):
+    with pytest.raises(DataError, match=r"predicted_positive='128' is a single one; .*predicted_positive='>=128'"):
         package.count_labels(TRUTH, LEVELS, predicted_positive=128)
     with pytest.raises(DataError, match="predicted_positive='>=32768'"):
         package.count_labels(TRUTH, LEVELS * np.uint16(257), predicted_positive=32768)
