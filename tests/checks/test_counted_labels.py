@@ -173,6 +173,9 @@ class TestRemappedLabels:
         assert finding["message"].startswith("--gt-map does not name 0, which therefore counts together with 1")
         assert finding["flag"] == "if that is no class, --gt-map 1-5=0-4,0=255; if it is meant, name it: 0=0"
         wrong = miou(tmp_path, classes=5, gt_map="1-5=0-4")
+        notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5, gt_map="1-5=0-4")).notes
+        told = "ground truth: values that gt_map='1-5=0-4' does not name count as the classes of others (8 of 8 images)"
+        assert notes == (told,)
         right = miou(tmp_path, classes=5, gt_map="1-5=0-4,0=255")
         assert found(PREDICTIONS) == {}
         assert right == miou(tmp_path, classes=5) > wrong
