@@ -424,7 +424,7 @@ class Accumulator:
         if self.repeated == "refuse":
             means = "repeated='add' for tiles of one image, " * self.protocol.counts.of_tiles
             means += "repeated='once' for a sampler that repeats images"
-            hint = f"call reset() before the next epoch, or say what a repeated name means: {means}"
+            hint = f"call reset() before the next epoch, or say in Accumulator what a repeated name means: {means}"
             raise ArgumentError(f"{name!r} was counted before; {hint}")
         if self.repeated == "once":
             if held != fresh:

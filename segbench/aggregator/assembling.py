@@ -22,7 +22,7 @@ from segbench.core.arrays import as_floats
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
-from segbench.core.numbers import of_all
+from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import without_detail
 from segbench.core.table import Reducing
@@ -80,7 +80,13 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
         same = f", data {truths}," in settings["thresholds"]
         notes = (*notes, _ON_THE_TUNING_SET if same else _BEST_OF_TUNED)
     whole = not failed and {"subset", "partial"}.isdisjoint(settings)
-    packed.held |= _settled(facts, packed, protocol, run, part=not whole)
+    try:
+        packed.held |= _settled(facts, packed, protocol, run, part=not whole)
+    except DataError as error:
+        if not failed or len({value for held in facts.values() for value in held}) > 1:
+            raise
+        why = f"{many(len(failed), 'image')} could not be counted, the first for this reason: "
+        raise DataError(error.path, error.what, why + next(iter(failed.values()))) from None
     if run.thresholds and (pooling := protocol.capability(Pooling)):
         cuts = Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"])
         packed.held |= {

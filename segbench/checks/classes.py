@@ -36,10 +36,11 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.class_names import read_classes, with_background, written_classes
+from segbench.protocols.class_names import format_background, read_classes, with_background, written_classes
 from segbench.protocols.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
+    ORDER,
     VOIDS,
     LabelRule,
     ManyValuesError,
@@ -48,8 +49,9 @@ from segbench.protocols.label_rules import (
     of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.labels.values import Remapping
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-from segbench.protocols.stacks import ClassMapsError
+from segbench.protocols.stacks import ClassMapsError, is_one_map
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -133,7 +135,7 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
     found = [
-        *_foreign(seen),
+        *_foreign(seen, classes.expected_of_one.void or ()),
         *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
         *over_all,
         *_of_classes(drawn, expected),
@@ -159,7 +161,7 @@ def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
     return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
-def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
+def _foreign(seen: Sequence[ClassesProbe], void: Sequence[float]) -> Iterator[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
     for key, usual in (("void", True), ("no-class", False)):
         labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
@@ -169,7 +171,9 @@ def _foreign(seen: Sequence[ClassesProbe]) -> Iterator[Finding]:
         what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
         fix = format_setting("void", together[:_NAMED])
         if not usual:
-            fix = f"nothing, if that is background; name classes in {setting('--classes', 'labels=...')}"
+            out = format_setting("void", sorted({*together[:_NAMED], *void}))
+            fix = f"nothing, if that is background; {out} if nobody labelled it; name classes in "
+            fix += setting("--classes", "labels=...")
         yield from finding(key, what, fix, places, about="ground truth")
 
 
@@ -190,6 +194,8 @@ class CountsProbe(Probe):
     counts: LabelCounts
     outside: Sequence[float]  # predicted labels that are not classes
     left_out: LeftOut
+    joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
+    stack: bool  # whether the prediction has one map per class, whose order no remapping changes
 
 
 def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
@@ -213,6 +219,9 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         facts=counted.facts,
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
+        joined=counted_by.joined(sample),
+        stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
+        and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
     )
 
 
@@ -229,6 +238,7 @@ def label_map_findings(
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
         found += [*_predicted_labels(counted, counted_by), *_void_class(counted), *_void_zero(counted, counted_by)]
+        found += [*_joined(counted, counted_by), *_never_predicted(counted, counted_by)]
     held = [probe for probe in counted if probe.counts.pixels]
     same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
     if same and 2 * len(held) > total:
@@ -281,18 +291,21 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
     """Find predicted labels that are off by one, in all images or in some, or that are not classes."""
     by_image = [(probe, counted_by.missing_pred_map({probe.image: probe.counts})) for probe in counted]
     remap = counted_by.missing_pred_map({probe.image: probe.counts for probe in counted})
-    off = [probe for probe, own in by_image if own and own == (remap or own)] or counted[: len(counted) * bool(remap)]
+    shift = remap.partition(",")[0]
+    off = [probe for probe, own in by_image if own and own.startswith(shift)] or counted[: len(counted) * bool(remap)]
     what = f"{inspected(off, len(counted), 'agree')} with the ground truth far better if all labels are one lower or "
     what += "higher: the two sides seem to count classes from different numbers"
     fix = format_setting("pred_map", remap) if remap else ""
-    if not remap:
+    if off and off[0].stack:
+        fix = f"save the maps of the classes alone, in the order of {format_setting('classes')}"
+    elif not remap:
         fix = f"save these files again; {format_setting('pred_map')} would change all files"
-    elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not remap.startswith("1-"):
+    elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not shift.startswith("1-"):
         void = format_setting("void", sorted({0, *(counted_by.void or ())}))
-        unlabelled = f"{format_setting('classes', remap.rpartition('=')[2])} and {void}"
+        unlabelled = f"{format_setting('classes', shift.rpartition('=')[2])} and {void}"
         fix += f"; if label 0 of the ground truth means unlabelled, {unlabelled} as well"
     places = [Place(probe.prediction) for probe in off]
-    first, last = map(int, remap.partition("=")[0].split("-")) if remap else (0, -1)
+    first, last = map(int, shift.partition("=")[0].split("-")) if remap else (0, -1)
     mapped = range(first, last + 1)
     outside = {
         probe.prediction: [label for label in probe.outside if label not in mapped]
@@ -324,6 +337,8 @@ def _outside(
         fixes.append(
             f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
         )
+        if not any(probe.counts.ignored for probe in counted):
+            fixes.append(f"if these are the ground truth, mind the order: {ORDER}")
     if as_void != outside:
         jpeg = set(map(of_jpeg, found))
         others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "
@@ -349,6 +364,48 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     fix = f"if 0 is background, such predictions are wrong: {_as_background(counted, counted_by.void or ())}"
     places = (Place(probe.prediction) for probe in counted if probe.left_out.classes)
     return finding("void-background", what, fix, places)
+
+
+def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
+    """Find labels that a remapping does not name, and that so count as the classes of others."""
+    sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
+    for name, side in sides.items():
+        labels = sorted({label for probe in counted for label in probe.joined.get(name, ())})
+        if not labels:
+            continue
+        text = str(getattr(counted_by, name))
+        given = Remapping.parse(text).labels
+        others = [value for value, label in given.items() if label in labels and value != label]
+        what = f"{named(name)} does not name {listed(labels)}, which therefore {verb(len(labels), 'count')} together "
+        what += f"with {listed(others)}"
+        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
+        fix = f"if that is no class, {format_setting(name, f'{text},{rest}={void}')}; if it is meant, name it: "
+        fix += ",".join(f"{label}={label}" for label in labels)
+        places = (
+            Place(probe.truth_file if name == "gt_map" else probe.prediction, listed(probe.joined[name]))
+            for probe in counted
+            if probe.joined.get(name)
+        )
+        yield from finding("joined-labels", what, fix, places, about=side)
+
+
+def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+    """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
+    labels, names = read_classes(counted[0].counts.classes)
+    if counted_by.masks or 0 not in labels or counted_by.missing_pred_map({one.image: one.counts for one in counted}):
+        return []
+    row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
+    held = [probe for probe in counted if probe.counts.matrix[row].any()]
+    zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
+    if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
+        return []
+    what = f"label 0 counts as a class, in {zeros / pixels:.0%} of the pixels of the ground truth, and no prediction "
+    what += "inspected holds it: its IoU is 0"
+    kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
+    fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
+    fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"
+    fix += f", without {format_background(list(counted_by.background))}" * (0 in counted_by.background)
+    return finding("never-predicted", what, fix, (Place(probe.truth_file) for probe in held), about="ground truth")
 
 
 def _background(counted: Sequence[CountsProbe]) -> list[int]:

@@ -180,8 +180,9 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
 
 def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, masks: bool) -> list[Finding]:
     """Find that thresholds are above all scores that there can be, as levels are."""
-    name = "at" if len(expected.at) == 1 else "thresholds"
-    above = above_scores(expected.at, name) if expected.cut else None
+    thresholds = expected.at if expected.cut else expected.listed
+    name = "at" if expected.cut and len(thresholds) == 1 else "thresholds"
+    above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
         return []
     what, fix = above

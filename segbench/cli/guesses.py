@@ -54,6 +54,7 @@ _OPTIONS = {
     ),
     "--void 255": "--ignore-index --ignore-label --ignore --ignore-value",
     "--at 0.5": "--threshold --thresh --thr --cutoff --binarize",
+    "--predicted-positive '>=0.5'": "--threshold --thresh --thr --cutoff --binarize --at",
     "--thresholds 99": "--threshold --num-thresholds --nthresh --n-thresholds --bins",
     "--iou 0.5,0.75": "--iou-threshold --iou-thresholds --iou-thresh --threshold",
     "--jobs 4": "--workers --num-workers --n-jobs --threads --processes --cores --parallel",
@@ -159,6 +160,9 @@ def command_meant(typed: str, known: Collection[str]) -> str:
 def option_meant(typed: str, known: Mapping[str, str]) -> str:
     """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
     word = typed.lower().replace("_", "-")
+    for number in (f"{word}s", word.removesuffix("s")):  # singular and plural
+        if number in known:
+            return f"write {number} {known[number]}".rstrip()
     for meant, words in _OPTIONS.items():
         flag, _, value = meant.partition(" ")
         if word not in words.split():

@@ -42,6 +42,7 @@ from segbench.report.plots.kinds import KINDS, kind_of
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.cli.selection import Chosen
+    from segbench.core.metric import Metric
     from segbench.report.comparisons import Compared
 
 _EVERY_CLASS = "all"
@@ -223,10 +224,20 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
         if neutral := ", ".join(key for key in keys if known[key].better is None):
             hint = "choose other metrics with --metrics"
             raise ArgumentError(f"--fail-if-worse: neither side of {neutral} is worse; {hint}")
+        self._refuse_whole_range([known[key] for key in keys])
         check = check_not_worse(
             by_name, keys, baseline=self.against, margin=self.fail_if_worse, unfinished=runs.unfinished()
         )
         return replace(found, check=check)
+
+    def _refuse_whole_range(self, metrics: Sequence[Metric]) -> None:
+        """Refuse a margin that no difference can exceed, as a percentage is, under which a check never fails."""
+        margin = self.fail_if_worse or 0.0
+        for metric in metrics:
+            low, high = metric.range or (-math.inf, math.inf)
+            if margin >= high - low:
+                what = f"--fail-if-worse {margin:g}: {metric.key} cannot differ by more than {high - low:g}"
+                raise ArgumentError(f"{what}; {margin:g} % is {margin / 100:g}")
 
     def _refuse_baseline(self, methods: list[str]) -> None:
         """Refuse a baseline that is not compared, and a margin without baseline or below 0."""

@@ -134,6 +134,8 @@ class Confusing(TwoSided):
 
     void: Sequence[int] | None
     """Labels of the ground truth that are left out."""
+    background: Any
+    """Labels of classes that means leave out."""
     positive: Any
     """The rule for what is positive in masks, None for none."""
 
@@ -153,6 +155,10 @@ class Confusing(TwoSided):
     @abstractmethod
     def left_out(self, sample: Sample) -> LeftOut:
         """Look at the pixels that are left out."""
+
+    @abstractmethod
+    def joined(self, sample: Sample) -> Mapping[str, list[int]]:
+        """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
 
     @abstractmethod
     def missing_pred_map(self, images: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ class ExpectedScores:
     stretched: bool = False  # whether each map is stretched to its own range, so that its range does not matter
     at: tuple[float, ...] = ()  # thresholds chosen beforehand
     cut: bool = False  # whether maps become masks at these, so that nothing else of a score matters
+    listed: tuple[float, ...] = ()  # thresholds of a curve, where not spread evenly from 0 to 1
     pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
 
 

@@ -84,6 +84,15 @@ def numbered_otherwise(truths: Names, predictions: Names) -> str:
     return ""
 
 
+def in_other_folders(truths: Names, predictions: Names) -> bool:
+    """Return whether nearly all names without partner differ from one of the other side in their folders alone."""
+    alone, others = ([name.rpartition("/")[2] for name in names.alone] for names in (truths, predictions))
+    known = {*alone}, {*others}
+    if [*map(len, known)] != [len(alone), len(others)]:  # a name in several folders
+        return False
+    return len(known[0] & known[1]) >= max(1, _NEARLY_ALL * min(map(len, known)))
+
+
 def _moved(number: re.Match[str], by: int = 0) -> str:
     return str(int(number[0]) + by)
 

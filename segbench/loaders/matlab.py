@@ -115,8 +115,12 @@ def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decod
     if wanted not in maps and len(maps) != 1:
         names = ", ".join(sorted(shown(name) for name in contents))
         what = f"{len(maps)} of the variables ({names}) are maps, expected one"
-        hint = "choose the boundaries or regions protocol" if contents.keys() & {"groundTruth", "segs"} else ""
-        raise DataError(shown(path), what, hint or f"name the one to read {wanted!r}")
+        hint = f"name the one to read {wanted!r}"
+        if contents.keys() & {"groundTruth", "segs"}:
+            hint = "choose the boundaries or regions protocol"
+        if role == "prediction" and "groundTruth" in contents:
+            hint = "it is ground truth of BSDS500: give ground truth first, and predictions second"
+        raise DataError(shown(path), what, hint)
     return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
 
 

@@ -31,7 +31,14 @@ from segbench.core.numbers import many, of_all, verb
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
-from segbench.loaders.hints import Names, annotator_pattern, matching_patterns, nearest, numbered_otherwise
+from segbench.loaders.hints import (
+    Names,
+    annotator_pattern,
+    in_other_folders,
+    matching_patterns,
+    nearest,
+    numbered_otherwise,
+)
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place
 from segbench.loaders.source import Entries, LocalFile, method_name, read_header, split_extension
@@ -645,6 +652,9 @@ def _hint_on_names(pairing: Pairing) -> str:
     named = ", or ".join(patterns)
     if patterns and (not paired or (pairing.missing and pairing.extra)):
         return f"try {named}" if len(patterns) == 1 else f"name the files that are meant: {named}"
+    if not patterns and in_other_folders(*names):
+        same = "names differ in their folders alone: put the files of both sides into the same folders"
+        return "; ".join([f"{same}, or list which belong together: {format_setting('pairs')}", *_leaving_out(pairing)])
     general = "add or remove files so that names pair, or say which part of a file's name is the image's: "
     general += f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}"
     if nearly_all:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import scores_of
+from segbench.core.levels import are_levels, scores_of
 from segbench.core.sample import Form, Reading
 from segbench.loaders.decoded import shown, size
 from segbench.loaders.source import SampleFiles, read_header
@@ -176,7 +176,7 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             predictions.append((name, nearest(array, shape)))
         elif maps.form == "soft":
             require_finite(array, name, "which bilinear resizing would spread")
-            predictions.append((name, bilinear(scores_of(array), shape)))
+            predictions.append((name, bilinear(array, shape)))
         else:
             hint = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
             raise DataError(name, "label maps, and bilinear would mix labels", f"take {hint}")
@@ -384,13 +384,27 @@ def nearest(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     return np.ascontiguousarray(array[np.ix_(rows, columns)])
 
 
-def bilinear(scores: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Interpolate linearly along rows, then along columns.
+def bilinear(stored: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Interpolate scores linearly along rows, then along columns.
 
-    Between ``a`` and ``b`` a score is ``a + (b - a) t``, so that an area of one score keeps it to the bit and ties stay
-    ties; sums of weights, as libraries form them, differ in the last place and would not.
+    Levels are interpolated in whole numbers and divided once, so that scores which are equal stay ties. Between floats
+    ``a`` and ``b`` a score is ``a + (b - a) t``, so that an area of one score keeps it to the bit; sums of weights, as
+    libraries form them, differ in the last place and would not.
     """
-    return _along_columns(_along_columns(scores, shape[0]).T, shape[1]).T
+    if are_levels(stored.dtype):
+        full = 1 if stored.dtype == np.bool_ else np.iinfo(stored.dtype).max
+        parts = _levels_between(_levels_between(stored.astype(np.int64), shape[0]).T, shape[1]).T
+        return parts / (4 * shape[0] * shape[1] * full)
+    return _along_columns(_along_columns(scores_of(stored), shape[0]).T, shape[1]).T
+
+
+def _levels_between(levels: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+    """Interpolate along columns, in parts of ``2 * wanted`` of a level."""
+    given, parts = levels.shape[0], 2 * wanted
+    centres = np.clip((2 * np.arange(wanted) + 1) * given - wanted, 0, (given - 1) * parts)
+    above = np.minimum(centres // parts, max(given - 2, 0))
+    share = (centres - above * parts)[:, np.newaxis]
+    return levels[above] * (parts - share) + levels[np.minimum(above + 1, given - 1)] * share
 
 
 def _along_columns(scores: NDArray[np.float64], wanted: int) -> NDArray[np.float64]:

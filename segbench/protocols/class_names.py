@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from segbench.core.arguments import as_whole, listed
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
     both = [str(label) for label in labels if label in void]
     if both:
-        hint = f"choose which labels are void: {setting('--void none', 'void=()')}"
+        kept = [label for label in void if label not in labels]
+        less = format_setting("void", kept) if kept else setting("--void none", "void=()")
+        hint = f"leave it out of {named('classes')}, or write {less}"
         raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):

@@ -89,6 +89,17 @@ class LabelRule:
         """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
         return self.comparison != "=" and self.values[0] in _MIDDLES
 
+    def bound_was_meant(self, predictions: Array) -> bool:
+        """Return whether it is a single value that no or few pixels of a soft map have: a share, or half of a scale."""
+        import numpy as np
+
+        if self.comparison != "=" or len(self.values) > 1:
+            return False
+        (value,), levels = self.values, np.unique(predictions).size
+        if not value.is_integer():
+            return levels > 2 or (predictions.dtype.kind in "iu" and levels > 1)
+        return value in _MIDDLES and levels >= MANY_LEVELS
+
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
         if self.comparison == "=" and all(map(float.is_integer, self.values)):
@@ -317,7 +328,7 @@ def suggested_positive(values: Sequence[float]) -> str:
     *others, highest = values
     half = _name_positive(f">={half_of(highest)}")
     if _ends_in_void(values):
-        rest = f"; or {half}" if len(others) == 2 else f", and {_name_positive(f'{others[-1]:g}')}"
+        rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
         return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
     if has_third_value(values):
         return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"

@@ -122,9 +122,10 @@ def test_void_that_is_not_declared_and_labels_that_are_no_class(found):
     assert void.keys() == {"void", "no-class"}
     assert void["void"]["message"].startswith("255 is neither a class nor void")
     assert void["void"]["flag"] == "--void 255"
-    assert void["no-class"]["flag"] == "nothing, if that is background; name classes in --classes"
+    flag = "nothing, if that is background; --void {} if nobody labelled it; name classes in --classes"
+    assert void["no-class"]["flag"] == flag.format("7")
     assert [place["file"].rpartition("/")[2] for place in void["no-class"]["files"]] == ["im2.png"]
-    assert found(truths=labels).keys() == {"no-class"}
+    assert found(truths=labels)["no-class"]["flag"] == flag.format("7,255")
     assert found(truths=labels, options=["--void", "7,255"]) == {}
 
 

@@ -61,9 +61,14 @@ class TestVoid:
 
     def test_that_is_predicted_is_never_made_a_class(self, found, with_void):
         finding = found(with_void)["outside-classes"]
-        assert "--classes" not in finding["flag"]
-        assert finding["flag"].startswith("predict a class in every pixel: 255")
-        assert "--pred-map" not in finding["flag"]
+        assert finding["flag"] == "predict a class in every pixel: 255 marks pixels without one"
+
+    def test_that_predictions_hold_and_no_ground_truth_may_come_of_exchanged_folders(self, found):
+        swapped = found(TRUTHS, truths=PREDICTIONS)["outside-classes"]["flag"]
+        assert swapped.startswith("predict a class in every pixel: 255 marks pixels without one; ")
+        assert swapped.endswith(
+            "if these are the ground truth, mind the order: ground truth comes first, predictions second"
+        )
 
     def test_beside_another_label_that_may_be_one(self, found, with_void):
         with_void["im0.png"][5, 5] = 7
@@ -121,6 +126,32 @@ class TestLabelsOffByOne:
         unlabelled = "if label 0 of the ground truth means unlabelled, --classes 1-5 and --void 0,255 as well"
         assert flag == f"--pred-map 0-4=1-5; {unlabelled}"
 
+    @pytest.mark.parametrize(("shift", "classes", "left", "flag"), [
+        (1, "0-4", 0, "--pred-map 1-5=0-4,0=255"),
+        (-1, "1-5", 5, "--pred-map 0-4=1-5,5=255"),
+    ])  # fmt: skip
+    def test_a_label_that_would_stay_as_it_is_joins_no_class(self, found, tmp_path, shift, classes, left, flag):
+        truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
+        truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
+        unsure = np.random.default_rng(3).random(SHAPE) < 0.2
+        predictions = {name: np.where(unsure, left, labels + (shift > 0)) for name, labels in PREDICTIONS.items()}
+        predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
+        assert found(predictions, classes, truths=truths)["off-by-one"]["flag"] == flag
+        advised = miou(tmp_path, classes=classes, pred_map=flag.split()[1])
+        right = {name: np.where(unsure, 255, labels + (shift < 0)) for name, labels in PREDICTIONS.items()}
+        found({name: labels.astype(np.uint8) for name, labels in right.items()}, classes, truths=truths)
+        assert advised == miou(tmp_path, classes=classes)
+        notes = library.evaluate(
+            tmp_path / "gt", write_folder(tmp_path / "off", predictions), library.Labels(classes=classes)
+        )
+        assert notes.summary.notes[-1].endswith(f"off by one: pred_map={flag.split()[1]!r}")
+
+    def test_of_stacks_no_remapping_is_advised_as_none_applies(self, found):
+        """A stack with a map of background first, for classes that count from 0."""
+        stacks = {f"{name[:-4]}.npy": np.eye(6, dtype=np.float32)[labels + 1] for name, labels in PREDICTIONS.items()}
+        flag = found(stacks, "0-5")["off-by-one"]["flag"]
+        assert flag == "save the maps of the classes alone, in the order of --classes"
+
     def test_other_labels_are_not_taken_for_it(self, found):
         ids = np.array([7, 24, 25, 26, 11], np.uint8)
         assert found({name: ids[labels] for name, labels in PREDICTIONS.items()}).keys() == {"outside-classes"}
@@ -128,6 +159,79 @@ class TestLabelsOffByOne:
     def test_an_image_of_one_class_that_is_missed_is_no_shift(self, found):
         one = {"im0.png": np.zeros(SHAPE, np.uint8)}
         assert found(PREDICTIONS | {"im0.png": np.ones(SHAPE, np.uint8)}, truths=TRUTHS | one) == {}
+
+
+FROM_ONE = {name: np.where(labels == 255, 0, labels + 1).astype(np.uint8) for name, labels in TRUTHS.items()}
+
+
+class TestRemappedLabels:
+    """A map that renumbers labels leaves values that it does not name as they are: in the numbers of other labels."""
+
+    def test_of_ground_truth_that_join_a_class_are_found(self, found, tmp_path):
+        finding = found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=FROM_ONE)["joined-labels"]
+        assert finding["about"] == "ground truth"
+        assert finding["message"].startswith("--gt-map does not name 0, which therefore counts together with 1")
+        assert finding["flag"] == "if that is no class, --gt-map 1-5=0-4,0=255; if it is meant, name it: 0=0"
+        wrong = miou(tmp_path, classes=5, gt_map="1-5=0-4")
+        notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5, gt_map="1-5=0-4")).notes
+        told = "ground truth: values that gt_map='1-5=0-4' does not name count as the classes of others (8 of 8 images)"
+        assert notes == (told,)
+        right = miou(tmp_path, classes=5, gt_map="1-5=0-4,0=255")
+        assert found(PREDICTIONS) == {}
+        assert right == miou(tmp_path, classes=5) > wrong
+
+    def test_of_predictions_that_join_classes_are_found(self, found):
+        ids = np.array([2, 7, 8, 1, 9], np.uint8)
+        unsure = np.random.default_rng(3).random(SHAPE) < 0.2
+        predictions = {name: np.where(unsure, [[3, 4] * 28], ids[labels]) for name, labels in PREDICTIONS.items()}
+        predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
+        finding = found(predictions, "0-4", "--pred-map", "2=0,7=1,8=2,1=3,9=4")["joined-labels"]
+        assert finding["about"] == "prediction"
+        assert finding["message"].startswith("--pred-map does not name 3, 4, which therefore count together with ")
+        assert finding["flag"].startswith("if that is no class, --pred-map '2=0,7=1,8=2,1=3,9=4,*=255'; ")
+
+    @pytest.mark.parametrize("gt_map", ["2=1", "2=1,4=3", "1-5=0-4,0=0", "1-5=0-4,*=255", "0-4=0-4"])
+    def test_that_are_joined_on_purpose_are_no_finding(self, found, gt_map):
+        assert "joined-labels" not in found(PREDICTIONS, "0-5", "--gt-map", gt_map, truths=FROM_ONE)
+
+    def test_that_do_not_occur_are_no_finding(self, found):
+        truths = {name: np.where(labels == 0, 255, labels).astype(np.uint8) for name, labels in FROM_ONE.items()}
+        assert found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=truths) == {}
+
+
+class TestLabelNeverPredicted:
+    """Label 0 of ground truth that no prediction holds may mean unlabelled: as a class it has an IoU of 0."""
+
+    FLAG = "if label 0 marks what nobody labelled, --classes 1-5 and --void 0,255"
+
+    @pytest.fixture
+    def from_one(self):
+        return {name: labels + 1 for name, labels in PREDICTIONS.items()}
+
+    @pytest.mark.parametrize("background", [(), ("--background", "0")])
+    def test_is_found_and_the_advice_gives_the_metric_without_it(self, found, from_one, tmp_path, background):
+        finding = found(from_one, "0-5", *background, truths=FROM_ONE)["never-predicted"]
+        assert finding["message"].startswith("label 0 counts as a class, in 5% of the pixels of the ground truth")
+        assert finding["flag"] == self.FLAG + ", without --background 0" * bool(background)
+        right = miou(tmp_path, classes="1-5", void=(0, 255))
+        wrong = miou(tmp_path, classes="0-5", background=[0] if background else ())
+        assert found(PREDICTIONS) == {}
+        assert right == miou(tmp_path, classes=5) > wrong + 0.01
+
+    def test_is_none_if_some_prediction_holds_it_or_few_ground_truths_do(self, found, from_one):
+        from_one["im3.png"][0, 0] = 0
+        assert found(from_one, "0-5", truths=FROM_ONE) == {}
+        from_one["im3.png"][0, 0] = 1
+        truths = {
+            name: np.where(labels == 0, 255 * (k > 3), labels) for k, (name, labels) in enumerate(FROM_ONE.items())
+        }
+        truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
+        assert found(from_one, "0-5", truths=truths) == {}
+
+    def test_is_none_if_predictions_are_wrong_everywhere(self, found):
+        ids = np.array([7, 24, 25, 26, 11], np.uint8)
+        predictions = {name: ids[labels] for name, labels in PREDICTIONS.items()}
+        assert found(predictions, "0-5", truths=FROM_ONE).keys() == {"outside-classes"}
 
 
 SOUND = list(PREDICTIONS.values())

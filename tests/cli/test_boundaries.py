@@ -66,6 +66,15 @@ class TestRun:
 
 
 class TestRefused:
+    def test_thresholds_on_the_scale_of_levels(self, segbench, folders):
+        answer = segbench("boundaries", *folders, "--thresholds", "50,100,150")
+        assert (answer.code, answer.out) == (1, "")
+        assert "range: predictions have scores up to 1, and --thresholds 50,100,150 is above all of them" in answer.err
+        advised = answer.err.split("--thresholds ")[-1].split()[0]
+        given = [float(threshold) * 255 for threshold in advised.split(",")]
+        assert given == pytest.approx([49.5, 99.5, 149.5], abs=0.02)
+        assert segbench("boundaries", *folders, "--thresholds", advised, *ONE_PIXEL).code == 0
+
     @pytest.mark.parametrize(
         ("flags", "said"),
         [

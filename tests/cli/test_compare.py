@@ -99,7 +99,7 @@ class TestAnswer:
         monkeypatch.setattr("segbench.statistics.measured.draw", None)
         monkeypatch.setattr("segbench.statistics.measured.Measured.of_images", None)
         assert segbench("compare", results).code == 0
-        assert segbench("compare", results, "--against", "good", "--fail-if-worse", "1").code == 0
+        assert segbench("compare", results, "--against", "good", "--fail-if-worse", "0.99").code == 0
 
     def test_level_is_that_asked_for(self, segbench, results):
         text = segbench("compare", results, "--intervals", "90", "--seed", "7", "--replicates", "500").out
@@ -228,6 +228,10 @@ class TestFailIfWorse:
                 ["--against", "good", "--fail-if-worse", "0.01", "--metrics", "ods_precision"],
                 "neither side of ods_precision is worse",
             ),
+            (
+                ["--against", "good", "--fail-if-worse", "1"],
+                "--fail-if-worse 1: ods_f cannot differ by more than 1; 1 % is 0.01",
+            ),
         ],
     )
     def test_a_wrong_command_line_exits_with_2(self, segbench, results, options, message):
@@ -272,7 +276,7 @@ class TestClasses:
             "--against",
             "one",
             "--fail-if-worse",
-            "1",
+            "0.9",
             "--format",
             "json",
             "--metrics",

@@ -180,8 +180,14 @@ def test_the_one_map_among_other_variables():
     np.testing.assert_array_equal(one_map(both, HERE, "prediction").array, FLOAT32)
     with pytest.raises(DataError, match=r"2 of the variables .* name the one to read 'ground_truth'"):
         one_map(both, HERE, "ground truth")
-    with pytest.raises(DataError, match=r"0 of the variables .* choose the boundaries or regions protocol"):
+    with pytest.raises(DataError, match=r"0 of the variables .* give ground truth first, and predictions second"):
         one_map(read(groundTruth=cell(annotator())), HERE, "prediction")
+    for contents, role in [
+        (read(groundTruth=cell(annotator())), "ground truth"),
+        (read(segs=cell(LABELS)), "prediction"),
+    ]:
+        with pytest.raises(DataError, match=r"of the variables .* choose the boundaries or regions protocol"):
+            one_map(contents, HERE, role)
     with pytest.raises(DataError, match="complex numbers"):
         read(a=GREY8 * 1j)
 

@@ -59,6 +59,18 @@ def test_numbers_padded_differently_have_no_pattern(tmp_path, gt_pattern, pred_p
     assert "pairs=..." in said
 
 
+@pytest.mark.parametrize("swapped", [False, True])
+def test_folders_on_one_side_alone_have_no_pattern(tmp_path, swapped):
+    """As in Cityscapes, whose ground truth has a folder for each city and many predictions none."""
+    names = [f"{'ab'[k % 2]}/{stem}" for k, stem in enumerate(STEMS)], STEMS[1:]
+    said = hint(tmp_path, *(names[::-1] if swapped else names))
+    assert said == (
+        "names differ in their folders alone: put the files of both sides into the same folders, or list which belong "
+        "together: pairs=..."
+    )
+    assert hint(tmp_path / "one", [f"a/{stem}" for stem in STEMS], STEMS).startswith("try gt_pattern='a/")
+
+
 @pytest.mark.parametrize("lower", ["ground truth", "predictions"])
 def test_numbers_that_start_from_0_and_from_1(tmp_path, lower):
     names = [f"im_{k}" for k in range(12)], [f"im_{k}" for k in range(1, 13)]

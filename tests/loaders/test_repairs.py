@@ -1,5 +1,7 @@
 """Repairs made on request: what they do to arrays, and what they refuse."""
 
+from fractions import Fraction
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -67,6 +69,25 @@ class TestBilinear:
         resized = bilinear(scores, wanted)
         np.testing.assert_allclose(bilinear(scores[::-1], wanted)[::-1], resized, atol=1e-13)
         np.testing.assert_allclose(bilinear(scores.T, wanted[::-1]).T, resized, atol=1e-13)
+
+    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.bool_])
+    @given(given_size=sizes, wanted=sizes, seed=st.integers(0, 2**32 - 1))
+    def test_levels_that_are_equal_between_pixels_stay_ties(self, dtype, given_size, wanted, seed):
+        """In fractions, which no order of additions rounds; two rows of levels have many equal values in between."""
+        levels = np.random.default_rng(seed).integers(0, 4, given_size).astype(dtype)
+        full = 1 if dtype == np.bool_ else np.iinfo(dtype).max
+
+        def between(lines, number):
+            for k in range(number):
+                centre = min(max(Fraction(2 * k + 1, 2) * len(lines) / number - Fraction(1, 2), 0), len(lines) - 1)
+                first = min(int(centre), max(len(lines) - 2, 0))
+                second = lines[min(first + 1, len(lines) - 1)]
+                yield [a + (b - a) * (centre - first) for a, b in zip(lines[first], second, strict=True)]
+
+        rows = list(between([[Fraction(int(value), full) for value in row] for row in levels], wanted[0]))
+        exact = zip(*between(list(zip(*rows, strict=True)), wanted[1]), strict=True)
+        expected = np.array([[float(value) for value in row] for row in exact])
+        np.testing.assert_array_equal(bilinear(levels, wanted), expected)
 
 
 class TestResize:

@@ -36,6 +36,8 @@ TIES = "hash1"
 
 
 _THINNED = "ground truth thinned"
+_MOST_DIST = 0.2
+"""Of the diagonal: ten times the largest tolerance in use, that of SBD."""
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
 
 
@@ -152,6 +154,9 @@ class Boundaries(
         from segbench.protocols.boundaries.inputs import as_radius, as_suppression, as_tolerance, number_or_list
 
         set_fields(self, max_dist=as_tolerance(self.max_dist), thresholds=number_or_list(self.thresholds))
+        if not isinstance(self.max_dist, str) and self.max_dist > _MOST_DIST:
+            what = f"{named('max_dist')} is {self.max_dist:g} of the diagonal, expected at most {_MOST_DIST}"
+            raise ArgumentError(f"{what}; 0.75 % is 0.0075, and 2px are 2 pixels")
         set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
@@ -210,7 +215,11 @@ class Boundaries(
     def expected(self) -> Expected:
         return Expected(
             rule=None if self.positive is None else LabelRule.parse(self.positive),
-            scores=ExpectedScores(invert=self.invert, unit_range=isinstance(self.thresholds, int)),
+            scores=ExpectedScores(
+                invert=self.invert,
+                unit_range=isinstance(self.thresholds, int),
+                listed=self.thresholds if isinstance(self.thresholds, tuple) else (),
+            ),
             lines=ExpectedLines(
                 label_maps=self.label_maps,
                 category=self.category,

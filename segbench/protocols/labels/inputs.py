@@ -194,8 +194,10 @@ def masks_in(
     elif predicted_positive is not None:
         of_predictions = rules.LabelRule.parse(predicted_positive)
         found_positive = _by_rule(predicted, of_predictions, "predicted_positive", is_positive)
+        notes += _logits_at_half(labels, of_predictions)
     elif rule is not None and rule.at_half and not ((labels == 0) | (labels == 1)).all():
         found_positive = _by_rule(predicted, rule, "positive", is_positive)
+        notes += _logits_at_half(labels, rule)
     else:
         found_positive = _two_valued(truth, predicted)
     return Masks(
@@ -217,7 +219,18 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
         what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
         hint = f"{_cut_predictions(labels)}; one rule holds for all predictions: save them on one scale"
         raise DataError(predicted.file, what, hint)
+    if rule.bound_was_meant(labels) and not likely_classes(labels, _MOST_CLASSES):
+        what = f"holds {rules.describe(np.unique(labels))}, and {format_setting(name, str(rule))} is a single one"
+        raise DataError(predicted.file, what, _cut_predictions(labels))
     return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
+
+
+def _logits_at_half(labels: Array, rule: rules.LabelRule) -> tuple[str, ...]:
+    """Say that a bound which is half of probabilities cuts logits."""
+    if not rule.at_half or rule.values[0] != 0.5 or labels.dtype.kind != "f" or labels.min(initial=0) >= -1:
+        return ()
+    half = format_setting("predicted_positive", ">=0")
+    return (f"prediction: scores below -1, as logits are, are cut at 0.5; half of logits is {half}",)
 
 
 def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:

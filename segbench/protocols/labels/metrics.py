@@ -351,21 +351,28 @@ def _off_by_one(matrix: IntArray, classes: Sequence[int]) -> str:
     """Write the remapping of predictions whose labels are all one too high or too low; empty if they are not.
 
     So many more pixels agree after it, in more than one class, that it is not by chance. The last column of the matrix
-    holds predictions outside the classes.
+    holds predictions outside the classes. A label at the end that would stay as it is, and so join a class, is moved
+    out of the classes.
     """
     first, last, size = classes[0], classes[-1], len(classes)
     if tuple(classes) != tuple(range(first, last + 1)):
         return ""
     right, outside = int(np.trace(matrix)), matrix[:, size]
     raised = np.append(outside[:1], np.diagonal(matrix, -1))
-    for neighbours, remap in (
-        (np.diagonal(matrix, 1), f"{first + 1}-{last + 1}={first}-{last}"),
-        (raised, f"{max(first, 1) - 1}-{last - 1}={max(first, 1)}-{last}"),
+    for neighbours, remap, end in (
+        (np.diagonal(matrix, 1), f"{first + 1}-{last + 1}={first}-{last}", first),
+        (raised, f"{max(first, 1) - 1}-{last - 1}={max(first, 1)}-{last}", last),
     ):
         classes_so = np.count_nonzero((neighbours > 0) & (neighbours == matrix.max(axis=1)))
         if classes_so > 1 and neighbours.sum() > max(2 * right, matrix.sum() / 4):
-            return remap
+            stays = matrix[:, end - first].any()
+            return f"{remap},{end}={_outside(classes)}" if stays else remap
     return ""
+
+
+def _outside(classes: Sequence[int]) -> int:
+    """Give a label that is no class."""
+    return 255 if 255 not in classes else -1
 
 
 def _mean_of_worst(values: FloatArray) -> float:

@@ -41,7 +41,8 @@ def as_palette(given: Any) -> str:
             continue
         found = _ROW.fullmatch(line)
         if not found or max(map(int, found.groups()[:3])) > 255:
-            raise ArgumentError(f"row {place} of the palette is {line.strip()[:60]!r}; {_EXPECTED}")
+            header = "leave the header out, and " * (not any(map(str.isdigit, line)))
+            raise ArgumentError(f"row {place} of the palette is {line.strip()[:60]!r}; {header}{_EXPECTED}")
         *colour, label, name = found.groups()
         if tuple(colour) in rows:
             raise ArgumentError(f"the colour {','.join(colour)} comes twice in the palette; name it once")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -292,7 +292,8 @@ class Labels(
             found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
         )
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
-        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, found.notes)
+        notes = found.notes if self.masks else tuple(self._notes_on_joined(found.maps))
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
         """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
@@ -321,6 +322,28 @@ class Labels(
         labels = tuple(label for label in self.void or () if (predicted == label).any())
         same = bool((truth == predicted)[~valid].all())
         return can.LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
+
+    def joined(self, sample: Sample) -> dict[str, list[int]]:
+        """Give the values in an image that keep a number which a remapping gives others, where that is a class."""
+        return self._joined(self._maps(sample)) if self.gt_map or self.pred_map else {}
+
+    def _joined(self, maps: LabelMaps) -> dict[str, list[int]]:
+        from segbench.core.arrays import distinct
+
+        found = {}
+        for name, each in zip(("gt_map", "pred_map"), maps, strict=True):
+            if unclear := each.mapping.ambiguous.intersection(self._labels):
+                found[name] = sorted(unclear.intersection(map(int, distinct(each.labels).tolist())))
+        return found
+
+    def _notes_on_joined(self, maps: LabelMaps) -> Iterator[str]:
+        """Say which values a remapping leaves as they are, so that they count as the classes of others."""
+        for name, values in self._joined(maps).items():
+            if values:
+                side = "ground truth" if name == "gt_map" else "prediction"
+                rule = format_setting(name, str(getattr(self, name)))
+                detail = rules.listed(values)
+                yield f"{side}: values that {rule} does not name count as the classes of others [{detail}]"
 
     def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
         """Give the remapping of predictions that are off by one; empty where they are not."""

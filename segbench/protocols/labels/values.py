@@ -53,6 +53,17 @@ class Remapping:
                 raise ArgumentError(f"{part.strip()!r} is an empty range; {_EXPECTED}")
         return cls(MappingProxyType(labels), others)
 
+    @property
+    def ambiguous(self) -> frozenset[int]:
+        """Values without an entry that keep a number which other values are given.
+
+        None if the map gives labels no new numbers, as ``2=1``, which only joins two.
+        """
+        moved = {value: label for value, label in self.labels.items() if value != label}
+        if self.others is not None or moved.keys().isdisjoint(moved.values()):
+            return frozenset()
+        return frozenset(moved.values()).difference(self.labels)
+
     def labels_of(self, values: IntArray) -> IntArray:
         """Give the label of each of some consecutive values."""
         import numpy as np

@@ -18,7 +18,7 @@ import numpy as np
 from segbench.core.arguments import Quantize
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.levels import in_type_of, rounded
+from segbench.core.levels import LOGIT, ROUNDING, in_type_of, rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.numbers import number
 from segbench.core.operating_point import Confusion
@@ -135,13 +135,16 @@ class FixedThresholds(Block):
 
     @property
     def _outside(self) -> Iterable[str]:
-        """Name thresholds that no score reaches, or all do, as those of probabilities beside logits."""
+        """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.images.pool.counts.scores
         for at in in_type_of(scores.dtype, self._at) if scores.size else ():
             if at > scores[0]:
                 yield f"no score reaches {at:g}: the highest is {number(float(scores[0]))}"
             elif at <= scores[-1]:
                 yield f"all scores reach {at:g}: the lowest is {number(float(scores[-1]))}"
+            elif 0 < at < 1 and (scores[-1] < LOGIT - ROUNDING or scores[0] > 1 + ROUNDING):
+                low, high = (number(float(score)) for score in (scores[-1], scores[0]))
+                yield f"{at:g} is a threshold for scores from 0 to 1, and these range from {low} to {high}"
 
     def _pooled(self, points: _Points) -> FloatArray:
         """Compute metrics from counts, shape (rows, thresholds, metrics)."""

@@ -17,7 +17,16 @@ from segbench.core.interface import setting
 from segbench.core.metric import headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
-from segbench.drawing.axes import as_axes, fit_height, names_in_lines, open_frame, short_names, wrapped
+from segbench.drawing.axes import (
+    as_axes,
+    cell_size,
+    fit_height,
+    name_rows,
+    names_in_lines,
+    open_frame,
+    short_names,
+    wrapped,
+)
 from segbench.drawing.legends import place_legend
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
@@ -25,8 +34,11 @@ from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, sty
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
 
 _BAR = 0.8
+_LINE = 0.3
+"""How much of the height of a bar the line of its interval covers at most."""
 _LISTED = 5
 _FEW_CLASSES = 8
 _MOST_NUMBERS = 25
@@ -95,6 +107,7 @@ def plot_classes(
     ax = as_axes(ax)
     styles = styles_of(results)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()
+    lines: list[LineCollection] = []
     for place, (each, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
         heights = np.arange(len(order)) + (place - (len(results) - 1) / 2) * thickness
         drawn = values[place][order]
@@ -107,7 +120,8 @@ def plot_classes(
         mean = number(float(np.nanmean(meant))) if np.isfinite(meant).any() else "-"
         label = f"{method}, mean {mean}"
         spread = None if level is None else ends
-        ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label, ecolor=ink)
+        bars = ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label, ecolor=ink)
+        lines += bars.errorbar.lines[2] if bars.errorbar else ()
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
     ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel=title)
@@ -115,6 +129,10 @@ def plot_classes(
     open_frame(ax)
     place_legend(ax, ())
     fit_height(ax)
+    name_rows(ax, size="medium")
+    widest = _LINE * thickness * cell_size(ax)[1]
+    for line in lines:
+        line.set_linewidth(min(*np.ravel(line.get_linewidth()), widest))
     return ax
 
 

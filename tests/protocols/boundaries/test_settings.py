@@ -60,6 +60,15 @@ class TestSettings:
         with pytest.raises(ArgumentError, match="max_dist is "):
             Boundaries(max_dist=max_dist)
 
+    @pytest.mark.parametrize("max_dist", [0.75, "0.75", 1])
+    def test_a_percentage_as_a_fraction_of_the_diagonal_is_refused(self, max_dist):
+        """At .75 of the diagonal all pixels match, after a long while; .75 % was meant."""
+        with pytest.raises(
+            ArgumentError, match=r"max_dist is .* of the diagonal, expected at most 0.2; 0.75 % is 0.0075"
+        ):
+            Boundaries(max_dist=max_dist)
+        assert Boundaries(max_dist=0.2).max_dist == 0.2
+
     def test_a_tolerance_in_pixels_is_in_the_signature(self):
         assert Boundaries(max_dist="2.0px").signature_fields()["max_dist"] == "2px"
         assert Boundaries(max_dist="0.0075") == Boundaries()

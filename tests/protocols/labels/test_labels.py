@@ -4,7 +4,7 @@ import math
 import re
 import warnings
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -504,6 +504,10 @@ def test_a_palette_names_the_classes(tmp_path):
     ):
         with pytest.raises(segbench.SegbenchError, match=message):
             Labels(palette=wrong)
+    header = tmp_path / "header.csv"
+    header.write_text("r,g,b,label,name\n0,0,0,0,road\n", encoding="utf-8")
+    with pytest.raises(ArgumentError, match="row 1 of the palette is 'r,g,b,label,name'; leave the header out"):
+        Labels(palette=str(header))
 
 
 def test_colours_without_meaning_are_listed(tmp_path):
@@ -581,6 +585,21 @@ def test_pictures(tmp_path):
     page = (tmp_path / "report.html").read_text("utf-8")
     assert f"<small>mIoU {number(result.per_image['1']['miou'])}</small></a>" in page
     assert f"<small>IoU {number(masks.per_image['1']['iou'])}</small></a>" in page
+
+
+def test_names_and_intervals_of_many_classes_fit_into_a_low_plot():
+    from matplotlib.figure import Figure
+
+    names = [f"class {k}" for k in range(19)]
+    pairs = {str(k): random_maps(k, 19) for k in range(6)}
+    result = segbench.evaluate(pairs, protocol=Labels(classes=19, names=names))
+    figure = Figure(figsize=(7, 3), layout="constrained")
+    ax = segbench.plot_classes([result] * 3, level=0.9, ax=figure.subplots())
+    figure.draw_without_rendering()
+    extents = [label.get_window_extent() for label in ax.get_yticklabels()]
+    assert all(not one.overlaps(other) for one, other in pairwise(extents))
+    bar = ax.patches[0].get_window_extent().height * 72 / figure.dpi
+    assert all(width < bar / 2 for line in ax.collections for width in np.ravel(line.get_linewidth()))
 
 
 def test_pictures_of_classes_are_side_by_side_with_the_metric_of_the_image(tmp_path):

@@ -192,6 +192,23 @@ def test_a_bound_between_logits_is_no_other_scale(bound):
         assert package.count_labels(TRUTH, maps, predicted_positive=f">={bound}") == expected
 
 
+def test_logits_that_are_cut_at_half_of_probabilities_are_told():
+    logits = SOFT * 8 - 4
+    notes = {
+        rule: package.evaluate({"a": (TRUTH, logits)}, protocol=Labels(**rule_of)).notes
+        for rule, rule_of in {
+            "half": {"predicted_positive": ">=0.5"},
+            "both": {"positive": ">=0.5"},
+            "logit": {"predicted_positive": ">=0"},
+            "other": {"predicted_positive": ">=0.4"},
+        }.items()
+    }
+    told = "prediction: scores below -1, as logits are, are cut at 0.5; half of logits is predicted_positive='>=0'"
+    assert notes == {"half": (told,), "both": (told,), "logit": (), "other": ()}
+    tanh = package.evaluate({"a": (TRUTH, SOFT * 2 - 1)}, protocol=Labels(predicted_positive=">=0.5"))
+    assert tanh.notes == ()
+
+
 def test_logits_are_cut_at_0():
     with pytest.raises(DataError, match="predicted_positive='>=0' for logits"):
         package.count_labels(TRUTH, SOFT * 8 - 4)
@@ -208,8 +225,51 @@ def test_what_the_rule_cannot_be_is_refused(settings):
         Labels(**settings)
 
 
+@pytest.mark.parametrize(
+    ("predicted", "advice"), [(SOFT, ">=0.5"), (LEVELS, ">=128"), (TRUTH * np.uint8(255), ">=128")]
+)
+def test_a_share_alone_is_no_bound_and_the_error_writes_one(predicted, advice):
+    with pytest.raises(DataError, match=f"predicted_positive='0.5' is a single one; .*predicted_positive='{advice}'"):
+        package.count_labels(TRUTH, predicted, predicted_positive=0.5)
+    mask = TRUTH * 0.5
+    assert package.count_labels(TRUTH, mask, predicted_positive=0.5) == package.count_labels(TRUTH, TRUTH)
+
+
+def test_a_single_level_in_the_middle_of_soft_maps_is_no_bound():
+    with pytest.raises(DataError, match=r"predicted_positive='128' is a single one; .*predicted_positive='>=128'"):
+        package.count_labels(TRUTH, LEVELS, predicted_positive=128)
+    with pytest.raises(DataError, match="predicted_positive='>=32768'"):
+        package.count_labels(TRUTH, LEVELS * np.uint16(257), predicted_positive=32768)
+    labels = np.arange(576).reshape(24, 24).astype(np.uint16) % 140  # of a label map, 128 is one of many
+    cut = package.count_labels(TRUTH, labels == 128)
+    assert package.count_labels(TRUTH, labels, predicted_positive=128) == cut
+    mask = TRUTH * np.uint8(128)
+    assert package.count_labels(TRUTH, mask, predicted_positive=128) == package.count_labels(TRUTH, TRUTH)
+
+
 def test_a_rule_has_no_meaning_for_two_maps():
     stack = np.stack([1 - SOFT, SOFT])
     with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
         package.count_labels(TRUTH, stack, predicted_positive=">=0.5")
     assert package.count_labels(TRUTH, stack) == package.count_labels(TRUTH, SOFT > 0.5)
+
+
+@pytest.mark.parametrize("verb", ["labels", "contours", "centerlines", "anomalies"])
+def test_values_0_and_1_beside_void_are_told_a_rule_that_fits_these(segbench, folders, verb):
+    truth = TRUTH.copy()
+    truth[:2] = 255
+    answer = segbench(verb, *folders(truth, TRUTH), "--format", "json")
+    assert "--void 255" in answer.err
+    assert ">=128" not in answer.err
+
+
+@pytest.mark.parametrize("verb", ["labels", "pixels"])
+def test_a_set_that_failed_but_for_blank_images_is_told_why_these_failed(segbench, tmp_path, verb):
+    truth = TRUTH * np.uint8(255)
+    truth[:2] = 128
+    truths = {f"{k}.npy": truth for k in range(5)} | {"blank.npy": TRUTH * 0}
+    places = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", dict.fromkeys(truths, TRUTH * 255))
+    *_, last = segbench(verb, *places).err.splitlines()
+    assert "5 images could not be counted, the first for this reason: " in last
+    assert "--void 128" in last
+    assert "--positive 255" not in last

@@ -264,7 +264,7 @@ class TestRule:
         assert counted(truth, truth, void=(255,)).total_positives == 1
 
     def test_three_values_need_a_rule(self):
-        with pytest.raises(DataError, match=r"3 distinct values \(0, 7, 255\), expected two; .* positive='>=128"):
+        with pytest.raises(DataError, match=r"3 distinct values \(0, 7, 255\), expected two; .* positive='7'"):
             counted(np.array([[0, 7, 255]], np.uint8), np.zeros((1, 3)))
 
     def test_all_void_counts_nothing_but_ignored(self):
