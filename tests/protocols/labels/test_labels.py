@@ -505,8 +505,8 @@ def test_a_palette_names_the_classes(tmp_path):
         with pytest.raises(segbench.SegbenchError, match=message):
             Labels(palette=wrong)
     header = tmp_path / "header.csv"
-    header.write_text("r,g,b,label,name\n0,0,0,0,road\n", encoding="utf-8")
-    with pytest.raises(ArgumentError, match="row 1 of the palette is 'r,g,b,label,name'; leave the header out"):
+    header.write_text("red,green,blue,id,name\n0,0,0,0,road\n", encoding="utf-8")
+    with pytest.raises(ArgumentError, match="row 1 of the palette is 'red,green,blue,id,name'; leave the header out"):
         Labels(palette=str(header))
 
 
