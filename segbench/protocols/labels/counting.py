@@ -10,6 +10,7 @@ import numpy as np
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.numbers import many
 from segbench.protocols.class_names import labels_text, with_background, with_labels
 from segbench.protocols.label_rules import VOIDS, ManyValuesError, of_jpeg
 from segbench.protocols.labels.inputs import LabelMaps
@@ -113,7 +114,7 @@ def _advice(
             f"{setting(f'--classes {label}', f'classes={str(label)!r}')} names label {label} alone; name all labels, "
         )
         hint += f"and each is measured alone, too: {with_labels(labels, names, range(label))}, or "
-        hint += f"{format_setting('classes', labels_text(range(label)))} for {label} labels from 0"
+        hint += f"{format_setting('classes', labels_text(range(label)))} for {many(label, 'label')} from 0"
     else:
         hint = _listed_too(others, labels, names, protocol)
     return hint + f"; leave {labels_text(often_void)} out if it is void: {out}" * bool(often_void)

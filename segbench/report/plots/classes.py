@@ -14,7 +14,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.metric import headline
+from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.drawing.axes import (
@@ -100,7 +100,7 @@ def plot_classes(
     known = [name for name, value in first.summary.items() if not isinstance(value, int)]
     if metric not in known:
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
-    title = next((each.name for each in metrics if each.key == metric), metric)
+    shown = next((each for each in metrics if each.key == metric), Metric(key=metric))
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     within_means = [not in_no_mean(one.settings) for one in classes[0].values()]
     order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
@@ -124,7 +124,10 @@ def plot_classes(
         lines += bars.errorbar.lines[2] if bars.errorbar else ()
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel=title)
+    better = ", lower is better" if shown.better == "lower" else ""
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=f"{shown.name}{better}")
+    low, high = (end if math.isfinite(end) else None for end in shown.range or (-math.inf, math.inf))
+    ax.set_xlim(0 if np.nanmin(values, initial=0) >= 0 else low, high)  # distances have no highest value
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     place_legend(ax, ())

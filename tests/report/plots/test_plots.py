@@ -507,6 +507,24 @@ class TestOneClass:
         ]
 
 
+class TestBarsOfClasses:
+    def test_the_axis_shows_distances_whole(self):
+        truth = np.zeros((20, 30), np.uint8)
+        truth[5:9, 2:6] = 1
+        predicted = np.roll(truth, 12, axis=1)
+        ax = segbench.plot_classes(evaluate([(truth, predicted)], protocol=segbench.Contours(classes="0-1")))
+        assert max(bar.get_width() for bar in ax.patches) == 12
+        assert ax.get_xlim()[1] > 12
+        assert ax.get_xlabel() == "HD95, lower is better"
+
+    def test_a_metric_below_zero_has_its_bar(self):
+        truth = np.array([[0, 1, 0, 1]])
+        result = evaluate([(truth, 1 - truth)], protocol=segbench.Labels(classes=2))
+        ax = segbench.plot_classes(result, metric="mcc")
+        assert [bar.get_width() for bar in ax.patches] == [-1, -1]
+        assert ax.get_xlim() == (-1, 1)
+
+
 class TestWhatIsGiven:
     @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f"), plot_images])
     def test_one_result_is_drawn_and_what_is_none_is_refused(self, results, draw):
