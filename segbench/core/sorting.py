@@ -7,6 +7,7 @@ to load.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,15 @@ class BeyondLimitError(ValueError):
     """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
 
 
-def count_distinct(scores: Array) -> tuple[Array, IntArray]:
-    """Give the distinct scores, falling, and how many pixels have each."""
-    negated = _room_for(scores, scores.size)
-    np.subtract(0.0, scores.reshape(-1), out=negated[:-1])
-    _sort(negated, scores.dtype)
-    times = np.empty(scores.size, _number(scores))
+def count_distinct(parts: Sequence[Array]) -> tuple[Array, IntArray]:
+    """Give the distinct scores of some pixels, falling, and how many pixels have each; all parts are of one type."""
+    negated = _room_for(parts[0], sum(part.size for part in parts))
+    start = 0
+    for part in parts:
+        np.subtract(0.0, part.reshape(-1), out=negated[start : start + part.size])
+        start += part.size
+    _sort(negated, parts[0].dtype)
+    times = np.empty(start, _number(start))
     distinct = write_runs(negated, times)
     for array in (negated, times):
         array.resize(distinct, refcheck=False)  # a slice would keep the rest in memory
@@ -49,7 +53,7 @@ def count_distinct_of_classes(classes: NDArray[np.uint8], scores: Array) -> tupl
     for negated in (negated_first, negated_second):
         _sort(negated, scores.dtype)
     at_most = count_runs(negated_first) + count_runs(negated_second) - 2
-    in_first, in_second = np.empty(at_most, _number(scores)), np.empty(at_most, _number(scores))
+    in_first, in_second = np.empty(at_most, _number(scores.size)), np.empty(at_most, _number(scores.size))
     distinct = merge_negated(negated_first, negated_second, values, in_first, in_second)
     del negated, negated_first, negated_second
     for array in (values, in_first, in_second):
@@ -62,9 +66,9 @@ def _room_for(scores: Array, size: int) -> Array:
     return np.empty(size + 1, np.float32 if scores.dtype == np.float32 else np.float64)
 
 
-def _number(scores: Array) -> type[np.signedinteger[Any]]:
-    """Give the type of a number of pixels."""
-    return np.int32 if scores.size < 2**31 else np.int64
+def _number(pixels: int) -> type[np.signedinteger[Any]]:
+    """Give the type of numbers of pixels, of so many in all."""
+    return np.int32 if pixels < 2**31 else np.int64
 
 
 def _sort(negated: Array, dtype: np.dtype[Any]) -> None:

@@ -40,7 +40,7 @@ def test_distinct_scores_are_those_of_numpy(kind, size):
 @pytest.mark.parametrize("kind", KINDS)
 def test_distinct_scores_of_one_class_are_those_of_numpy(kind, size):
     scores = KINDS[kind](np.random.default_rng(size), size)
-    found, times = count_distinct(scores)
+    found, times = count_distinct(np.split(scores, [size // 3]))
     expected, expected_times = np.unique(0.0 - scores, return_counts=True)
     np.testing.assert_array_equal(found, 0.0 - expected)
     np.testing.assert_array_equal(times, expected_times)
@@ -52,7 +52,7 @@ def test_a_score_that_is_not_finite_is_found_where_it_counts(broken):
     scores = np.array([0.5, broken, np.finfo(np.float32).max, np.finfo(np.float32).min], np.float32)
     for given in scores, scores.astype(np.float64):
         with pytest.raises(BeyondLimitError):
-            count_distinct(given)
+            count_distinct([given])
         with pytest.raises(BeyondLimitError):
             count_distinct_of_classes(np.array([0, 1, 1, 0], np.uint8), given)
         assert count_distinct_of_classes(np.array([0, 2, 1, 0], np.uint8), given)[1].tolist() == [1, 0, 0]

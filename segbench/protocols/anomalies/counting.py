@@ -117,12 +117,13 @@ def count_map(
 
     scores, full = soft_map(name, prediction, valid, quantize)
     mask = np.ascontiguousarray(anomalous if valid is None else anomalous & valid)
-    any_anomalous = bool(mask.any())
-    if any_anomalous or valid is not None:
-        normal = ~mask if valid is None else valid & ~mask
-        of_normal = scores[normal]
+    rows = np.flatnonzero(mask.any(axis=1))
+    any_anomalous = bool(rows.size)
+    marked = slice(rows[0], rows[-1] + 1) if any_anomalous else slice(0, 0)  # few rows, mostly
+    if valid is None:
+        normal = [scores[: marked.start], scores[marked][~mask[marked]], scores[marked.stop :]]
     else:
-        of_normal = scores.reshape(-1)
+        normal = [scores[valid & ~mask]]
     sizes = np.empty(0, np.int32)
     of_found = np.empty(0, scores.dtype)
     if any_anomalous and defects is not None:
@@ -130,13 +131,11 @@ def count_map(
         sizes = np.repeat(np.array([one.size for one in each], np.int32), [one.size for one in each])
         of_found = scores.reshape(-1)[np.concatenate([one.places for one in each])]
     elif any_anomalous:
-        rows = np.flatnonzero(mask.any(axis=1))
-        marked = mask[rows[0] : rows[-1] + 1]  # which are few, mostly
-        of_pixels = np.empty(marked.shape, np.int32)
-        component_sizes(marked, of_pixels)
-        sizes, of_found = of_pixels[marked], scores[mask]
-    counted = of_normal.size + int(np.count_nonzero(mask))
-    falling, pixels = _runs(name, of_normal)
+        of_pixels = np.empty(mask[marked].shape, np.int32)
+        component_sizes(mask[marked], of_pixels)
+        sizes, of_found = of_pixels[mask[marked]], scores[marked][mask[marked]]
+    counted = sum(part.size for part in normal) + int(np.count_nonzero(mask))
+    falling, pixels = _runs(name, normal)
     found = _runs_by_size(name, of_found, sizes)
     if full:
         falling, found = falling / np.float64(full), found._replace(scores=found.scores / np.float64(full))
@@ -163,18 +162,19 @@ class _Found(NamedTuple):
     sizes: Array
 
 
-def _runs(name: str, scores: Array) -> tuple[Array, Array]:
-    """Give distinct falling scores, and how many pixels have each."""
+def _runs(name: str, parts: Sequence[Array]) -> tuple[Array, Array]:
+    """Give the distinct falling scores of some pixels, and how many pixels have each."""
     from segbench.core.sorting import BeyondLimitError, count_distinct
 
-    if scores.dtype.kind == "u":
-        of_levels = np.bincount(scores)
+    if parts[0].dtype.kind == "u":
+        of_levels = np.bincount(np.concatenate([part.reshape(-1) for part in parts]))
         held = np.flatnonzero(of_levels)[::-1]
-        return held.astype(scores.dtype), of_levels[held].astype(np.int32)
+        return held.astype(parts[0].dtype), of_levels[held].astype(np.int32)
     try:
-        return count_distinct(scores)
+        return count_distinct(parts)
     except BeyondLimitError:
-        refuse_not_finite(name, scores)
+        for part in parts:
+            refuse_not_finite(name, part)
         raise
 
 

@@ -108,14 +108,15 @@ def places_of(falling: FloatArray) -> Places:
 
 @_compiled
 def begin_cells(places: Places) -> None:
-    """Write where the scores of each cell begin."""
+    """Write where the scores of each cell begin: after those of the cells before it."""
     scores, first, top, steps = places
-    begun: Any = 0
     last = first.size - 1.0
-    for place in range(scores.size):
-        cell = np.int32(min((top - scores[place] * 0.5) * steps, last))
-        first[begun : cell + 1] = place
-        begun = max(begun, cell + 1)
+    first[:] = 0
+    for score in scores:
+        first[index(min((top - score * 0.5) * steps, last))] += 1
+    begun: Any = 0
+    for cell in range(first.size):
+        begun, first[cell] = begun + first[cell], begun
 
 
 @_compiled
