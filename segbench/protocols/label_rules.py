@@ -112,7 +112,10 @@ class LabelRule:
             return equals_any(ground_truth, self.values)
         import numpy as np
 
-        return _COMPARISONS[self.comparison](ground_truth, np.float64(self.values[0]))
+        # Comparing whole numbers as floats takes several times as long; a bound is not rounded to float32.
+        bound = self.values[0]
+        whole = bound.is_integer() and ground_truth.dtype.kind in "iu"
+        return _COMPARISONS[self.comparison](ground_truth, int(bound) if whole else np.float64(bound))
 
     def notes(
         self, ground_truth: Array, positive: BoolArray, valid: BoolArray | None, void: Sequence[float] | None
