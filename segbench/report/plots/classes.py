@@ -14,7 +14,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
-from segbench.core.metric import headline
+from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.drawing.axes import (
@@ -52,12 +52,12 @@ def plot_classes(
     ax: Axes | None = None,
     **resampling: Unpack[Resampling],
 ) -> Axes:
-    """Draw a bar for each class and method, the classes in the order of the first method's values.
+    """Draw a bar for each class and method, the class that is best for the first method first.
 
     Parameters
     ----------
     results : Result or sequence of Result
-        All of the same classes, as label maps and panoptic maps have.
+        All of the same classes, as results of labels, contours, pixels and panoptic maps have with classes.
     metric : str, optional
         A metric of the results of single classes, ``"iou"`` or ``"dice"``; by default their main one.
     level : float, optional
@@ -68,7 +68,8 @@ def plot_classes(
     Returns
     -------
     matplotlib Axes
-        A class on which the metric is undefined has no bar. The means of the legend leave out the background.
+        Shares go from 0 to 1; the axis of distances ends beyond the longest bar. A class on which the metric is
+        undefined has no bar and comes last. The means of the legend leave out the background.
 
     Raises
     ------
@@ -100,10 +101,10 @@ def plot_classes(
     known = [name for name, value in first.summary.items() if not isinstance(value, int)]
     if metric not in known:
         raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
-    title = next((each.name for each in metrics if each.key == metric), metric)
+    drawn_metric = next((each for each in metrics if each.key == metric), Metric(key=metric))
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     within_means = [not in_no_mean(one.settings) for one in classes[0].values()]
-    order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
+    order = np.argsort(-drawn_metric.direction * values[0], kind="stable")  # nan comes last
     ax = as_axes(ax)
     styles = styles_of(results)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()
@@ -124,7 +125,9 @@ def plot_classes(
         lines += bars.errorbar.lines[2] if bars.errorbar else ()
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlim=(0, 1), xlabel=title)
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=drawn_metric.name)
+    least, most = drawn_metric.range or (-math.inf, math.inf)
+    ax.set_xlim(None if (values < 0).any() else 0, most if math.isfinite(least + most) else None)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
     place_legend(ax, ())
