@@ -23,6 +23,7 @@ from segbench.protocols.label_rules import (
     SOFT,
     VOIDS,
     LabelRule,
+    all_but,
     are_grey_levels,
     half_of,
     has_third_value,
@@ -120,7 +121,7 @@ def _meaning(
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
         return what, format_setting("positive", f">={half_of(examples[-1])}")
     if kind == "labels":
-        fix = f"{format_setting('positive', examples[-1])}, or whichever labels are positive"
+        fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]

@@ -79,8 +79,20 @@ def test_maps_of_objects_counted_as_components(found):
     findings, run = found("objects", MAPS, MAPS, "--kind", "components")
     first, second = findings["not-countable"]["flag"].split("; or ")
     assert first == "for numbers of objects give --kind instances"
-    assert second == "say which values are positive, for instance --positive 12"
+    assert second == "say which values are positive, for instance --positive 12, or --positive '>0' for all but 0"
     assert (run.code, run.out) == (1, "")
+
+
+@pytest.mark.parametrize("verb", ["pixels", "labels", "contours", "centerlines", "saliency", "objects"])
+def test_a_rule_is_named_that_marks_all_numbered_objects(found, verb):
+    options = ("--kind", "components") if verb == "objects" else ()
+    maps = {name: np.where(drawn > 0, drawn.astype(np.uint16) + np.uint16(300), 0) for name, drawn in MAPS.items()}
+    findings, _ = found(verb, maps, MASKS, *options)
+    flag = (findings.get("not-countable") or findings["labels"])["flag"]
+    assert "--positive '>0' for all but 0" in flag
+    by_rule, run = found(verb, maps, MASKS, *options, "--positive", ">0")
+    assert not {"not-countable", "labels", "no-positives"} & set(by_rule)
+    assert run.code == 0
 
 
 def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_path):
