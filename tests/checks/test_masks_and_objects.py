@@ -95,6 +95,22 @@ def test_a_rule_is_named_that_marks_all_numbered_objects(found, verb):
     assert run.code == 0
 
 
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_contours_of_label_maps_name_their_classes_and_the_background(found, side):
+    gt = {
+        f"im{k}.png": np.where(instances(k) % 4 == 3 * (k % 2), 0, instances(k) % 4).astype(np.uint8) for k in range(6)
+    }
+    masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in gt.items()}
+    findings, _ = found("contours", *((gt, gt) if side == "gt" else (masks, gt)))
+    flag = findings["not-countable"]["flag"]
+    assert flag.startswith("for label maps name --classes 0-3, with --background 0 if 0 is background")
+    assert flag.count("--classes") == 1
+    advised = ("--classes", "0-3", "--background", "0")
+    findings, run = found("contours", gt, gt, *advised)
+    assert "not-countable" not in findings
+    assert run.code == 0
+
+
 def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_path):
     gt = {f"im{k}.png": np.where(instances(k) % (3 + k % 2), instances(k) % (3 + k % 2), 0) for k in range(6)}
     gt = {name: drawn.astype(np.uint8) for name, drawn in gt.items()}
