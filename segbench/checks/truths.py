@@ -152,7 +152,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
 
 
 def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Finding]:
-    """Judge the set as a whole: one pair of values in all images, and something positive in some."""
+    """Judge the set as a whole: one pair of values in all images, and something positive and negative in some."""
     truths = [truth for probe in probes for truth in probe.truths if truth.values]
     pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
@@ -161,15 +161,19 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
         fix, rarest = format_setting("positive", f">={together[1]:g}"), min(pairs.values(), key=len)
         return _found(rarest, "mixed-ground-truth", what, fix, _held, whole=True)
     unsettled = by_set and len(together) == 1
-    if not unsettled and any(truth.positive_share for truth in truths):
+    sides = {"positive": 0, "negative": 1}
+    one_sided = [side for side, share in sides.items() if all(truth.positive_share == share for truth in truths)]
+    if not unsettled and not one_sided:
         return []
-    fix = f"{format_setting('positive')} with a value that occurs: {listed(together)}"
+    lacking = "positive" if unsettled else one_sided[0]
+    which = "a value that occurs" if lacking == "positive" else "some of the values that occur"
+    fix = f"{format_setting('positive')} with {which}: {listed(together)}"
     if len(together) == 1:
         fix = BOTH_SIDES
         if any(truth.ignored for truth in truths):
             fix = f"another {format_setting('void')} or {format_setting('field')}, or none: "
             fix += f"nothing but {together[0]:g} is left"
-    what = f"no pixel is positive in the {many(len(probes), 'image')} inspected"
+    what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     whole = unsettled and len(probes) == total
     return _found(truths, "no-positives", what, fix, _held, whole=whole)
 

@@ -111,6 +111,24 @@ def test_contours_of_label_maps_name_their_classes_and_the_background(found, sid
     assert run.code == 0
 
 
+@pytest.mark.parametrize("verb", ["pixels", "contours", "centerlines"])
+def test_ground_truth_without_negatives_is_found(found, verb):
+    everything = {name: np.full(SHAPE, 255, np.uint8) for name in MASKS}
+    findings, _ = found(verb, everything, MASKS, "--positive", "255")
+    assert "no-positives" in findings
+    assert "negative" in findings["no-positives"]["message"]
+
+
+def test_void_that_leaves_positives_alone_is_found(found):
+    findings, run = found("pixels", MASKS, SOFT, "--positive", "255", "--void", "0")
+    assert run.code == 0
+    finding = findings["no-positives"]
+    assert finding["severity"] == "warning"
+    assert finding["message"] == "no pixel is negative in the 8 images inspected"
+    assert finding["flag"] == "another --void or --field, or none: nothing but 255 is left"
+    assert "no-positives" not in found("pixels", MASKS, SOFT, "--positive", "255")[0]
+
+
 def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_path):
     gt = {f"im{k}.png": np.where(instances(k) % (3 + k % 2), instances(k) % (3 + k % 2), 0) for k in range(6)}
     gt = {name: drawn.astype(np.uint8) for name, drawn in gt.items()}
