@@ -75,7 +75,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     elif pairing.missing or pairing.extra:
         found += _unpaired(pairing)
     if pairing.without_field:
-        masks = Pairing(inputs, without_field=pairing.without_field)
+        masks = Pairing(inputs, without_field=pairing.without_field, other_fields=pairing.other_fields)
         folder = shown(str(inputs.field))
         what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
         found += _stopping("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field))

@@ -23,6 +23,7 @@ from segbench.protocols.label_rules import (
     SOFT,
     VOIDS,
     LabelRule,
+    all_but,
     are_grey_levels,
     half_of,
     has_third_value,
@@ -120,7 +121,7 @@ def _meaning(
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
         return what, format_setting("positive", f">={half_of(examples[-1])}")
     if kind == "labels":
-        fix = f"{format_setting('positive', examples[-1])}, or whichever labels are positive"
+        fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
@@ -151,7 +152,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
 
 
 def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Finding]:
-    """Judge the set as a whole: one pair of values in all images, and something positive in some."""
+    """Judge the set as a whole: one pair of values in all images, and something positive and negative in some."""
     truths = [truth for probe in probes for truth in probe.truths if truth.values]
     pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
@@ -160,15 +161,19 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
         fix, rarest = format_setting("positive", f">={together[1]:g}"), min(pairs.values(), key=len)
         return _found(rarest, "mixed-ground-truth", what, fix, _held, whole=True)
     unsettled = by_set and len(together) == 1
-    if not unsettled and any(truth.positive_share for truth in truths):
+    sides = {"positive": 0, "negative": 1}
+    one_sided = [side for side, share in sides.items() if all(truth.positive_share == share for truth in truths)]
+    if not unsettled and not one_sided:
         return []
-    fix = f"{format_setting('positive')} with a value that occurs: {listed(together)}"
+    lacking = "positive" if unsettled else one_sided[0]
+    which = "a value that occurs" if lacking == "positive" else "some of the values that occur"
+    fix = f"{format_setting('positive')} with {which}: {listed(together)}"
     if len(together) == 1:
         fix = BOTH_SIDES
         if any(truth.ignored for truth in truths):
             fix = f"another {format_setting('void')} or {format_setting('field')}, or none: "
             fix += f"nothing but {together[0]:g} is left"
-    what = f"no pixel is positive in the {many(len(probes), 'image')} inspected"
+    what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     whole = unsettled and len(probes) == total
     return _found(truths, "no-positives", what, fix, _held, whole=whole)
 

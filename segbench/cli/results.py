@@ -79,6 +79,9 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
             raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
         if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
+        if lines != "method" and self.group is None and self.group_by not in (None, "none"):
+            what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
+            raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
         if lines in ("image", "class image", "threshold") and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"

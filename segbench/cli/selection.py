@@ -14,6 +14,7 @@ import click
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
 from segbench.core.options import option
+from segbench.protocols.class_names import in_no_mean
 
 if TYPE_CHECKING:
     from segbench.aggregator.records import Run
@@ -241,12 +242,19 @@ def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Res
 
 
 def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Give the results of each class that several methods have; those that lack some are named on standard error."""
-    names = dict.fromkeys(name for result in results for name in result.classes)
+    """Give the results of each class that several methods have, without the background that is in no mean.
+
+    What is left out, and methods that lack a class, are named on standard error.
+    """
+    classes = {name: one for result in results for name, one in result.classes.items()}
+    names = {name: one for name, one in classes.items() if not in_no_mean(one.settings)}
     by_class = {name: [one.of_class(name) for one in results if name in one.classes] for name in names}
     found = {name: several for name, several in by_class.items() if len(several) > 1}
     if not found:
         raise ArgumentError(f"--class all: {_classes_in(path, results)}")
+    if background := [name for name in classes if name not in names]:
+        said = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
+        click.echo(said, err=True)
     if lacking := [one.method for one in results if not names.keys() <= set(one.classes)]:
         click.echo(f"left out where they lack a class: {', '.join(lacking)}", err=True)
     return found

@@ -321,6 +321,7 @@ class Pairing:
     missing: tuple[str, ...] = ()  # ground truths without a prediction
     extra: tuple[str, ...] = ()  # predictions without a ground truth
     without_field: tuple[str, ...] = ()
+    other_fields: tuple[str, ...] = ()  # masks of other names than the images, where some images have none
     unknown: tuple[str, ...] = ()  # chosen names and patterns that fit no image, with the nearest name
     left_out: tuple[str, ...] = ()  # ground truths without a prediction, where these are allowed
     total: int = 0  # images of the set, if the run is restricted to a part of them
@@ -392,7 +393,7 @@ def pair(inputs: Inputs) -> Pairing:
     return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
 
 
-_NAMES = ("missing", "extra", "without_field", "left_out")
+_NAMES = ("missing", "extra", "without_field", "other_fields", "left_out")
 
 
 def _of_category(inputs: Inputs) -> Pairing:
@@ -517,13 +518,15 @@ def _paired(inputs: Inputs) -> Pairing:
         truth_notes += (f"{images} without ground truth {match} {inputs.negatives!r} and {count} as negative",)
     elif inputs.negatives:
         prediction_notes += (f"no prediction without ground truth matches the negatives, {inputs.negatives!r}",)
+    without_field = tuple(name for name in common if name not in of_field.numbers) if of_field else ()
     return Pairing(
         inputs,
         files,
         (*truth_notes, *prediction_notes, *(of_field.notes if of_field else ())),
         tuple(sorted(wanted - predictions.keys())),
         tuple(sorted(predictions.keys() - wanted)),
-        tuple(name for name in common if name not in of_field.numbers) if of_field else (),
+        without_field,
+        tuple(sorted(of_field.numbers.keys() - set(common))) if of_field and without_field else (),
         unknown,
         total=total,
     )
@@ -637,6 +640,10 @@ def pairing_hint(pairing: Pairing) -> str:
     if pattern := pattern_of_annotators(pairing):
         return f"they look like several annotators of an image: {format_setting('gt_pattern', pattern)}"
     if not pairing.missing and not pairing.extra:
+        patterns = matching_patterns(Names(pairing.without_field, ()), Names(pairing.other_fields, ()))
+        fitting = [of_mask for of_image, of_mask in patterns if of_image == "*"]
+        if len(fitting) == 1:
+            return f"try {format_setting('field_pattern', pairing.inputs.field_pattern.replace('*', fitting[0]))}"
         return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
     return _hint_on_names(pairing)
 

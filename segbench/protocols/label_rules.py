@@ -337,7 +337,12 @@ def suggested_positive(values: Sequence[float]) -> str:
         return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"
     if are_grey_levels(values) or any(value % 1 for value in values):
         return half
-    return _name_positive(f"{highest:g}")
+    return f"{_name_positive(f'{highest:g}')}, or {all_but(values[0])}"
+
+
+def all_but(lowest: float) -> str:
+    """Write the rule that makes all values above the lowest positive: all objects of maps that number them."""
+    return f"{format_setting('positive', f'>{lowest:g}')} for all but {lowest:g}"
 
 
 def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:

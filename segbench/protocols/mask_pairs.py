@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,8 @@ from segbench.protocols.mask_settings import cuts_of, format_cuts
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = BoolArray
+OfLabels = Callable[[Sequence[float]], str]
+"""Turn the rising values of label maps into advice on them."""
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
@@ -55,7 +57,7 @@ def masks_at(
     positive: Positive | None,
     void: Sequence[float],
     no_volumes: str,
-    of_labels: str = "",
+    of_labels: OfLabels | None = None,
     unit_range: bool = False,
     above: bool = False,
 ) -> tuple[Mask, list[Mask]]:
@@ -83,7 +85,7 @@ def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray |
 
 
 def true_mask(
-    sample: Sample, truth: Array, positive: Positive | None, none: BoolArray | None, of_labels: str = ""
+    sample: Sample, truth: Array, positive: Positive | None, none: BoolArray | None, of_labels: OfLabels | None = None
 ) -> BoolArray:
     """Mark what the ground truth calls positive, apart from where there is `none`, whatever it holds there."""
     if none is not None:
@@ -93,8 +95,8 @@ def true_mask(
     return two_valued(sample.truth_file, truth, of_labels=of_labels)
 
 
-def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: str = "") -> BoolArray:
-    """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with label maps."""
+def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: OfLabels | None = None) -> BoolArray:
+    """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with labels."""
     if values.dtype == np.bool_:
         return zero_or_one(values)
     marked: BoolArray = values != 0
@@ -104,21 +106,24 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
         raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    if not predicted:
-        advise = partial(_advice_on_values, order=perhaps_swapped(held), of_labels=of_labels)
-        raise ManyValuesError(file, what, held.tolist(), advise)
+    order = "" if predicted else perhaps_swapped(held)
+    advise = partial(_advice_on_values, predicted=held.dtype if predicted else None, order=order, of_labels=of_labels)
+    raise ManyValuesError(file, what, held.tolist(), advise)
+
+
+def _advice_on_values(
+    values: Sequence[float], *, predicted: np.dtype[Any] | None, order: str, of_labels: OfLabels | None
+) -> str:
+    """Say what more than two values of ground truth, or of a prediction of some type, may be."""
+    labels = of_labels(values) if of_labels else ""
+    if predicted is None:
+        small = values[-1] < 2 * len(values) and values[-1] not in VOIDS  # above all labels
+        fixes = [order + suggested_positive(values), labels]
+        return "; or ".join(filter(None, reversed(fixes) if small else fixes))
     # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
-    low = held.dtype.kind in "iu" and held[-1] <= np.iinfo(held.dtype).max // 2
+    low = predicted.kind in "iu" and values[-1] <= np.iinfo(predicted).max // 2
     cut = f"cut a soft map at a score, {format_setting('at', 0.5)}"
-    fixes = [of_labels, "save masks of 0 and 255"] if low else [cut, of_labels]
-    raise DataError(file, what, "; or ".join(filter(None, fixes)))
-
-
-def _advice_on_values(values: Sequence[float], *, order: str, of_labels: str) -> str:
-    """Say what more than two values of ground truth may be: small numbers are above all labels."""
-    labels = values[-1] < 2 * len(values) and values[-1] not in VOIDS
-    fixes = [order + suggested_positive(values), of_labels]
-    return "; or ".join(filter(None, reversed(fixes) if labels else fixes))
+    return "; or ".join(filter(None, [labels, "save masks of 0 and 255"] if low else [cut, labels]))
 
 
 def highest_of(sample: Sample, settings: Any) -> Facts:

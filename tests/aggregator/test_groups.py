@@ -302,6 +302,17 @@ class TestCommands:
         assert ran["settings"]["subset"] == "6 of 19"
         assert "the groups are city, road, sea" in segbench("show", file, "--group-by", "folder", "--group", "x").err
 
+    @pytest.mark.parametrize("lines", ["image", "class", "threshold"])
+    @pytest.mark.parametrize("form", ["table", "csv", "json"])
+    def test_rows_of_images_are_not_those_of_groups(self, segbench, file, lines, form):
+        refused = segbench("show", file, "--group-by", "folder", f"--per-{lines}", "--format", form)
+        assert (refused.code, refused.out) == (2, "")
+        what = f"--group-by prints one row per group and --per-{lines} one per {lines}; choose one of the two"
+        assert f"{what}, or one group with --group NAME" in refused.err
+        if lines != "class":
+            one = segbench("show", file, "--group-by", "folder", "--group", "sea", f"--per-{lines}", "--format", form)
+            assert one.code == 0
+
     def test_the_comparison_is_that_of_means(self, segbench, tmp_path):
         ours, theirs = (written(tmp_path / name, pairs(skill)) for name, skill in (("a", 0.5), ("b", 0.2)))
         file = tmp_path / "two.segbench"

@@ -79,8 +79,54 @@ def test_maps_of_objects_counted_as_components(found):
     findings, run = found("objects", MAPS, MAPS, "--kind", "components")
     first, second = findings["not-countable"]["flag"].split("; or ")
     assert first == "for numbers of objects give --kind instances"
-    assert second == "say which values are positive, for instance --positive 12"
+    assert second == "say which values are positive, for instance --positive 12, or --positive '>0' for all but 0"
     assert (run.code, run.out) == (1, "")
+
+
+@pytest.mark.parametrize("verb", ["pixels", "labels", "contours", "centerlines", "saliency", "objects"])
+def test_a_rule_is_named_that_marks_all_numbered_objects(found, verb):
+    options = ("--kind", "components") if verb == "objects" else ()
+    maps = {name: np.where(drawn > 0, drawn.astype(np.uint16) + np.uint16(300), 0) for name, drawn in MAPS.items()}
+    findings, _ = found(verb, maps, MASKS, *options)
+    flag = (findings.get("not-countable") or findings["labels"])["flag"]
+    assert "--positive '>0' for all but 0" in flag
+    by_rule, run = found(verb, maps, MASKS, *options, "--positive", ">0")
+    assert not {"not-countable", "labels", "no-positives"} & set(by_rule)
+    assert run.code == 0
+
+
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_contours_of_label_maps_name_their_classes_and_the_background(found, side):
+    gt = {
+        f"im{k}.png": np.where(instances(k) % 4 == 3 * (k % 2), 0, instances(k) % 4).astype(np.uint8) for k in range(6)
+    }
+    masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in gt.items()}
+    findings, _ = found("contours", *((gt, gt) if side == "gt" else (masks, gt)))
+    flag = findings["not-countable"]["flag"]
+    assert flag.startswith("for label maps name --classes 0-3, with --background 0 if 0 is background")
+    assert flag.count("--classes") == 1
+    advised = ("--classes", "0-3", "--background", "0")
+    findings, run = found("contours", gt, gt, *advised)
+    assert "not-countable" not in findings
+    assert run.code == 0
+
+
+@pytest.mark.parametrize("verb", ["pixels", "contours", "centerlines"])
+def test_ground_truth_without_negatives_is_found(found, verb):
+    everything = {name: np.full(SHAPE, 255, np.uint8) for name in MASKS}
+    findings, _ = found(verb, everything, MASKS, "--positive", "255")
+    assert "no-positives" in findings
+    assert "negative" in findings["no-positives"]["message"]
+
+
+def test_void_that_leaves_positives_alone_is_found(found):
+    findings, run = found("pixels", MASKS, SOFT, "--positive", "255", "--void", "0")
+    assert run.code == 0
+    finding = findings["no-positives"]
+    assert finding["severity"] == "warning"
+    assert finding["message"] == "no pixel is negative in the 8 images inspected"
+    assert finding["flag"] == "another --void or --field, or none: nothing but 255 is left"
+    assert "no-positives" not in found("pixels", MASKS, SOFT, "--positive", "255")[0]
 
 
 def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_path):

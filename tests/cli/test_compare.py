@@ -308,6 +308,29 @@ class TestClasses:
         alone = strict_json(segbench("compare", kept, "--class", "2", "--format", "json", "--metrics", "ods_f").out)
         assert alone["answers"][0]["differences"][0]["p_holm"] == rows["2"]["p_value"]
 
+    @pytest.mark.parametrize("verb", ["labels", "contours"])
+    def test_all_leaves_out_the_background_that_is_in_no_mean(self, segbench, tmp_path, verb):
+        rng = np.random.default_rng(4)
+        truths, good, fair = {}, {}, {}
+        for k in range(9):
+            maps = np.zeros((3, 24, 24), np.uint8)
+            for one, off in zip(maps, (0, 1, 3), strict=True):
+                one[2 + off : 9, 2 : 9 + k % 3] = 1
+                one[12 : 20 - off, int(rng.integers(2, 9)) : 20] = 2
+            truths[f"{k}.png"], good[f"{k}.png"], fair[f"{k}.png"] = maps
+        folders = [write_folder(tmp_path / name, maps) for name, maps in (("gt", truths), ("a", good), ("b", fair))]
+        path = tmp_path / "organs.segbench"
+        assert segbench(verb, *folders, "--classes", "0,liver=1,spleen=2", "--background", "0", "-o", path).code == 0
+        answer = segbench("compare", path, "--class", "all", "--format", "json", "--metrics", "dice")
+        rows = {each["class"]: each["differences"][0] for each in strict_json(answer.out)["answers"]}
+        assert rows.keys() == {"liver", "spleen"}
+        largest = max(rows.values(), key=lambda row: row["p_value"])
+        smallest = min(rows.values(), key=lambda row: row["p_value"])
+        assert smallest["p_holm"] == pytest.approx(min(2 * smallest["p_value"], 1))
+        assert largest["p_holm"] == pytest.approx(max(largest["p_value"], smallest["p_holm"]))
+        assert "left out, background: 0; to compare methods by it: --class 0" in answer.err
+        assert segbench("compare", path, "--class", "0", "--metrics", "dice").code == 0
+
     def test_all_has_classes_in_csv_and_in_one_table_for_a_paper(self, segbench, kept):
         rows = list(
             csv.DictReader(io.StringIO(segbench("compare", kept, "--class", "all", "--format", "csv", *FEW).out))

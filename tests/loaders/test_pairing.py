@@ -188,7 +188,13 @@ def test_field_masks_pair_too(tmp_path):
     assert [Path(f.field).name for f in pairing.files] == ["01_test_mask.gif", "02_test_mask.gif"]
     with pytest.raises(DataError, match="2 images have no mask") as caught:
         pair(gt, gt, field=field)
-    assert "field_pattern=" in caught.value.hint
+    assert caught.value.hint == "try field_pattern='*_test_mask'"
+    with pytest.raises(DataError, match="2 images have no mask") as caught:
+        pair(gt, gt, field=field, field_pattern="*_mask")
+    assert caught.value.hint == "try field_pattern='*_test_mask'"
+    with pytest.raises(DataError, match="2 images have no mask") as caught:
+        pair(gt, gt, field=make(tmp_path / "others", "a.gif", "b.gif"))
+    assert caught.value.hint.startswith("add the masks, or say which part")
     one = field / "01_test_mask.gif"
     assert [Path(f.field) for f in pair(gt, gt, field=one).files] == [one, one]
 

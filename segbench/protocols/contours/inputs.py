@@ -9,12 +9,12 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.sample import Sample
 from segbench.protocols.contours.counts import NO_MATRIX
-from segbench.protocols.label_rules import Positive, describe, equals_any
+from segbench.protocols.label_rules import MANY_LEVELS, Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
-from segbench.protocols.labels.inputs import label_maps
+from segbench.protocols.labels.inputs import label_maps, likely_classes
 from segbench.protocols.labels.values import places_of
 from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
 
@@ -39,14 +39,18 @@ class Places(NamedTuple):
         return cls(true, found, number)
 
 
-def places_of_mask(
-    sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None, of_labels: str = ""
-) -> Places:
-    """Read a mask, and a predicted mask or a soft map; `of_labels` is the advice for label maps."""
-    of_labels = of_labels or "for label maps name " + setting("--classes 0-18", "classes='0-18'")
-    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": no_volumes(), "of_labels": of_labels}
+def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None) -> Places:
+    """Read a mask, and a predicted mask or a soft map."""
+    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": no_volumes(), "of_labels": _of_labels}
     mask, (found,) = masks_at(sample, None if at is None else (at,), **settings)
     return Places((~mask).view(np.uint8), (~found).view(np.uint8), 1)
+
+
+def _of_labels(values: Sequence[float]) -> str:
+    """Say how label maps of these values are measured."""
+    classes = likely_classes(np.asarray(values), MANY_LEVELS) or setting("--classes 0-18", "classes='0-18'")
+    background = f", with {format_setting('background', 0)} if 0 is background" if values[0] == 0 else ""
+    return f"for label maps name {classes}{background}"
 
 
 def places_of_classes(

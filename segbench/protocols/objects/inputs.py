@@ -39,7 +39,7 @@ def maps_of(sample: Sample, rules: Any) -> Maps:
     if rules.kind == COMPONENTS:
         at = None if rules.at is None else (rules.at,)
         numbers = f"for numbers of objects give {format_setting('kind', INSTANCES)}"
-        settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": numbers}
+        settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": lambda _: numbers}
         mask, (found,) = masks_at(sample, at, above=True, void=void, **settings)
         sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
         return components_of(mask, found, **sizes)

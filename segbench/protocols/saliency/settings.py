@@ -20,11 +20,13 @@ from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.label_rules import (
     LabelRule,
+    ManyValuesError,
     Positive,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
     rule_text,
+    suggested_positive,
 )
 from segbench.protocols.states import State, states_of_labels
 
@@ -49,6 +51,8 @@ class MaskRule(LabelRule):
         """Mark which pixels are salient; a mask that the rule cannot have been meant for is an error."""
         import numpy as np
 
+        from segbench.core.arrays import distinct
+
         if ground_truth.dtype.kind == "b":
             return ground_truth
         found, highest = super().labels(file, ground_truth, valid), float(ground_truth.max(initial=0))
@@ -56,7 +60,9 @@ class MaskRule(LabelRule):
             half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
             if (found != (ground_truth > half)).any():
                 what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
-                raise DataError(file, what, _named(f">{half}"))
+                if highest > half:
+                    raise DataError(file, what, _named(f">{half}"))
+                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_positive)
         if ground_truth.any() and not found.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:

@@ -52,12 +52,12 @@ def plot_classes(
     ax: Axes | None = None,
     **resampling: Unpack[Resampling],
 ) -> Axes:
-    """Draw a bar for each class and method, the classes in the order of the first method's values.
+    """Draw a bar for each class and method, the class that is best for the first method first.
 
     Parameters
     ----------
     results : Result or sequence of Result
-        All of the same classes, as label maps and panoptic maps have.
+        All of the same classes, as results of labels, contours, pixels and panoptic maps have with classes.
     metric : str, optional
         A metric of the results of single classes, ``"iou"`` or ``"dice"``; by default their main one.
     level : float, optional
@@ -68,7 +68,8 @@ def plot_classes(
     Returns
     -------
     matplotlib Axes
-        A class on which the metric is undefined has no bar. The means of the legend leave out the background.
+        Shares go from 0 to 1; the axis of distances ends beyond the longest bar. A class on which the metric is
+        undefined has no bar and comes last. The means of the legend leave out the background.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def plot_classes(
     shown = next((each for each in metrics if each.key == metric), Metric(key=metric))
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     within_means = [not in_no_mean(one.settings) for one in classes[0].values()]
-    order = np.argsort(-np.nan_to_num(values[0], nan=-1), kind="stable")
+    order = np.argsort(-shown.direction * values[0], kind="stable")  # nan comes last
     ax = as_axes(ax)
     styles = styles_of(results)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()

@@ -20,7 +20,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "images": ("images", "F of each image"),
     "comparison": ("comparison", "paired differences of methods"),
     "confusion": ("classes", "confusion matrix of one method"),
-    "classes": ("classes", "main metric per class, such as IoU, PQ or HD95, the highest of the first method first"),
+    "classes": ("classes", "main metric per class, the best of the first method first"),
     "nsd": ("own_charts", "NSD of contours against the tolerance"),
     "distances": ("own_charts", "distribution of the distances of contours"),
     "object_f1": ("own_charts", "F1 of objects against the threshold of IoU"),

@@ -131,6 +131,34 @@ def test_each_class_is_a_result_of_its_own():
     assert result.of_class("road").summary["hd95"] == evaluate(of_class, protocol="contours").summary["hd95"]
 
 
+@pytest.mark.parametrize("level", [None, 0.95])
+def test_bars_of_classes_show_whole_distances_and_the_best_class_first(level):
+    from matplotlib.figure import Figure
+
+    from segbench.report.plots.classes import plot_classes
+
+    random = np.random.default_rng(3)
+    pairs = {}
+    for name in "abcdefgh":
+        truth, predicted = np.zeros((2, 48, 48), np.uint8)
+        for label, error in ((1, 6), (2, 3), (3, 9)):
+            row, column = 16 * label - 12, int(random.integers(4, 24))
+            truth[row : row + 8, column : column + 8] = label
+            predicted[row : row + 8, column + error + int(random.integers(3)) :][:, :8] = label
+        pairs[name] = truth, predicted
+    result = evaluate(pairs, protocol=Contours(classes="0,far=1,near=2,farthest=3", background=0, spacing=0.5))
+    ax = plot_classes(result, level=level, ax=Figure().subplots())
+    assert [tick.get_text() for tick in ax.get_yticklabels()][:1] == ["near"]
+    values = [one.summary["hd95"] for one in result.classes.values()]
+    drawn = [float(bar.get_width()) for bar in ax.patches]
+    assert drawn == sorted(values)
+    ends = drawn if level is None else [one.intervals(level=level)["hd95"][1] for one in result.classes.values()]
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_xlim()[1] >= max(ends) > 1
+    share = plot_classes(result, metric="dice", ax=Figure().subplots())
+    assert share.get_xlim() == (0, 1)
+
+
 def test_sequences_are_measured_object_by_object():
     pairs = frames()
     result = evaluate(pairs, protocol=Contours(convention="davis"))

@@ -255,6 +255,10 @@ class TestGroundTruthThatTheRuleDoesNotFit:
             (lambda labels: np.full(labels.shape, np.uint8(7)), r"holds values up to 7, .*positive='>=7'"),
             (lambda labels: labels * np.linspace(0, 1, 34), r"values up to 0.939394, .*positive='>0.5'"),
             (lambda labels: labels * np.uint16(60000) + np.uint16(200), r"uint16 up to 60200, .*positive='>32896'"),
+            (
+                lambda labels: labels * np.uint16(300),
+                r"uint16 up to 300, .*positive='300', or positive='>0' for all but 0",
+            ),
         ],
     )
     def test_is_refused(self, to_mask, words):
