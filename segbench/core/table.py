@@ -106,6 +106,10 @@ class Table(ABC):
         del other
         return self
 
+    def with_all_beside(self, other: Self) -> Table:
+        """Give the table as `beside`, with the metrics that leave nothing out, too."""
+        return self.beside(other)
+
     def leaves_out(self, metric: Metric) -> bool:
         """Whether `beside` may change a metric; the table that it gives need not have the others."""
         del metric

@@ -79,7 +79,7 @@ class GroupMeans(Table):
         Groups that the other lacks are left out, unless the metric has its worst value there, as with false positives
         where nothing is.
         """
-        tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
+        tables = {name: table.with_all_beside(other.tables[name]) for name, table in self.tables.items()}
         of_groups = np.array([table.estimates[self.places] for table in tables.values()])
         left_out = left_out_beside(of_groups, other.of_groups, self.metrics)
         if not left_out.any() and all(tables[name] is table for name, table in self.tables.items()):

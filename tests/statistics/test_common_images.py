@@ -269,6 +269,25 @@ def test_means_of_groups_are_over_what_both_have_in_each():
     assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
 
 
+def test_pooled_metrics_of_groups_are_the_same_beside_a_method_that_lacks_images():
+    truths = {f"{group}/{k}": square(4, 12) for group in "xyz" for k in range(4)}
+    a = {name: half(square(4, "xyz".index(name[0]) + 7 + int(name[-1]))) for name in truths}
+    b = {name: 0.1 * half(square(5, 12)) if name == "x/1" else half(square(5, 12)) for name in truths}
+    means = [
+        evaluate(
+            {name: (truths[name], maps[name]) for name in truths}, protocol=Pixels(at=(0.3,)), method=method
+        ).groups("folder").mean
+        for method, maps in (("a", a), ("b", b))
+    ]  # fmt: skip
+    _, comparison = rows_of(*means, "ods_f")
+    at_thresholds = [row.metric for row in comparison.differences if row.metric.startswith("mean_image_")]
+    assert "mean_image_precision@0.3" in at_thresholds
+    for row in comparison.differences:
+        if row.metric not in at_thresholds:
+            own = [one.summary[row.metric] for one in means]
+            assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(own), nan_ok=True), row.metric
+
+
 def test_means_of_groups_and_classes_are_over_those_where_both_have_the_metric():
     truth = [square(2, 8) + 2 * square(12, 8 + k % 2) for k in range(7)]
     never = [np.stack([0.6 + 0 * one, 0.9 * (one == 1), 0 * one]) for one in truth]
