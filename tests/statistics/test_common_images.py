@@ -307,6 +307,57 @@ def test_means_of_groups_and_classes_are_over_those_where_both_have_the_metric()
         assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(np.mean(both, axis=0)))
 
 
+def test_a_group_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_out():
+    names = [f"{group}/{k}" for group in "xyz" for k in range(4)]
+    truths = {name: NOTHING if name[0] == "z" else square(2, 8) for name in names}
+    a = {name: square(2, 8 - int(name[-1])) if name[0] == "y" else square(14, 8) for name in names}
+    b = {name: square(2, 5 + int(name[-1])) if name[0] == "y" else NOTHING for name in names}
+    groups = [
+        evaluate(
+            {name: (truths[name], maps[name]) for name in names}, protocol=Objects(), method=method
+        ).groups("folder")
+        for method, maps in (("a", a), ("b", b))
+    ]  # fmt: skip
+    row, _ = rows_of(*(one.mean for one in groups), "precision_50")
+    of_y = [one["y"].summary["precision_50"] for one in groups]
+    assert (row.estimate_a, row.estimate_b) == pytest.approx((of_y[0] / 2, of_y[1]))  # z, where nothing is, counts
+
+
+def test_false_things_in_a_group_without_things_count_against_a_method():
+    def panoptic(mask):
+        return 1000 + mask * 1001  # class 1 is stuff, class 2 has things
+
+    names = [f"{group}/{k}" for group in "xy" for k in range(4)]
+    truths = {name: square(2, 8) * (name[0] == "y") for name in names}
+    silent, alarmed = ({name: square(2, 8) if name[0] == "y" else other for name in names}
+                       for other in (NOTHING, square(14, 5)))  # fmt: skip
+    means = [
+        evaluate(
+            {name: (panoptic(truths[name].astype(np.int32)), panoptic(maps[name].astype(np.int32))) for name in names},
+            protocol=Objects(divisor=1000, classes=(1, 2), things=(2,)),
+            method=method,
+        )
+        .groups("folder")
+        .mean
+        for method, maps in (("silent", silent), ("alarmed", alarmed))
+    ]
+    row, _ = rows_of(*means, "pq_things")
+    assert (row.estimate_a, row.estimate_b) == (1, 0.5)
+
+
+def test_a_class_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_out():
+    truth = [square(2, 8) + 2 * square(12, 8 + k % 2) for k in range(7)]
+    wrong = [np.stack([0 * one, 0.9 * (one == 1), 0.9 * (one == 0)]) for one in truth]
+    never = [np.stack([0 * one, 0.9 * (one > 0), 0 * one]) for one in truth]
+    methods = [
+        measured(maps, name, Classes(labels=(0, 1, 2), at=(0.5,)), truth)
+        for name, maps in (("wrong", wrong), ("never", never))
+    ]
+    row, _ = rows_of(*methods, "macro_precision@0.5")
+    expected = [one.classes["1"].summary["precision@0.5"] for one in methods]
+    assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
+
+
 def test_metrics_that_both_have_everywhere_are_compared_as_ever():
     some, every = missing_five(Contours())
     row, _ = rows_of(some, every, "dice")
