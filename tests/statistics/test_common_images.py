@@ -30,8 +30,9 @@ def measured(predictions, method, protocol, truths=None):
     return evaluate(zip(truths, predictions, strict=True), protocol=protocol, method=method)
 
 
-def rows_of(a, b, key):
-    comparison = compare_results([a, b])
+def rows_of(*methods_and_key):
+    *methods, key = methods_and_key
+    comparison = compare_results(methods)
     return next(row for row in comparison.differences if row.metric == key), comparison
 
 
@@ -218,6 +219,31 @@ def test_a_mean_leaves_out_images_where_the_other_misses_what_is_there(name):
     row, _ = rows_of(*methods, key)
     assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
     assert row.difference == pytest.approx(expected[0] - expected[1])
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Contours(), "dice"),
+        (Objects(kind="components"), "lesion_f1_images"),
+        (Centerlines(), "cldice_images"),
+        (Boundaries(label_maps=True), "mean_image_f"),
+    ],
+)
+def test_a_pair_of_few_images_has_no_p_value_beside_a_third_method(protocol, key):
+    truths = [*[square(4, 12)] * 4, *[NOTHING] * 8]
+    maps = {
+        "a": [*PARTLY[:4], *[NOTHING] * 8],
+        "b": [*PARTLY[4:], *[NOTHING] * 8],
+        "false": [*PARTLY[:4], *[square(7, 6)] * 8],
+    }
+    predict = outline if key == "mean_image_f" else np.asarray
+    methods = [measured([*map(predict, predicted)], name, protocol, truths) for name, predicted in maps.items()]
+    (_, both), (row, three) = rows_of(*methods[:2], key), rows_of(*methods, key)
+    assert (row.a, row.b) == ("a", "b")
+    assert np.isnan([row.p_value, row.low]).all()
+    assert three.why_none(key, "a", "b") == both.why_none(key, "a", "b")
+    assert not three.why_none(key, "a", "false")
 
 
 @pytest.mark.parametrize(("held", "freedom"), [(4, np.nan), (8, 7)])
