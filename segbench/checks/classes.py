@@ -399,6 +399,8 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
     if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
         return []
+    if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
+        return []
     what = f"label 0 counts as a class, in {zeros / pixels:.0%} of the pixels of the ground truth, and no prediction "
     what += "inspected holds it: its IoU is 0"
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))

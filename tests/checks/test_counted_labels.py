@@ -218,6 +218,10 @@ class TestLabelNeverPredicted:
         assert found(PREDICTIONS) == {}
         assert right == miou(tmp_path, classes=5) > wrong + 0.01
 
+    def test_is_none_if_predictions_hold_a_single_class(self, found):
+        truths = {name: (labels > 2).astype(np.uint8) for name, labels in FROM_ONE.items()}
+        assert found({name: np.ones_like(labels) for name, labels in truths.items()}, "0-1", truths=truths) == {}
+
     def test_is_none_if_some_prediction_holds_it_or_few_ground_truths_do(self, found, from_one):
         from_one["im3.png"][0, 0] = 0
         assert found(from_one, "0-5", truths=FROM_ONE) == {}
