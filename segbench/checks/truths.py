@@ -220,9 +220,12 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
     levels = [len(one.values) >= MOST_VALUES for probe in probes for one in probe.truths]
     soft = expected.unnamed_rule and any(one.between > SOFT for probe in probes for one in probe.truths)
     between = fmean(one.between for probe in probes for one in probe.truths) if levels else 0.0
-    grey = between > HALOS and all(levels) and any(one.key == "grey-ground-truth" for one in found)
+    grey = [one for one in found if one.key == "grey-ground-truth"] if between > HALOS and all(levels) else []
     if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in masks]
-    return finding("exchanged", what, ORDER, places, about="names", images=[probe.image for probe in probes])
+    fix = (
+        f"{ORDER}; or, if the first are masks with blurred edges, {grey[0].fix}" if grey and between <= SOFT else ORDER
+    )
+    return finding("exchanged", what, fix, places, about="names", images=[probe.image for probe in probes])
