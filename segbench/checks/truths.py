@@ -131,7 +131,9 @@ def _meaning(
         )
         others = [value for value in rest if value]
         positive = f"{format_setting('positive', void)} if {listed(others)} {verb(len(others), 'are')} negative here"
-        return f"{what} beside 0", f"save these as the other masks are, or {positive}"
+        fix = f"save these as the other masks are, or {positive}"
+        fix += "" if lines else f", or {format_setting('void', (void,))} if {void:g} is void in all masks"
+        return f"{what} beside 0", fix
     fix = format_setting("positive", rest[-1]) if lines else format_setting("void", (void,))
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
@@ -225,7 +227,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in masks]
-    fix = (
-        f"{ORDER}; or, if the first are masks with blurred edges, {grey[0].fix}" if grey and between <= SOFT else ORDER
-    )
+    fix = ORDER
+    if grey and between <= SOFT:
+        fix += f"; or, if the first are masks with blurred edges, {grey[0].fix}"
     return finding("exchanged", what, fix, places, about="names", images=[probe.image for probe in probes])
