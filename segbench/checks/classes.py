@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -237,8 +238,10 @@ def label_map_findings(
     places = (Place(probe.truth_file) for probe in void)
     found += finding("all-void", what, fix, places, about="ground truth")
     if counted and counted_by:
-        found += [*_predicted_labels(counted, counted_by), *_void_class(counted), *_void_zero(counted, counted_by)]
-        found += [*_joined(counted, counted_by), *_never_predicted(counted, counted_by)]
+        numbered = _predicted_labels(counted, counted_by)
+        found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
+        if not any(one.key == "off-by-one" for one in numbered):
+            found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
     held = [probe for probe in counted if probe.counts.pixels]
     same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
     if same and 2 * len(held) > total:
@@ -379,7 +382,9 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
         what = f"{named(name)} does not name {listed(labels)}, which therefore {verb(len(labels), 'count')} together "
         what += f"with {listed(others)}"
         rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
-        fix = f"if that is no class, {format_setting(name, f'{text},{rest}={void}')}; if it is meant, name it: "
+        fix = f"if that is no class, {format_setting(name, f'{text},{rest}={void}')}"
+        fix += f" and {format_setting('void', (void,))}" * (name == "gt_map" and not counted_by.void)
+        fix += "; if it is meant, name it: "
         fix += ",".join(f"{label}={label}" for label in labels)
         places = (
             Place(probe.truth_file if name == "gt_map" else probe.prediction, listed(probe.joined[name]))
@@ -392,19 +397,23 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
 def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
     labels, names = read_classes(counted[0].counts.classes)
-    if counted_by.masks or 0 not in labels or counted_by.missing_pred_map({one.image: one.counts for one in counted}):
+    if counted_by.masks or 0 not in labels:
         return []
     row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
     held = [probe for probe in counted if probe.counts.matrix[row].any()]
     zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
     if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
         return []
+    if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
+        return []
     what = f"label 0 counts as a class, in {zeros / pixels:.0%} of the pixels of the ground truth, and no prediction "
     what += "inspected holds it: its IoU is 0"
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
     fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"
-    fix += f", without {format_background(list(counted_by.background))}" * (0 in counted_by.background)
+    if 0 in counted_by.background:
+        others = [label for label in counted_by.background if label != 0]
+        fix += f", with {format_background(others)}" if others else f", without {format_background([0])}"
     return finding("never-predicted", what, fix, (Place(probe.truth_file) for probe in held), about="ground truth")
 
 
@@ -416,8 +425,11 @@ def _background(counted: Sequence[CountsProbe]) -> list[int]:
 
 def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> str:
     """Write the settings under which these labels are background, and no longer void."""
-    background = _background(counted)
-    text = with_background(*read_classes(counted[0].counts.classes), background)
+    background, (labels, names) = _background(counted), read_classes(counted[0].counts.classes)
+    if 0 in labels:  # which a remapping makes void, and gives its number to a class
+        free = next(label for label in itertools.count() if label not in {*labels, *void})
+        return f"{with_background(labels, names, [free])}, and 0={free} in {named('gt_map')}"
+    text = with_background(labels, names, background)
     if not {*background}.isdisjoint(void):
         return f"{text} and {_void_without(void, background)}"
     if any(probe.left_out.zeros for probe in counted):

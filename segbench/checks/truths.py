@@ -132,7 +132,9 @@ def _meaning(
         )
         others = [value for value in rest if value]
         positive = f"{format_setting('positive', void)} if {listed(others)} {verb(len(others), 'are')} negative here"
-        return f"{what} beside 0", f"save these as the other masks are, or {positive}"
+        fix = f"save these as the other masks are, or {positive}"
+        fix += "" if lines else f", or {format_setting('void', (void,))} if {void:g} is void in all masks"
+        return f"{what} beside 0", fix
     fix = format_setting("positive", rest[-1]) if lines else format_setting("void", (void,))
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
@@ -225,9 +227,12 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
     levels = [len(one.values) >= MOST_VALUES for probe in probes for one in probe.truths]
     soft = expected.unnamed_rule and any(one.between > SOFT for probe in probes for one in probe.truths)
     between = fmean(one.between for probe in probes for one in probe.truths) if levels else 0.0
-    grey = between > HALOS and all(levels) and any(one.key == "grey-ground-truth" for one in found)
+    grey = [one for one in found if one.key == "grey-ground-truth"] if between > HALOS and all(levels) else []
     if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
         return []
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in masks]
-    return finding("exchanged", what, ORDER, places, about="names", images=[probe.image for probe in probes])
+    fix = ORDER
+    if grey and between <= SOFT:
+        fix += f"; or, if the first are masks with blurred edges, {grey[0].fix}"
+    return finding("exchanged", what, fix, places, about="names", images=[probe.image for probe in probes])

@@ -106,6 +106,10 @@ class Table(ABC):
         del other
         return self
 
+    def with_all_beside(self, other: Self) -> Table:
+        """Give the table as `beside`, with the metrics that leave nothing out, too."""
+        return self.beside(other)
+
     def leaves_out(self, metric: Metric) -> bool:
         """Whether `beside` may change a metric; the table that it gives need not have the others."""
         del metric
@@ -334,13 +338,13 @@ def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray
     return rows if np.array_equal(changed, rows) else changed
 
 
-def left_out_beside(own: FloatArray, other: FloatArray, metrics: Sequence[Metric]) -> BoolArray:
-    """Mark values that another method lacks, shape (..., metrics), but not the worst: false positives where nothing is.
+def left_out_beside(own: FloatArray, other: FloatArray, weights: Sequence[FloatArray]) -> BoolArray:
+    """Mark values that another method lacks, shape (parts, metrics), where its images weigh something in the metric.
 
-    See `Table.beside`.
+    They do where something is there, which it misses: what it lacks elsewhere are false positives. See `Table.beside`.
     """
-    worst = [(metric.range or (math.nan, math.nan))[metric.direction < 0] for metric in metrics]
-    return np.isnan(other) & ~np.isnan(own) & (own != worst)
+    there = np.array([of_part.any(axis=0) for of_part in weights])
+    return np.isnan(other) & ~np.isnan(own) & there
 
 
 def column_sums(rows: FloatArray) -> FloatArray:

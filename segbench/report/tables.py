@@ -184,10 +184,12 @@ class Part(NamedTuple):
 
 def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
     """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one."""
-    if every or how.rows in ("class", "class image"):
+    if every or how.rows == "class":
         groups = [[*range(len(results))]]
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
+    if how.rows == "class image":
+        groups = [places for places in groups if any(results[place].classes for place in places)] or groups
     tables = []
     for places in groups:
         sets = [how.sets[place] for place in places] if how.sets else [""] * len(places)
@@ -334,7 +336,7 @@ def table_of_images(
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = []
     for (text, place), count in undefined.items():
-        noted.append((f"{text}: {of_all(count, of_result[place], 'image')}", ", ".join(named[place][0])))
+        noted.append((f"{text}: {of_all(count, of_result[place], 'image')}", " of ".join(named[place][0])))
     said = grouped(dict.fromkeys(noted))
     notes = [f"{few_names(of, len(named))}: {text}" for text, of in said.items()]
     published = dict.fromkeys(result.method for result in results if result.published)

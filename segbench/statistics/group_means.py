@@ -76,12 +76,13 @@ class GroupMeans(Table):
     def beside(self, other: Self) -> Self:
         """Give the means of groups of what the other method has, too; see `Table`.
 
-        Groups that the other lacks are left out, unless the metric has its worst value there, as with false positives
-        where nothing is.
+        Groups that the other lacks are left out, unless nothing is there, so that what this method has are false
+        positives.
         """
-        tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
+        tables = {name: table.with_all_beside(other.tables[name]) for name, table in self.tables.items()}
         of_groups = np.array([table.estimates[self.places] for table in tables.values()])
-        left_out = left_out_beside(of_groups, other.of_groups, self.metrics)
+        weights = [table.shares[:, self.places] for table in other.tables.values()]
+        left_out = left_out_beside(of_groups, other.of_groups, weights)
         if not left_out.any() and all(tables[name] is table for name, table in self.tables.items()):
             return self
         return self._with(tables=tables, of_groups=np.where(left_out, np.nan, of_groups))

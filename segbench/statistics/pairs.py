@@ -29,6 +29,7 @@ from segbench.statistics.measured import Measured
 
 FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
+_ENOUGH = f"from {FEWEST_IMAGES} images on"
 TIED = 1e-12
 _THE_SAME = 1e-10
 _MOST_NEEDED = 1_000_000
@@ -70,18 +71,14 @@ class Pairs:
 
     @cached_property
     def common(self) -> Mapping[int, Pairs]:
-        """By number, the pairs of methods that are not measured on the same, each by itself and on what both have.
-
-        Those are among them that have too few images for an interval, where other methods have enough.
-        """
+        """By number, the pairs of methods that are not measured on the same, each by itself and on what both have."""
         found: dict[int, Pairs] = {}
         if not self.measured[0].table.leaves_out(self.metric):
             return found
         for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[one], self.measured[other]
             fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
-            few = self._counted[[one, other]].max() < FEWEST_IMAGES <= self._counted.max()
-            if few or any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
+            if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
                 found[pair] = replace(self, measured=fewer, beside=tuple)
         return found
 
@@ -118,16 +115,26 @@ class Pairs:
     @cached_property
     def reason(self) -> str:
         """Why no pair has a p-value; empty where some may have one."""
-        images, enough = many(self.measured[0].images, "image"), f"from {FEWEST_IMAGES} images on"
         if self.measured[0].images < FEWEST_IMAGES:
-            return f"{images}: differences have intervals and p-values {enough}"
+            return f"{many(self.measured[0].images, 'image')}: differences have intervals and p-values {_ENOUGH}"
         if self.metric.spread in ("jumps", "erratic"):
             return "it jumps when images change, so it has no p-value"
         if all(lost := [one.undefined_without(self.place) for one in self.measured]):
             return lost[0]
-        if (most := self._counted.max()) < FEWEST_IMAGES:
-            return f"{most} of {images} count in it: differences have intervals and p-values {enough}"
+        if self._in_pairs.max() < FEWEST_IMAGES:
+            return self._too_few(self._in_pairs.max())
         return ""
+
+    @cached_property
+    def _in_pairs(self) -> IntArray:
+        """How many images weigh something in the metric of either method of each pair."""
+        one, other = self.pairs
+        return np.maximum(self._counted[one], self._counted[other])
+
+    def _too_few(self, counted: int) -> str:
+        """Say that so few images do that a difference has neither interval nor p-value."""
+        images = many(self.measured[0].images, "image")
+        return f"{counted} of {images} count in it: differences have intervals and p-values {_ENOUGH}"
 
     @cached_property
     def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -149,7 +156,8 @@ class Pairs:
         if self.reason:
             return np.full(one.size, np.nan)
         by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
-        errors = np.where(by_chance[one] | by_chance[other], np.nan, self._tested[0])
+        untested = by_chance[one] | by_chance[other] | (self._in_pairs < FEWEST_IMAGES)
+        errors = np.where(untested, np.nan, self._tested[0])
         return self._with_common(errors, lambda alone: alone.standard_errors)
 
     @cached_property
@@ -194,7 +202,8 @@ class Pairs:
         if self.reason and self.metric.spread == "jumps":
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        lost = self.reason or one.why_untested(self.place) or other.why_untested(self.place)
+        few = self._too_few(self._in_pairs[pair]) if self._in_pairs[pair] < FEWEST_IMAGES else ""
+        lost = self.reason or one.why_untested(self.place) or other.why_untested(self.place) or few
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}

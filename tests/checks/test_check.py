@@ -253,8 +253,9 @@ def test_instead_of_label_maps_one_label_is_named(tmp_path):
 
 
 @pytest.mark.parametrize("protocol", [segbench.Pixels(), segbench.Anomalies(), segbench.Boundaries()])
-def test_what_is_positive_in_most_masks_is_not_void_in_one(tmp_path, protocol):
+def test_what_is_positive_in_most_masks_is_void_in_one_only_if_it_is_in_all(tmp_path, protocol):
     made = blobs()
     each("truth", lambda a: np.where(np.arange(a.shape[1]) == 5, np.uint8(1), a), only=1)(made)
     fix = by_key(segbench.check(*folders(tmp_path, made), protocol))["void"].fix
-    assert fix == "save these as the other masks are, or positive=255 if 1 is negative here"
+    void = "" if isinstance(protocol, segbench.Boundaries) else ", or void=(255,) if 255 is void in all masks"
+    assert fix == f"save these as the other masks are, or positive=255 if 1 is negative here{void}"

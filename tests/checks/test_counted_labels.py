@@ -190,6 +190,12 @@ class TestRemappedLabels:
         assert finding["message"].startswith("--pred-map does not name 3, 4, which therefore count together with ")
         assert finding["flag"].startswith("if that is no class, --pred-map '2=0,7=1,8=2,1=3,9=4,*=255'; ")
 
+    def test_without_void_need_one(self, found):
+        settings = ["0-4", "--gt-map", "1-5=0-4", "--void", "none"]
+        flag = found(PREDICTIONS, *settings, truths=FROM_ONE)["joined-labels"]["flag"]
+        assert flag == "if that is no class, --gt-map 1-5=0-4,0=255 and --void 255; if it is meant, name it: 0=0"
+        assert found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4,0=255", "--void", "255", truths=FROM_ONE) == {}
+
     @pytest.mark.parametrize("gt_map", ["2=1", "2=1,4=3", "1-5=0-4,0=0", "1-5=0-4,*=255", "0-4=0-4"])
     def test_that_are_joined_on_purpose_are_no_finding(self, found, gt_map):
         assert "joined-labels" not in found(PREDICTIONS, "0-5", "--gt-map", gt_map, truths=FROM_ONE)
@@ -217,6 +223,14 @@ class TestLabelNeverPredicted:
         wrong = miou(tmp_path, classes="0-5", background=[0] if background else ())
         assert found(PREDICTIONS) == {}
         assert right == miou(tmp_path, classes=5) > wrong + 0.01
+
+    def test_leaves_another_background_as_it_is(self, found, from_one):
+        flag = found(from_one, "0-5", "--background", "0,3", truths=FROM_ONE)["never-predicted"]["flag"]
+        assert flag == self.FLAG + ", with --background 3"
+
+    def test_is_none_if_predictions_hold_a_single_class(self, found):
+        truths = {name: (labels > 2).astype(np.uint8) for name, labels in FROM_ONE.items()}
+        assert found({name: np.ones_like(labels) for name, labels in truths.items()}, "0-1", truths=truths) == {}
 
     def test_is_none_if_some_prediction_holds_it_or_few_ground_truths_do(self, found, from_one):
         from_one["im3.png"][0, 0] = 0

@@ -78,6 +78,17 @@ def test_ground_truth_as_jpeg_is_not_taken_for_predictions(segbench, truth_as_jp
     assert runs[0] == runs[1]
 
 
+def test_ground_truth_that_may_be_soft_maps_has_both_ways_out(segbench, truth_as_jpeg):
+    jpeg, png, predicted = truth_as_jpeg(5)
+    said = segbench("pixels", jpeg, predicted).err
+    assert (
+        "-> ground truth comes first, predictions second; or, if the first are masks with blurred edges, --pos" in said
+    )
+    followed = segbench("check", jpeg, predicted, "--positive", ">=128", "--format", "json").out
+    assert "exchanged" not in followed
+    assert "exchanged" not in segbench("check", png, predicted, "--format", "json").out
+
+
 @pytest.mark.parametrize(("maps", "extension"), [(np.asarray, "jpg"), (as_mask, "png")], ids=["soft maps", "PNG"])
 def test_others_are_not(saved, maps, extension):
     assert "jpeg-masks" not in {finding.key for finding in library.check(*saved(maps, extension)).findings}

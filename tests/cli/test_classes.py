@@ -104,6 +104,19 @@ def test_the_worst_images_of_all_classes_come_first(segbench, with_classes):
     assert values == sorted(values)
 
 
+def test_images_of_classes_have_a_table_per_protocol(segbench, folders, with_classes):
+    truth, classes = folders[0], "road=0,car=2,person=1,tree=7"
+    assert segbench("labels", truth, f"same={truth}", "--classes", classes, "-o", with_classes).code == 0
+    one = ["--positive", "1", "--no-check", "-o", with_classes]
+    assert segbench("pixels", truth, folders[2] / "class_001", *one).code == 0
+    answer = segbench("show", with_classes, "--per-class", "--per-image")
+    headers = [line.split() for line in answer.out.splitlines() if line.startswith("class ")]
+    assert [header[:3] for header in headers] == [["class", "method", "image"]] * 2
+    assert "threshold" in headers[0]
+    assert "threshold" not in headers[1]
+    assert "tree of same: undefined (no positive pixels)" in answer.out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

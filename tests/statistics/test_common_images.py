@@ -30,8 +30,9 @@ def measured(predictions, method, protocol, truths=None):
     return evaluate(zip(truths, predictions, strict=True), protocol=protocol, method=method)
 
 
-def rows_of(a, b, key):
-    comparison = compare_results([a, b])
+def rows_of(*methods_and_key):
+    *methods, key = methods_and_key
+    comparison = compare_results(methods)
     return next(row for row in comparison.differences if row.metric == key), comparison
 
 
@@ -220,6 +221,31 @@ def test_a_mean_leaves_out_images_where_the_other_misses_what_is_there(name):
     assert row.difference == pytest.approx(expected[0] - expected[1])
 
 
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Contours(), "dice"),
+        (Objects(kind="components"), "lesion_f1_images"),
+        (Centerlines(), "cldice_images"),
+        (Boundaries(label_maps=True), "mean_image_f"),
+    ],
+)
+def test_a_pair_of_few_images_has_no_p_value_beside_a_third_method(protocol, key):
+    truths = [*[square(4, 12)] * 4, *[NOTHING] * 8]
+    maps = {
+        "a": [*PARTLY[:4], *[NOTHING] * 8],
+        "b": [*PARTLY[4:], *[NOTHING] * 8],
+        "false": [*PARTLY[:4], *[square(7, 6)] * 8],
+    }
+    predict = outline if key == "mean_image_f" else np.asarray
+    methods = [measured([*map(predict, predicted)], name, protocol, truths) for name, predicted in maps.items()]
+    (_, both), (row, three) = rows_of(*methods[:2], key), rows_of(*methods, key)
+    assert (row.a, row.b) == ("a", "b")
+    assert np.isnan([row.p_value, row.low]).all()
+    assert three.why_none(key, "a", "b") == both.why_none(key, "a", "b")
+    assert not three.why_none(key, "a", "false")
+
+
 @pytest.mark.parametrize(("held", "freedom"), [(4, np.nan), (8, 7)])
 def test_two_that_lack_the_same_images_have_the_freedom_of_those_they_have(held, freedom):
     every = [square(4, 12 - k % 4) for k in range(12)]
@@ -269,6 +295,25 @@ def test_means_of_groups_are_over_what_both_have_in_each():
     assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
 
 
+def test_pooled_metrics_of_groups_are_the_same_beside_a_method_that_lacks_images():
+    truths = {f"{group}/{k}": square(4, 12) for group in "xyz" for k in range(4)}
+    a = {name: half(square(4, "xyz".index(name[0]) + 7 + int(name[-1]))) for name in truths}
+    b = {name: 0.1 * half(square(5, 12)) if name == "x/1" else half(square(5, 12)) for name in truths}
+    means = [
+        evaluate(
+            {name: (truths[name], maps[name]) for name in truths}, protocol=Pixels(at=(0.3,)), method=method
+        ).groups("folder").mean
+        for method, maps in (("a", a), ("b", b))
+    ]  # fmt: skip
+    _, comparison = rows_of(*means, "ods_f")
+    at_thresholds = [row.metric for row in comparison.differences if row.metric.startswith("mean_image_")]
+    assert "mean_image_precision@0.3" in at_thresholds
+    for row in comparison.differences:
+        if row.metric not in at_thresholds:
+            own = [one.summary[row.metric] for one in means]
+            assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(own), nan_ok=True), row.metric
+
+
 def test_means_of_groups_and_classes_are_over_those_where_both_have_the_metric():
     truth = [square(2, 8) + 2 * square(12, 8 + k % 2) for k in range(7)]
     never = [np.stack([0.6 + 0 * one, 0.9 * (one == 1), 0 * one]) for one in truth]
@@ -286,6 +331,57 @@ def test_means_of_groups_and_classes_are_over_those_where_both_have_the_metric()
         ]
         assert 0 < len(both) < 3
         assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(np.mean(both, axis=0)))
+
+
+def test_a_group_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_out():
+    names = [f"{group}/{k}" for group in "xyz" for k in range(4)]
+    truths = {name: NOTHING if name[0] == "z" else square(2, 8) for name in names}
+    a = {name: square(2, 8 - int(name[-1])) if name[0] == "y" else square(14, 8) for name in names}
+    b = {name: square(2, 5 + int(name[-1])) if name[0] == "y" else NOTHING for name in names}
+    groups = [
+        evaluate(
+            {name: (truths[name], maps[name]) for name in names}, protocol=Objects(), method=method
+        ).groups("folder")
+        for method, maps in (("a", a), ("b", b))
+    ]  # fmt: skip
+    row, _ = rows_of(*(one.mean for one in groups), "precision_50")
+    of_y = [one["y"].summary["precision_50"] for one in groups]
+    assert (row.estimate_a, row.estimate_b) == pytest.approx((of_y[0] / 2, of_y[1]))  # z, where nothing is, counts
+
+
+def test_false_things_in_a_group_without_things_count_against_a_method():
+    def panoptic(mask):
+        return 1000 + mask * 1001  # class 1 is stuff, class 2 has things
+
+    names = [f"{group}/{k}" for group in "xy" for k in range(4)]
+    truths = {name: square(2, 8) * (name[0] == "y") for name in names}
+    silent, alarmed = ({name: square(2, 8) if name[0] == "y" else other for name in names}
+                       for other in (NOTHING, square(14, 5)))  # fmt: skip
+    means = [
+        evaluate(
+            {name: (panoptic(truths[name].astype(np.int32)), panoptic(maps[name].astype(np.int32))) for name in names},
+            protocol=Objects(divisor=1000, classes=(1, 2), things=(2,)),
+            method=method,
+        )
+        .groups("folder")
+        .mean
+        for method, maps in (("silent", silent), ("alarmed", alarmed))
+    ]
+    row, _ = rows_of(*means, "pq_things")
+    assert (row.estimate_a, row.estimate_b) == (1, 0.5)
+
+
+def test_a_class_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_out():
+    truth = [square(2, 8) + 2 * square(12, 8 + k % 2) for k in range(7)]
+    wrong = [np.stack([0 * one, 0.9 * (one == 1), 0.9 * (one == 0)]) for one in truth]
+    never = [np.stack([0 * one, 0.9 * (one > 0), 0 * one]) for one in truth]
+    methods = [
+        measured(maps, name, Classes(labels=(0, 1, 2), at=(0.5,)), truth)
+        for name, maps in (("wrong", wrong), ("never", never))
+    ]
+    row, _ = rows_of(*methods, "macro_precision@0.5")
+    expected = [one.classes["1"].summary["precision@0.5"] for one in methods]
+    assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
 
 
 def test_metrics_that_both_have_everywhere_are_compared_as_ever():

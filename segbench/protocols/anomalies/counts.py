@@ -93,6 +93,8 @@ class AnomalyCounts(Counts):
                 object.__setattr__(self, name, counts)
             pixels, sizes = (getattr(self, name) for name in names)
             _refuse_unfilled(pixels, sizes, within_total(total_of(pixels), names[0]), *texts)
+        if not np.all(self.component_sizes):
+            raise ArgumentError("component_sizes has 0, expected at least 1")
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
     @property

@@ -275,6 +275,14 @@ class PanopticTable(ObjectTable):
         return np.column_stack([*columns, of_all])[:, : len(self.metrics)]
 
     @property
+    def shares(self) -> FloatArray:
+        """True objects of each image, of things and of stuff for their metrics; see `Table`."""
+        things = np.array([one.objects[:, 0] @ one.things for one in self.ordered], np.float64).reshape(-1, 1)
+        every = self.numbers[:, :1]
+        weights = {"things": things, "stuff": every - things}
+        return np.hstack([weights.get(metric.key.rpartition("_")[2], every) for metric in self.metrics])
+
+    @property
     def images_of_classes(self) -> Mapping[str, int]:
         held = dict.fromkeys((name for name, _ in self._classes.values()), 0)
         for one in self.ordered:

@@ -200,7 +200,6 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return any(metric in block.metrics and block.leaves_out(metric) for block in self._blocks)
 
     def with_all_beside(self, other: Self) -> Self:
-        """Give the table as `beside`, with the metrics that leave nothing out, too."""
         blocks = self._blocks_beside(other)
         if all(block in self._blocks for block in blocks):
             return self

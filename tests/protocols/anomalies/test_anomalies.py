@@ -297,6 +297,8 @@ class TestCounts:
             count_anomalies([[0, 1]], [[0.0, 3.0]], quantize=8)
 
     def test_components_must_be_filled(self):
+        with pytest.raises(ArgumentError, match="component_sizes has 0, expected at least 1"):
+            AnomalyCounts([], [], [], [0.5], [3], [0], [], [0.5])
         with pytest.raises(ArgumentError, match="3 anomalous pixels do not fill components of 2 pixels"):
             AnomalyCounts([], [], [], [1.0], [3], [2], [], [1.0])
 

@@ -198,6 +198,21 @@ class TestAdvice:
         remapped = found(verb, PREDICTED, "--classes", "1-3", "--gt-map", "0=255")["void-background"]["flag"]
         assert remapped.endswith("--classes 0-3 --background 0, and leave 0 out of --gt-map")
 
+    def test_void_background_in_whose_number_a_class_is_has_another(self, found, tmp_path):
+        flood = {name: np.where(one == 0, 1, one) - 1 for name, one in PREDICTED.items()}
+        flag = found("labels", flood, "--classes", "0-2", "--gt-map", "1-3=0-2,0=255")["void-background"]["flag"]
+        assert flag.endswith("such predictions are wrong: --classes 0-3 --background 3, and 0=3 in --gt-map")
+        places = tmp_path / "gt", tmp_path / "pred"
+        followed = evaluate(*places, protocol=Labels(classes=4, background=3, gt_map="1-3=0-2,0=3"))
+        as_numbered = evaluate(*places, protocol=Labels(classes=4, background=0, pred_map="0-2=1-3"))
+        assert followed.summary["miou"] == as_numbered.summary["miou"]
+
+    def test_void_background_is_not_said_of_labels_that_are_off_by_one(self, found):
+        truths = {name: np.where(np.arange(SHAPE[1]) < 5, 0, truth + 1) for name, truth in TRUTHS.items()}
+        options = ["--classes", "0-3", "--gt-map", "1-4=0-3,0=255"]
+        predicted = {name: np.where(np.arange(SHAPE[1]) < 2, 4, one + 1) for name, one in PREDICTED.items()}
+        assert found("labels", predicted, *options, truths=truths).keys() == {"off-by-one"}
+
     def test_predictions_that_differ_where_void_are_not_called_identical(self, found):
         flood = {name: np.where(truth == 0, 1, truth) for name, truth in TRUTHS.items()}
         assert found("labels", flood, "--classes", "1-3", "--void", "0,255").keys() == {"void-background"}
