@@ -361,7 +361,7 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     if counted_by.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
     what = (
-        f"label 0 of the ground truth is left out as void, in {zeros / pixels:.0%} of the pixels; predictions hold a "
+        f"label 0 of the ground truth is left out as void, in {zeros / pixels:.1%} of the pixels; predictions hold a "
     )
     what += f"class in {classes / zeros:.1%} of these, which counts nowhere"
     fix = f"if 0 is background, such predictions are wrong: {_as_background(counted, counted_by.void or ())}"
@@ -406,7 +406,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
         return []
     if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
         return []
-    what = f"label 0 counts as a class, in {zeros / pixels:.0%} of the pixels of the ground truth, and no prediction "
+    what = f"label 0 counts as a class, in {zeros / pixels:.1%} of the pixels of the ground truth, and no prediction "
     what += "inspected holds it: its IoU is 0"
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "

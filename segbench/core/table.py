@@ -341,7 +341,8 @@ def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray
 def left_out_beside(own: FloatArray, other: FloatArray, weights: Sequence[FloatArray]) -> BoolArray:
     """Mark values that another method lacks, shape (parts, metrics), where its images weigh something in the metric.
 
-    They do where something is there, which it misses: what it lacks elsewhere are false positives. See `Table.beside`.
+    They do where something is there, which it misses. Elsewhere a value is that of false positives, and stays; see
+    `Table.beside`.
     """
     there = np.array([of_part.any(axis=0) for of_part in weights])
     return np.isnan(other) & ~np.isnan(own) & there

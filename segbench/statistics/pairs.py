@@ -115,15 +115,17 @@ class Pairs:
     @cached_property
     def reason(self) -> str:
         """Why no pair has a p-value; empty where some may have one."""
+        return self._of_all or self._too_few(self._in_pairs.max())
+
+    @cached_property
+    def _of_all(self) -> str:
+        """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
             return f"{many(self.measured[0].images, 'image')}: differences have intervals and p-values {_ENOUGH}"
         if self.metric.spread in ("jumps", "erratic"):
             return "it jumps when images change, so it has no p-value"
-        if all(lost := [one.undefined_without(self.place) for one in self.measured]):
-            return lost[0]
-        if self._in_pairs.max() < FEWEST_IMAGES:
-            return self._too_few(self._in_pairs.max())
-        return ""
+        lost = [one.undefined_without(self.place) for one in self.measured]
+        return lost[0] if all(lost) else ""
 
     @cached_property
     def _in_pairs(self) -> IntArray:
@@ -132,7 +134,9 @@ class Pairs:
         return np.maximum(self._counted[one], self._counted[other])
 
     def _too_few(self, counted: int) -> str:
-        """Say that so few images do that a difference has neither interval nor p-value."""
+        """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
+        if counted >= FEWEST_IMAGES:
+            return ""
         images = many(self.measured[0].images, "image")
         return f"{counted} of {images} count in it: differences have intervals and p-values {_ENOUGH}"
 
@@ -202,8 +206,8 @@ class Pairs:
         if self.reason and self.metric.spread == "jumps":
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        few = self._too_few(self._in_pairs[pair]) if self._in_pairs[pair] < FEWEST_IMAGES else ""
-        lost = self.reason or one.why_untested(self.place) or other.why_untested(self.place) or few
+        of_one = one.why_untested(self.place) or other.why_untested(self.place)
+        lost = self._of_all or of_one or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}

@@ -217,7 +217,7 @@ class TestLabelNeverPredicted:
     @pytest.mark.parametrize("background", [(), ("--background", "0")])
     def test_is_found_and_the_advice_gives_the_metric_without_it(self, found, from_one, tmp_path, background):
         finding = found(from_one, "0-5", *background, truths=FROM_ONE)["never-predicted"]
-        assert finding["message"].startswith("label 0 counts as a class, in 5% of the pixels of the ground truth")
+        assert finding["message"].startswith("label 0 counts as a class, in 5.0% of the pixels of the ground truth")
         assert finding["flag"] == self.FLAG + ", without --background 0" * bool(background)
         right = miou(tmp_path, classes="1-5", void=(0, 255))
         wrong = miou(tmp_path, classes="0-5", background=[0] if background else ())

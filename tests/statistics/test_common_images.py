@@ -230,12 +230,13 @@ def test_a_mean_leaves_out_images_where_the_other_misses_what_is_there(name):
         (Boundaries(label_maps=True), "mean_image_f"),
     ],
 )
-def test_a_pair_of_few_images_has_no_p_value_beside_a_third_method(protocol, key):
+@pytest.mark.parametrize("alarms", [1, 8])
+def test_a_pair_of_few_images_has_no_p_value_beside_a_third_method(protocol, key, alarms):
     truths = [*[square(4, 12)] * 4, *[NOTHING] * 8]
     maps = {
         "a": [*PARTLY[:4], *[NOTHING] * 8],
         "b": [*PARTLY[4:], *[NOTHING] * 8],
-        "false": [*PARTLY[:4], *[square(7, 6)] * 8],
+        "false": [*PARTLY[:4], *[square(7, 6)] * alarms, *[NOTHING] * (8 - alarms)],
     }
     predict = outline if key == "mean_image_f" else np.asarray
     methods = [measured([*map(predict, predicted)], name, protocol, truths) for name, predicted in maps.items()]
@@ -243,7 +244,7 @@ def test_a_pair_of_few_images_has_no_p_value_beside_a_third_method(protocol, key
     assert (row.a, row.b) == ("a", "b")
     assert np.isnan([row.p_value, row.low]).all()
     assert three.why_none(key, "a", "b") == both.why_none(key, "a", "b")
-    assert not three.why_none(key, "a", "false")
+    assert bool(three.why_none(key, "a", "false")) == (alarms == 1)
 
 
 @pytest.mark.parametrize(("held", "freedom"), [(4, np.nan), (8, 7)])
