@@ -16,6 +16,7 @@ from segbench.core.numbers import many, verb
 from segbench.protocols.label_rules import listed, of_jpeg
 from segbench.protocols.mask_settings import above_scores
 
+INVERTED = "predictions are inverted (low scores mean positive)"
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
 GROUP, CLEARLY, ALONE = 0.2, 0.2, 0.1
@@ -58,7 +59,8 @@ def score_findings(
     turn = "save scores that are high where something is positive"
     if expected.invert is not None:
         turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
-    inverted = inverted_findings(varied, turn, on_bright=lines is not None, other_side=other_side)
+    when = "high scores mean positive" if expected.invert else INVERTED
+    inverted = inverted_findings(varied, turn, when, on_bright=lines is not None, other_side=other_side)
     masks = lines is None and len(_values(varied)) == 2
     scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
     unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
@@ -72,9 +74,9 @@ def score_findings(
 
 
 def inverted_findings(
-    scores: Sequence[Ranking], turn: str, *, on_bright: bool = False, other_side: str = ""
+    scores: Sequence[Ranking], turn: str, when: str = INVERTED, *, on_bright: bool = False, other_side: str = ""
 ) -> list[Finding]:
-    """Find predictions that run the other way than the ground truth; `turn` says how to turn them."""
+    """Find predictions that run the other way than the ground truth; `turn` says how to turn them, and `when`."""
     ranked = [score for score in scores if not isnan(score.auc)]
     middle = median([score.auc for score in ranked] or [1.0])
     if partly := _partly_inverted(ranked, middle, on_bright=on_bright):
@@ -86,7 +88,7 @@ def inverted_findings(
     what = f"scores are higher on negatives than on positives (median AUC-ROC {middle:.2f}){ground}"
     fix = turn
     if other_side:
-        fixes = [f"{turn} if predictions are inverted (low scores mean positive)"]
+        fixes = [f"{turn} if {when}"]
         fixes += [f"{other_side} if the ground truth is inverted (its other value is what is to be found)"]
         mostly = 2 * sum(score.share * score.pixels for score in ranked) > sum(score.pixels for score in ranked)
         fix = "; or ".join(reversed(fixes) if mostly else fixes)

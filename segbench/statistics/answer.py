@@ -130,7 +130,9 @@ class Answer:
             pair = self._pair(first, second)
             lacking = self.pairs.why_none(pair).get("p_value", "")
             p = f" ({p_text(self.p_values[first.method, second.method])}{f': {lacking}' if lacking else ''})"
-            images = "the images that both have" if pair in self.pairs.common else images
+        rivals = [one for one in self._defined[1:] if one.method in self.not_worse]
+        if any(self._pair(first, one) in self.pairs.common for one in rivals):
+            images = f"the images that {'both' if len(rivals) == 1 else 'each two'} have"
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
 
     def _pair(self, one: Standing, other: Standing) -> int:

@@ -78,7 +78,7 @@ CASES = {
     "masks turned around": Case(each("truth", np.invert), "inverted", GOES_ON, "--positive 0 if the ground truth"),
     "one map turned around": Case(each("scores", np.invert, only=1), "partly-inverted", GOES_ON, "save the files"),
     "most maps turned around": Case(each("scores", np.invert, only=4), "partly-inverted", GOES_ON, "save the files"),
-    "inverted by mistake": Case(None, "inverted", GOES_ON, "leave out --invert", options=("--invert",)),
+    "inverted by mistake": Case(None, "inverted", GOES_ON, "--invert if high scores", options=("--invert",)),
     "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert", **LINES),
     "0 and 1 in 8 bits": Case(each("scores", lambda a: (a > 128).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"),
     "0 and 1 in 8 bits, boundaries": Case(

@@ -411,6 +411,15 @@ def test_methods_without_a_common_image_have_no_difference():
     assert "nan" not in str(matrix)
 
 
+def test_the_verdict_on_several_methods_names_the_images_of_the_pair():
+    some, every = predicting([10, 9] * 5 + [0, 0], "some"), predicting([9, 10] * 6, "every")
+    far, alike = predicting([2, 3] * 6, "far"), predicting([9, 10, 10, 9] * 3, "alike")
+    told = "cannot be told apart on the images that"
+    assert f"{told} both have" in compare_results([some, every, far]).answer("hd95").verdict
+    assert f"{told} each two have" in compare_results([some, every, alike]).answer("hd95").verdict
+    assert "on 12 images" in compare_results([every, alike, far]).answer("hd95").verdict
+
+
 def test_a_method_of_few_images_is_named_with_its_note():
     few, most = predicting([10] + [0] * 11, "few"), predicting([9, 10] * 6, "most")
     _, comparison = rows_of(few, most, "hd95")

@@ -93,7 +93,9 @@ def plot_classes(
             f"{name} has {first_names(list(each), _LISTED) or 'none'}"
             for name, each in zip(names_of(results), classes, strict=True)
         )
-        choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
+        fix = "choose results by a part of their signature: --only classes:0-18"
+        fix = fix if any(classes) else "count again with --classes 0-18, where the protocol has it"
+        choose = setting(f"; {fix}", "")
         raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
     metrics = first.rules.metrics()

@@ -159,6 +159,15 @@ def test_bars_of_classes_show_whole_distances_and_the_best_class_first(level):
     assert share.get_xlim() == (0, 1)
 
 
+def test_bars_of_classes_without_any_class_say_how_to_get_some(segbench, tmp_path):
+    gt, pred = written(tmp_path, {name: (np.eye(9, dtype=bool), np.eye(9, k=1, dtype=bool)) for name in "ab"})
+    results = tmp_path / "r.segbench"
+    assert segbench("contours", gt, pred, "-o", results).code == 0
+    refused = segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png")
+    assert refused.code == 2
+    assert "pred has none; count again with --classes 0-18, where the protocol has it" in refused.err
+
+
 def test_sequences_are_measured_object_by_object():
     pairs = frames()
     result = evaluate(pairs, protocol=Contours(convention="davis"))
