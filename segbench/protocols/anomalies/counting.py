@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -170,12 +171,11 @@ def _runs(name: str, parts: Sequence[Array]) -> tuple[Array, Array]:
         of_levels = np.bincount(np.concatenate([part.reshape(-1) for part in parts]))
         held = np.flatnonzero(of_levels)[::-1]
         return held.astype(parts[0].dtype), of_levels[held].astype(np.int32)
-    try:
+    with suppress(BeyondLimitError):
         return count_distinct(parts)
-    except BeyondLimitError:
-        for part in parts:
-            refuse_not_finite(name, part)
-        raise
+    for part in parts:
+        refuse_not_finite(name, part)
+    raise BeyondLimitError
 
 
 def _runs_by_size(name: str, scores: Array, sizes: NDArray[np.int32]) -> _Found:
