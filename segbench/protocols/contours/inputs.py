@@ -9,7 +9,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.sample import Sample
 from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.label_rules import MANY_LEVELS, Positive, describe, equals_any
@@ -49,8 +49,8 @@ def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[
 def _of_labels(values: Sequence[float]) -> str:
     """Say how label maps of these values are measured."""
     classes = likely_classes(np.asarray(values), MANY_LEVELS) or setting("--classes 0-18", "classes='0-18'")
-    background = f", with {format_setting('background', 0)} if 0 is background" if values[0] == 0 else ""
-    return f"for label maps name {classes}{background}"
+    background = setting("--background 0", f"Contours({classes}, background=0)")
+    return f"for label maps name {classes}{f', with {background} if 0 is background' * (values[0] == 0)}"
 
 
 def places_of_classes(

@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
@@ -93,10 +93,9 @@ def plot_classes(
             f"{name} has {first_names(list(each), _LISTED) or 'none'}"
             for name, each in zip(names_of(results), classes, strict=True)
         )
-        fix = "choose results by a part of their signature: --only classes:0-18"
-        fix = fix if any(classes) else "count again with --classes 0-18, where the protocol has it"
-        choose = setting(f"; {fix}", "")
-        raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
+        again = setting(f"count again with {format_setting('classes', '0-18')}, where the protocol has it", "")
+        fix = setting("choose results by a part of their signature: --only classes:0-18", "") if any(classes) else again
+        raise ArgumentError(f"bars per class need results with the same classes, but {found}{'; ' * bool(fix)}{fix}")
     first = next(iter(classes[0].values()))
     metrics = first.rules.metrics()
     metric = metric or headline(metrics).key
