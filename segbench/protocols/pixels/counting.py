@@ -59,7 +59,9 @@ def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> 
     """Give the counts of levels, from two histograms over all of them."""
     seen = np.flatnonzero(negatives + positives)[::-1]
     scores = seen / (negatives.size - 1)
-    return ScoreCounts(scores, positives[seen], negatives[seen], ignored, of_predictions=True)
+    return ScoreCounts.unchecked(
+        scores=scores, positives=positives[seen], negatives=negatives[seen], ignored=ignored, of_predictions=True
+    )
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> ScoreCounts:
