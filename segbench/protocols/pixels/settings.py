@@ -394,7 +394,9 @@ def count_pixels(
     from segbench.core.levels import are_levels, quantized
     from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
 
-    settings = Pixels(positive=positive, quantize=quantize, annotators=annotators)
+    bits = as_quantize(quantize, "quantize")
+    if annotators is not None:
+        as_annotator_rule(annotators)
     (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     if unlabelled is not None:
         truth = np.where(unlabelled, 0, truth)
@@ -407,9 +409,9 @@ def count_pixels(
     truth = _positives(truth, counted, positive)
     shared = counted is None or counted.shape == values.shape
     valids = [counted] * (len(truth) if several else 1) if counted is None or shared else list(counted)
-    if settings.quantize and values.dtype.kind in "iuf" and not are_levels(values.dtype):
+    if bits and values.dtype.kind in "iuf" and not are_levels(values.dtype):
         refuse_unfit_to_round("scores", values, valids)
-        values = quantized(values, settings.quantize)
+        values = quantized(values, bits)
     drawn = list(zip(truth, valids, strict=True)) if several else [(truth, counted)]
     return count_drawn("scores", drawn, values, annotators)
 
