@@ -186,7 +186,7 @@ class TestAnswer:
             expected = [None if name == other else p_number(answer.p_values[name, other]) for other in shown]
             assert [cell and cell[1] for cell in cells] == expected
         assert "the best 12 of 14 methods" in page
-        assert "corrected for all pairs of methods that have one" in page
+        assert "corrected for all pairs of methods that have a p-value" in page
 
     def test_what_is_significant_is_marked(self, tmp_path):
         results = noisy_results(4)
