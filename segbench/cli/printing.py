@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from segbench.statistics.intervals import Intervals
 
 Form: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
-Lines: TypeAlias = Literal["method", "image", "class", "class image", "threshold", "group"]
-"""What a row of a table is."""
 
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 

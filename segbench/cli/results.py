@@ -14,7 +14,7 @@ from segbench.cli.counting import Jobs, Workers
 from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.options import argument
-from segbench.cli.printing import Lines, Printed, Rounded, Shown, print_results, print_saved, progress_of
+from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
     KEYS,
     Grouped,
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from segbench.cli.selection import Chosen
     from segbench.core.metric import Metric
     from segbench.report.comparisons import Compared
+    from segbench.report.tables import RowKind
 
 _EVERY_CLASS = "all"
 _LISTED = 20
@@ -70,7 +71,11 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
     )
 
     def __call__(self) -> None:
-        wanted: dict[Lines, bool] = {"image": self.per_image, "class": self.per_class, "threshold": self.per_threshold}
+        wanted: dict[RowKind, bool] = {
+            "image": self.per_image,
+            "class": self.per_class,
+            "threshold": self.per_threshold,
+        }
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
         typed = f"--per-{lines}"
         if [lines, *others] == ["image", "class"]:
@@ -108,7 +113,7 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
             tell(*outdated(loaded))
 
 
-def _keys(option: str, typed: str | None, results: Sequence[Result], lines: Lines) -> list[str] | None:
+def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:
     """Give the keys of the metrics that were typed, of columns of a table; None if none were."""
     from segbench.report.tables import class_results, image_metrics, metric_keys
 

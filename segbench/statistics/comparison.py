@@ -328,7 +328,7 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
             undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [f"{few_names(masks, len(tables))}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
-    if any(one.beside(other) is not one for one, other in itertools.permutations(beside, 2)):
+    if any(one.over_common(other) is not one for one, other in itertools.permutations(measured.values(), 2)):
         notes.append(
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )

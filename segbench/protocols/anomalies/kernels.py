@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
-from segbench.core.compiling import compiled, index, root_of
+from segbench.core.compiling import compiled, helper, index, root_of
 
 _compiled = compiled(error_model="numpy")
 
@@ -96,6 +96,12 @@ class Places(NamedTuple):
     steps: float
 
 
+@helper
+def cell_of(score: Any, places: Places) -> Any:
+    """Give the cell of a score, those beyond the ends in the first and the last."""
+    return np.int32(max(min((places.top - np.float64(score) * 0.5) * places.steps, places.first.size - 1.0), 0.0))
+
+
 def places_of(falling: FloatArray) -> Places:
     """Lay cells of equal width over falling scores, so many that few scores are passed to find a place."""
     first = np.empty(min(_CELLS * falling.size, _MOST_CELLS) + 1, np.int32)
@@ -109,11 +115,10 @@ def places_of(falling: FloatArray) -> Places:
 @_compiled
 def begin_cells(places: Places) -> None:
     """Write where the scores of each cell begin: after those of the cells before it."""
-    scores, first, top, steps = places
-    last = first.size - 1.0
+    first = places.first
     first[:] = 0
-    for score in scores:
-        first[index(min((top - score * 0.5) * steps, last))] += 1
+    for score in places.scores:
+        first[index(cell_of(score, places))] += 1
     begun: Any = 0
     for cell in range(first.size):
         begun, first[cell] = begun + first[cell], begun
@@ -127,13 +132,12 @@ def add_between(scores: Array, pixels: Array, places: Places, above: IntArray, e
     """
     # The processor cannot foresee where the next of the scores lies among the others: without cells it would wait for
     # almost every one. Cells of many scores at once are computed faster than one by one.
-    at, first, top, steps = places
-    last, place = first.size - 1.0, index(0)
+    at, first, place = places.scores, places.first, index(0)
     cells = np.empty(256, np.int32)
     for start in range(0, scores.size, cells.size):
         some, held = scores[start : start + cells.size], pixels[start : start + cells.size]
         for k in range(some.size):
-            cells[k] = np.int32(max(min((top - np.float64(some[k]) * 0.5) * steps, last), 0.0))
+            cells[k] = cell_of(some[k], places)
         for k in range(some.size):
             score = np.float64(some[k])
             place = max(place, index(first[index(cells[k])]))
@@ -148,11 +152,10 @@ def add_between(scores: Array, pixels: Array, places: Places, above: IntArray, e
 @_compiled
 def add_found(scores: Array, pixels: Array, sizes: Array, places: Places, into: FloatArray) -> None:
     """Add the share of its component that pixels are, at the places of their falling scores."""
-    at, first, top, steps = places
-    last, place = first.size - 1.0, index(0)
+    at, first, place = places.scores, places.first, index(0)
     for k in range(scores.size):
         score = np.float64(scores[k])
-        place = max(place, index(first[index(max(min((top - score * 0.5) * steps, last), 0.0))]))
+        place = max(place, index(first[index(cell_of(score, places))]))
         while at[place] > score:
             place += index(1)
         into[place] += pixels[k] / sizes[k]

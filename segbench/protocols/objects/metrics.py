@@ -12,7 +12,7 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
-from segbench.core.table import CountsTable, column_sums
+from segbench.core.table import CountsTable, column_sums, only_where
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
@@ -207,14 +207,11 @@ class InstanceTable(ObjectTable):
         return np.hstack([*columns, pq, sq, rq, self._columns(means)])
 
     def beside(self, other: Self) -> Self:
-        left_out = (self.numbers > 0).all(axis=1) & (other.numbers[:, 1] == 0)
-        if not left_out.any():
-            return self
-        kinds, place = len(_OF_MATCHES), _OF_MATCHES.index("precision")
-        rows = self.rows.copy()
-        own = np.split(rows[:, 8 + len(self._at) : -kinds], kinds, axis=1)[place]
-        own[left_out] = rows[left_out, place - kinds] = 0
-        return self._with(rows=rows)
+        held = (self.numbers == 0).any(axis=1) | (other.numbers[:, 1] > 0)
+        kinds, place, width = len(_OF_MATCHES), _OF_MATCHES.index("precision"), len(self._at)
+        first = _DEFINED + 1 + (1 + place) * width
+        rows = only_where(held[:, np.newaxis], self.rows, [*range(first, first + width), place - kinds])
+        return self if rows is self.rows else self._with(rows=rows)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -93,9 +93,10 @@ def plot_classes(
             f"{name} has {first_names(list(each), _LISTED) or 'none'}"
             for name, each in zip(names_of(results), classes, strict=True)
         )
-        again = setting(f"count again with {format_setting('classes', '0-18')}, where the protocol has it", "")
-        fix = setting("choose results by a part of their signature: --only classes:0-18", "") if any(classes) else again
-        raise ArgumentError(f"bars per class need results with the same classes, but {found}{'; ' * bool(fix)}{fix}")
+        choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
+        if not any(classes):
+            choose = setting(f"; count again with {format_setting('classes', '0-18')}, where the protocol has it", "")
+        raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
     metrics = first.rules.metrics()
     metric = metric or headline(metrics).key
