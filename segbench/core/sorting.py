@@ -19,6 +19,7 @@ from segbench.core.compiling import compiled
 INTEGER_LIMIT = 2**53 - 1
 """Up to here float64 holds every integer."""
 _MOST = 2**16 - 1
+_AT_ONCE = 64
 
 
 class BeyondLimitError(ValueError):
@@ -167,16 +168,32 @@ def write_runs(ordered: Array, times: Array) -> int:
 
     The distinct values, negated, replace the rising ones.
     """
+    negated = np.empty(_AT_ONCE, ordered.dtype)
     k = np.intp(-1)
     last = ordered[ordered.size - 1]
     held = np.intp(0)
-    for i in range(ordered.size - 1):
-        fresh = np.intp(ordered[i] != last)
-        held = (held & (fresh - 1)) + 1
-        k += fresh
-        last = ordered[i]
-        ordered[np.uintp(k)] = 0.0 - last  # 0.0, not -0.0
-        times[np.uintp(k)] = held
+    for start in range(0, ordered.size - 1, negated.size):
+        some = ordered[start : min(start + negated.size, ordered.size - 1)]
+        equal = np.intp(some[0] == last)
+        for i in range(1, some.size):
+            equal += some[i] == some[i - 1]
+        if equal == 0:  # as most are in float maps; so many at once are moved faster than one by one
+            last = some[some.size - 1]
+            held = np.intp(1)
+            for i in range(some.size):
+                negated[i] = 0.0 - some[i]  # 0.0, not -0.0
+            moved, once = ordered[k + 1 : k + 1 + some.size], times[k + 1 : k + 1 + some.size]
+            for i in range(some.size):
+                moved[i], once[i] = negated[i], 1
+            k += some.size
+            continue
+        for value in some:
+            fresh = np.intp(value != last)
+            held = (held & (fresh - 1)) + 1
+            k += fresh
+            last = value
+            ordered[np.uintp(k)] = 0.0 - value
+            times[np.uintp(k)] = held
     return int(k + 1)
 
 

@@ -105,12 +105,12 @@ class AnomalyCounts(Counts):
     @property
     def total_normal(self) -> int:
         """Normal pixels in all."""
-        return int(self.normal.sum(dtype=np.int64))
+        return total_of(self.normal)
 
     @property
     def total_anomalous(self) -> int:
         """Anomalous pixels in all."""
-        return int(self.anomalous.sum(dtype=np.int64))
+        return total_of(self.anomalous)
 
     @cached_property
     def pixels(self) -> ScoreCounts:

@@ -20,17 +20,16 @@ _CELLS_AT_ONCE = 256
 
 def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
     """Count one image; `name` is what errors call its scores, see `segbench.count_pixels`."""
-    classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
-        return _count_levels(classes, zero_or_one(scores).view(np.uint8), 2)
+        return _count_levels(labels, valid, zero_or_one(scores).view(np.uint8), 2)
     if scores.dtype in (np.uint8, np.uint16):
-        return _count_levels(classes, scores, 1 << (8 * scores.itemsize))
+        return _count_levels(labels, valid, scores, 1 << (8 * scores.itemsize))
     if scores.dtype.kind not in "iuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
-    return _count_numbers(name, classes, scores)
+    return _count_numbers(name, np.ascontiguousarray(classes_of(labels, valid)).reshape(-1), scores)
 
 
 def count_drawn(name: str, drawn: Sequence[Labelled], scores: Array, rule: AnnotatorRule | None) -> ScoreCounts:
@@ -45,14 +44,16 @@ def classes_of(labels: BoolArray, valid: BoolArray | None) -> NDArray[np.uint8]:
     return classes if valid is None else np.where(valid, classes, np.uint8(IGNORED))
 
 
-def _count_levels(classes: NDArray[np.uint8], levels: Array, level_count: int) -> ScoreCounts:
+def _count_levels(labels: BoolArray, valid: BoolArray | None, levels: Array, level_count: int) -> ScoreCounts:
     from segbench.protocols.pixels.kernels import histogram
 
+    # As bytes, True need not be 1: see `zero_or_one`.
+    classes, highest = (labels.view(np.uint8), POSITIVE) if valid is None else (classes_of(labels, valid), IGNORED)
     cells = np.empty(_CELLS_AT_ONCE, np.uint16 if level_count <= 256 else np.uint32)
-    tables = np.zeros((4, 3 * level_count), np.uint32 if classes.size < 2**32 else np.int64)
-    histogram(classes, levels, cells, tables)
-    table = tables.sum(0, dtype=np.int64).reshape(3, level_count)
-    return counts_of_levels(table[NEGATIVE], table[POSITIVE], int(table[IGNORED].sum()))
+    tables, counts = np.zeros((4, 3 * level_count), cells.dtype), np.zeros(3 * level_count, np.int64)
+    histogram(np.ascontiguousarray(classes).reshape(-1), np.uint8(highest), levels, cells, tables, counts)
+    negatives, positives, ignored = counts.reshape(3, level_count)
+    return counts_of_levels(negatives, positives, int(ignored.sum()))
 
 
 def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> ScoreCounts:

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from segbench.core.arrays import Array
-from segbench.core.compiling import compiled
+from segbench.core.compiling import compiled, int64
 
 
 @compiled()
-def histogram(classes: Array, levels: Array, cells: Array, tables: Array) -> None:
-    """Add pixels to four tables, whose columns are the levels of class 0, those of class 1 and those of class 2.
+def histogram(classes: Array, highest: int, levels: Array, cells: Array, tables: Array, counts: Array) -> None:
+    """Count pixels by class and level: the columns of `counts` are the levels of class 0, of class 1 and of class 2.
 
-    `cells` holds the columns of some pixels at a time: so many at once are computed faster than one by one.
+    Classes above `highest` are taken for it. `tables` are four of zeros, with the columns of `counts`; small numbers
+    in them are quicker, so they are added to `counts` before they can overflow. `cells` holds the columns of some
+    pixels at a time: so many at once are computed faster than one by one.
     """
-    level_count = tables.shape[1] // 3
-    for start in range(0, classes.size, cells.size):
-        some_classes = classes[start : start + cells.size]
-        some_levels = levels[start : start + cells.size]
-        for i in range(some_classes.size):
-            cells[i] = some_classes[i] * level_count + some_levels[i]
-        # Edge maps are mostly one level: neighbouring pixels go to separate tables, or each would wait for the last.
-        whole = some_classes.size - some_classes.size % 4
-        for i in range(0, whole, 4):
-            tables[0, cells[i]] += 1
-            tables[1, cells[i + 1]] += 1
-            tables[2, cells[i + 2]] += 1
-            tables[3, cells[i + 3]] += 1
-        for i in range(whole, some_classes.size):
-            tables[0, cells[i]] += 1
+    level_count = counts.size // 3
+    pixels_at_once = 2 * int64(np.iinfo(tables.dtype).max)
+    for first in range(0, classes.size, pixels_at_once):
+        end = min(classes.size, first + pixels_at_once)
+        for start in range(first, end, cells.size):
+            some_classes = classes[start : min(end, start + cells.size)]
+            some_levels = levels[start : min(end, start + cells.size)]
+            for i in range(some_classes.size):
+                cells[i] = min(some_classes[i], highest) * level_count + some_levels[i]
+            # Edge maps are mostly one level: neighbouring pixels go to separate tables, or each would wait for the last.
+            whole = some_classes.size - some_classes.size % 4
+            for i in range(0, whole, 4):
+                tables[0, cells[i]] += 1
+                tables[1, cells[i + 1]] += 1
+                tables[2, cells[i + 2]] += 1
+                tables[3, cells[i + 3]] += 1
+            for i in range(whole, some_classes.size):
+                tables[0, cells[i]] += 1
+        for table in tables:
+            for column in range(counts.size):
+                counts[column] += table[column]
+                table[column] = 0

@@ -113,6 +113,11 @@ class TestCountPixels:
         assert count_pixels(labels, levels, valid) == count_pixels(labels.astype(bool), levels, valid) == expected
         assert count_pixels(labels, levels) == count_pixels(labels.astype(bool), levels / top)
 
+    @pytest.mark.parametrize("size", [2**17 - 2, 2**17, 5 * 2**17 + 3])
+    def test_more_pixels_of_one_level_than_small_integers_hold(self, size):
+        counts = count_pixels(np.zeros(size, bool), np.zeros(size, np.uint8), np.arange(size) > 0)
+        assert counts == ScoreCounts([0], [0], [size - 1], 1)
+
     @given(
         hnp.arrays(
             np.float32, st.integers(1, 30), elements=st.sampled_from([np.nan, -np.nan, np.inf, -np.inf, 0.5, -0.5])
