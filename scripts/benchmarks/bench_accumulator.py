@@ -4,7 +4,8 @@
 
 A batch is 8 images of 512x512 with float32 scores; the same in 8 bits is timed, too. torchmetrics is timed where it is
 installed: binned (200 thresholds), and exact, which keeps every score and computes at the end. Each ratio is the median
-of several taken side by side.
+of several taken side by side. Where PyTorch finds a GPU, batches that lie on it are counted there, beside copies that
+are counted on the host, and beside torchmetrics on the GPU.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import argparse
 import importlib.util
 import pickle
 from collections.abc import Callable
+from functools import partial
+from typing import Literal
 
 import numpy as np
 from measuring import machine, paired, versions
@@ -67,6 +70,58 @@ def bench_torch(labels: np.ndarray, scores: np.ndarray, rounds: int) -> None:
     print(f"PyTorch with {torch.get_num_threads()} threads")
 
 
+def bench_gpu(labels: np.ndarray, scores: np.ndarray, levels: np.ndarray, rounds: int) -> None:
+    """Compare counting on a GPU with copying what lies there, and with torchmetrics there."""
+    if importlib.util.find_spec("torch") is None:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        print("PyTorch finds no GPU: nothing is measured on one")
+        return
+    print(torch.cuda.get_device_name())
+    truth, soft, bytes_ = (torch.from_numpy(array).cuda() for array in (labels, scores, levels))
+    names = range(SHAPE[0])
+
+    def update(given: torch.Tensor, protocol: segbench.Pixels, count_on: Literal["auto", "host"] = "auto") -> object:
+        accumulator = segbench.Accumulator(protocol, count_on=count_on)
+        accumulator.update(truth, given, names=names)
+        return accumulator
+
+    exact = segbench.Pixels()
+    for what, given, protocol in (
+        ("float32", soft, exact),
+        ("float32 rounded to 16 bits", soft, segbench.Pixels(quantize=16)),
+        ("uint8", bytes_, exact),
+    ):
+        on_gpu, on_host = (partial(update, given, protocol, place) for place in ("auto", "host"))
+        report(f"GPU: update with names, {what} / on the host", on_gpu, on_host, rounds)
+    if importlib.util.find_spec("torchmetrics") is None:
+        return
+    from torchmetrics.classification import BinaryPrecisionRecallCurve
+
+    whole = truth.to(torch.int64)
+
+    def curve_of_torchmetrics(thresholds: int | None) -> object:
+        metric = BinaryPrecisionRecallCurve(thresholds=thresholds, validate_args=False).cuda()
+        metric.update(soft, whole)
+        return [part.cpu() for part in metric.compute()]
+
+    def curve_of_ours() -> object:
+        accumulator = segbench.Accumulator()
+        accumulator.update(truth, soft)
+        return accumulator.compute().curve
+
+    for thresholds in (THRESHOLDS, None):
+        what = f"{thresholds} thresholds" if thresholds else "exact"
+        report(
+            f"GPU: update and curve / torchmetrics, {what}",
+            curve_of_ours,
+            partial(curve_of_torchmetrics, thresholds),
+            rounds,
+        )
+
+
 def main() -> None:
     """Run all of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -99,6 +154,7 @@ def main() -> None:
         rounds,
     )
     bench_torch(labels, scores, rounds)
+    bench_gpu(labels, scores, levels, rounds)
     for kind, given in (("float32", scores), ("uint8", levels)):
         accumulator = segbench.Accumulator()
         accumulator.update(labels, given, names=names)
