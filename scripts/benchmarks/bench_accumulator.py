@@ -5,7 +5,7 @@
 A batch is 8 images of 512x512 with float32 scores; the same in 8 bits is timed, too. torchmetrics is timed where it is
 installed: binned (200 thresholds), and exact, which keeps every score and computes at the end. Each ratio is the median
 of several taken side by side. Where PyTorch finds a GPU, batches that lie on it are counted there, beside copies that
-are counted on the host, and beside torchmetrics on the GPU.
+are counted on the host.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from measuring import machine, paired, versions
 
 import segbench
 
-SHAPE = (8, 1, 512, 512)
+SHAPE, LARGE = (8, 1, 512, 512), (8, 1, 1024, 2048)
 THRESHOLDS = 200
 
 
@@ -70,8 +70,8 @@ def bench_torch(labels: np.ndarray, scores: np.ndarray, rounds: int) -> None:
     print(f"PyTorch with {torch.get_num_threads()} threads")
 
 
-def bench_gpu(labels: np.ndarray, scores: np.ndarray, levels: np.ndarray, rounds: int) -> None:
-    """Compare counting on a GPU with copying what lies there, and with torchmetrics there."""
+def bench_gpu(rounds: int) -> None:
+    """Compare counting on a GPU with counting what is copied from there."""
     if importlib.util.find_spec("torch") is None:
         return
     import torch
@@ -80,46 +80,33 @@ def bench_gpu(labels: np.ndarray, scores: np.ndarray, levels: np.ndarray, rounds
         print("PyTorch finds no GPU: nothing is measured on one")
         return
     print(torch.cuda.get_device_name())
-    truth, soft, bytes_ = (torch.from_numpy(array).cuda() for array in (labels, scores, levels))
-    names = range(SHAPE[0])
+    for shape in (SHAPE, LARGE):
+        labels, scores, levels = (torch.from_numpy(array).cuda() for array in batch(shape))
+        for what, given, bits in (
+            ("float32", scores, None),
+            ("rounded to 16 bits", scores, 16),
+            ("uint8", levels, None),
+        ):
 
-    def update(given: torch.Tensor, protocol: segbench.Pixels, count_on: Literal["auto", "host"] = "auto") -> object:
-        accumulator = segbench.Accumulator(protocol, count_on=count_on)
-        accumulator.update(truth, given, names=names)
-        return accumulator
+            def update(
+                count_on: Literal["device", "host"],
+                given: torch.Tensor = given,
+                bits: Literal[16] | None = bits,
+                labels: torch.Tensor = labels,
+            ) -> object:
+                accumulator = segbench.Accumulator(segbench.Pixels(quantize=bits), count_on=count_on)
+                return accumulator.update(labels, given, names=range(len(given)))
 
-    exact = segbench.Pixels()
-    for what, given, protocol in (
-        ("float32", soft, exact),
-        ("float32 rounded to 16 bits", soft, segbench.Pixels(quantize=16)),
-        ("uint8", bytes_, exact),
-    ):
-        on_gpu, on_host = (partial(update, given, protocol, place) for place in ("auto", "host"))
-        report(f"GPU: update with names, {what} / on the host", on_gpu, on_host, rounds)
-    if importlib.util.find_spec("torchmetrics") is None:
-        return
-    from torchmetrics.classification import BinaryPrecisionRecallCurve
+            size = f"{shape[2]}x{shape[3]}"
+            report(f"on GPU / copied, {size}, {what}", partial(update, "device"), partial(update, "host"), rounds)
 
-    whole = truth.to(torch.int64)
 
-    def curve_of_torchmetrics(thresholds: int | None) -> object:
-        metric = BinaryPrecisionRecallCurve(thresholds=thresholds, validate_args=False).cuda()
-        metric.update(soft, whole)
-        return [part.cpu() for part in metric.compute()]
-
-    def curve_of_ours() -> object:
-        accumulator = segbench.Accumulator()
-        accumulator.update(truth, soft)
-        return accumulator.compute().curve
-
-    for thresholds in (THRESHOLDS, None):
-        what = f"{thresholds} thresholds" if thresholds else "exact"
-        report(
-            f"GPU: update and curve / torchmetrics, {what}",
-            curve_of_ours,
-            partial(curve_of_torchmetrics, thresholds),
-            rounds,
-        )
+def batch(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make labels, float32 scores, and the same in 8 bits."""
+    rng = np.random.default_rng(0)
+    labels = rng.random(shape) < 0.2
+    scores = np.clip(rng.normal(0.3, 0.2, shape) + 0.3 * labels, 0, 1).astype(np.float32)
+    return labels, scores, np.rint(scores * 255).astype(np.uint8)
 
 
 def main() -> None:
@@ -127,10 +114,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="3 rounds instead of 15")
     rounds = 3 if parser.parse_args().quick else 15
-    rng = np.random.default_rng(0)
-    labels = rng.random(SHAPE) < 0.2
-    scores = np.clip(rng.normal(0.3, 0.2, SHAPE) + 0.3 * labels, 0, 1).astype(np.float32)
-    levels = np.rint(scores * 255).astype(np.uint8)
+    labels, scores, levels = batch(SHAPE)
 
     def histogram() -> object:
         return [np.histogram(scores[labels == wanted], THRESHOLDS, (0, 1)) for wanted in (False, True)]
@@ -154,7 +138,7 @@ def main() -> None:
         rounds,
     )
     bench_torch(labels, scores, rounds)
-    bench_gpu(labels, scores, levels, rounds)
+    bench_gpu(rounds)
     for kind, given in (("float32", scores), ("uint8", levels)):
         accumulator = segbench.Accumulator()
         accumulator.update(labels, given, names=names)

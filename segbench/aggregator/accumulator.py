@@ -86,9 +86,10 @@ class Accumulator:
         once. The last is for samplers that fill up the last batch (PyTorch's ``DistributedSampler``); its counts must
         be the same both times.
     count_on : {"auto", "device", "host"}
-        Where PyTorch tensors are counted: ``"auto"`` counts them on their device unless that is the CPU (or Apple's
-        ``mps``, which lacks float64), ``"device"`` by PyTorch's operations on the CPU, too, ``"host"`` always copies
-        them to the host's memory. The counts are the same. Of `Labels` stacks of scores are reduced to labels there,
+        Where PyTorch tensors are counted: ``"auto"`` counts images of 512x512 pixels and more on their device, unless
+        that is the CPU (or Apple's ``mps``, which lacks float64), as smaller ones are copied in less time; ``"device"``
+        always counts by PyTorch's operations, on the CPU, too; ``"host"`` always copies tensors to the host's memory.
+        The counts are the same. Of `Labels` stacks of scores are reduced to labels there,
         and these are counted on the host; of other protocols but `Pixels` tensors are always copied.
     results : path, optional
         Results file to which the counts of each batch go, so that large ones are not held in memory; `compute`
@@ -107,8 +108,7 @@ class Accumulator:
       scores with float32 (.5 MB for 512x512). Unnamed pixels are pooled, at 20 bytes per distinct score. With
       ``Pixels(quantize=16)`` it is that of 16-bit levels, and the pool takes at most 1.5 MB.
       With `results` it is that of one batch, and of packed counts of up to 64 KB.
-    - Tensors on a GPU are counted there and only counts are copied. That code is tested with PyTorch on the CPU, bit
-      for bit against NumPy's; it has not been run on a GPU.
+    - Large images on a GPU are counted there and only counts are copied; counts are those of the host to the last bit.
 
     Examples
     --------
@@ -208,14 +208,15 @@ class Accumulator:
             )
         if isinstance(names, (str, bytes)):
             raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
+        listed = None if names is None else list(names)
         count_on = self.count_on if self.protocol.capability(OnDevice) else "host"
         reads = self.protocol.reads
         if reads.pixelwise:
-            batch = as_batch(labels, scores, valid, count_on)
-        elif name is None and names is None:
+            batch = as_batch(labels, scores, valid, count_on, images=1 if listed is None else len(listed))
+        elif name is None and listed is None:
             raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
         else:
-            annotators, one_image = reads.annotators, names is None
+            annotators, one_image = reads.annotators, listed is None
             batch = as_planes(labels, scores, valid, count_on, one_image=one_image, annotators=annotators)
             if batch.valid is not None and reads.without_field:
                 raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
@@ -224,8 +225,8 @@ class Accumulator:
         unnamed: list[Counted] = []
         if name is not None:
             images = iter([(as_name(name), batch)])
-        elif names is not None:
-            images = batch.images(names)
+        elif listed is not None:
+            images = batch.images(listed)
         else:
             if self.protocol.capability(Pooling) is None:
                 raise ArgumentError("only the pixels protocol counts images without names")

@@ -21,6 +21,7 @@ from segbench.protocols.pixels.tensors import is_tensor
 
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
+_MANY_PIXELS = 2**18  # of an image: to copy fewer from a GPU takes less time than to start its operations
 BATCH_HINT = "give the images of a batch one by one, or in Accumulator.update with names=, one for each"
 _OTHERWISE = {
     "labels": "several annotators are for count_pixels",
@@ -51,24 +52,23 @@ class Batch:
 
     def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
         """Go through the images along the first axis."""
-        listed = list(names)
         images, truths = (
             len(part) if isinstance(part, list) or part.ndim else 0 for part in (self.scores, self.labels)
         )
-        if not len(listed) == images == truths:
+        if not len(names) == images == truths:
             raise ArgumentError(
-                f"{many(len(listed), 'name')} for {many(images, 'image')} (scores) and {truths} (labels) along the "
+                f"{many(len(names), 'name')} for {many(images, 'image')} (scores) and {truths} (labels) along the "
                 "first axis"
             )
-        for k, name in enumerate(listed):
+        for k, name in enumerate(names):
             valid = None if self.valid is None else self.valid[k]
             yield as_name(name), Batch(self.labels[k], self.scores[k], valid, self.tensors)
 
 
-def as_batch(labels: object, scores: object, valid: object, count_on: CountOn) -> Batch:
-    """Take pixels as arrays on the host, or as tensors where the scores are; masked pixels are not valid."""
+def as_batch(labels: object, scores: object, valid: object, count_on: CountOn, *, images: int) -> Batch:
+    """Take pixels of images as arrays on the host, or as tensors where the scores are; masked ones are not valid."""
     (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
-    tensors = _on_device(scores, count_on)
+    tensors = _on_device(scores, count_on, least=images * _MANY_PIXELS)
     take = partial(_as_tensor, device=scores.device) if tensors else on_host  # type: ignore[attr-defined]
     given = None if valid is None else take(valid, "valid")
     batch = Batch(take(labels, "labels"), take(scores, "scores"), given, tensors)
@@ -167,13 +167,14 @@ def _plane(array: Any, name: str, *, one_image: bool) -> Any:  # noqa: ANN401  a
     return array.squeeze(axis) if len(shape) == axis + 3 and shape[axis] == 1 else array
 
 
-def _on_device(scores: Any, count_on: CountOn) -> bool:  # noqa: ANN401  whatever the user has
-    """Return whether scores are a tensor that is counted where it is."""
+def _on_device(scores: Any, count_on: CountOn, *, least: int = 0) -> bool:  # noqa: ANN401  whatever the user has
+    """Return whether scores are a tensor that is counted where it is; by itself only if it has at least so many."""
     if count_on == "host" or not is_tensor(scores):
         return False
     # Metal has no float64, in which scores are rounded; a tensor without data has nothing to count.
     device = scores.device.type
-    return device not in ("mps", "meta") and (count_on == "device" or device != "cpu")
+    by_itself = device != "cpu" and scores.numel() >= least
+    return device not in ("mps", "meta") and (count_on == "device" or by_itself)
 
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has

@@ -55,7 +55,7 @@ def _of_array(values: NDArray[Any]) -> int:
 def _of_tensor(values: Tensor) -> int:
     torch: Any = sys.modules["torch"]
     octets = values.detach().to(torch.uint8)
-    if values.dtype not in (torch.bool, torch.uint8) and not bool((octets == values).all()):
+    if values.dtype not in (torch.bool, torch.uint8) and not bool((octets.to(values.dtype) == values).all()):
         octets = values.to(torch.float64).view(torch.uint8)
     size = octets.numel()
     rows = torch.zeros((-(-size // (8 * _ROW)), 8 * _ROW), dtype=torch.uint8, device=values.device)

@@ -331,21 +331,12 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
         raise ArgumentError("curves given by points without thresholds cannot be added")
     sources = {part.threshold_source for part in present}
     source = sources.pop() if len(sources) == 1 else ""
-    for name in ("positives", "negatives"):
-        within_total(sum(total_of(getattr(part, name)) for part in present), name)
-    keys, *counts = (
-        np.concatenate([getattr(part, name) for part in present]) for name in ("scores", "positives", "negatives")
-    )
-    if keys.dtype == np.float32 and keys.size > _SORTED_ABOVE:
-        from segbench.core.sorting import added_up
-
-        scores, positives, negatives = added_up(keys, *counts)
+    if len(present) > 1:
+        scores, positives, negatives = _merged(present)
     else:
-        order = np.argsort(-keys, kind="stable") if len(present) > 1 else slice(None)
-        keys = keys[order]
-        last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
-        positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
-        scores = keys[last]
+        (one,) = present
+        scores, counts = one.scores, (one.positives, one.negatives)
+        positives, negatives = (part.astype(np.int64, copy=False) for part in counts)
     return ScoreCounts.unchecked(
         scores=scores,
         positives=positives,
@@ -354,6 +345,24 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
         threshold_source=source,
         of_predictions=of_predictions,
     )
+
+
+def _merged(parts: Sequence[ScoreCounts]) -> tuple[FloatArray, IntArray, IntArray]:
+    """Add the counts of equal scores up."""
+    for name in ("positives", "negatives"):
+        within_total(sum(total_of(getattr(part, name)) for part in parts), name)
+    keys, *counts = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "positives", "negatives")
+    )
+    if keys.dtype == np.float32 and keys.size > _SORTED_ABOVE:
+        from segbench.core.sorting import added_up
+
+        return added_up(keys, *counts)
+    order = np.argsort(-keys, kind="stable")
+    keys = keys[order]
+    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+    positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
+    return keys[last], positives, negatives
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from segbench import Accumulator, ArgumentError, DataError, Labels, Pixels
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
-LABELS = ("bool", "uint8", "int64", "float32", "bfloat16")
-SCORES = ("bool", "uint8", "uint16", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+LABELS = ("bool", "uint8", "uint16", "int64", "float32", "bfloat16")
+SCORES = ("bool", "uint8", "uint16", "uint32", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
 PROTOCOLS = (
     Pixels(),
     Pixels(invert=True),

@@ -15,7 +15,6 @@ from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
-_CELLS_AT_ONCE = 256
 
 
 def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
@@ -49,9 +48,9 @@ def _count_levels(labels: BoolArray, valid: BoolArray | None, levels: Array, lev
 
     # As bytes, True need not be 1: see `zero_or_one`.
     classes, highest = (labels.view(np.uint8), POSITIVE) if valid is None else (classes_of(labels, valid), IGNORED)
-    cells = np.empty(_CELLS_AT_ONCE, np.uint16 if level_count <= 256 else np.uint32)
-    tables, counts = np.zeros((4, 3 * level_count), cells.dtype), np.zeros(3 * level_count, np.int64)
-    histogram(np.ascontiguousarray(classes).reshape(-1), np.uint8(highest), levels, cells, tables, counts)
+    tables = np.zeros((4, 3 * level_count), np.uint16 if level_count <= 256 else np.uint32)
+    counts = np.zeros(3 * level_count, np.int64)
+    histogram(np.ascontiguousarray(classes).reshape(-1), np.uint8(highest), levels, tables, counts)
     negatives, positives, ignored = counts.reshape(3, level_count)
     return counts_of_levels(negatives, positives, int(ignored.sum()))
 

@@ -2,7 +2,6 @@
 
 The same counts as `Pixels.count` gives for the same numbers, to the last bit: integers are counted, and scores are
 rounded in float64, only on request. PyTorch is never imported here; whoever has a tensor has it.
-Tested on the CPU, where PyTorch runs the same calls; not run on a GPU so far.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ def count_tensors(
     refuse_nan(f"labels{of}", labels)
     if valid is not None:
         valid = valid.reshape(-1)
-        labels, scores = labels[valid], scores[valid]
+        labels, scores = _where(labels, valid), _where(scores, valid)
     values, index = _label_values(torch, labels)
     among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
     drawn, label_values = settings.labelled(among)
@@ -55,7 +54,7 @@ def count_tensors(
     classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
     if settings.void:
         counted = classes != IGNORED
-        classes, scores = classes[counted], scores[counted]
+        classes, scores = classes[counted], _where(scores, counted)
     ignored = pixels - scores.numel()
     positive = (classes == POSITIVE).to(torch.int64)
     level_count = {torch.bool: 2, torch.uint8: 1 << 8, getattr(torch, "uint16", None): 1 << 16}.get(scores.dtype)
@@ -74,6 +73,14 @@ def count_tensors(
         levels = torch.round(numbers.to(torch.float64) * (level_count - 1)).to(torch.int64)
     negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
     return Counted(counts_of_levels(negatives, positives, ignored), label_values, notes)
+
+
+def _where(values: Tensor, kept: Tensor) -> Tensor:
+    """Leave values out; on a GPU PyTorch does not for unsigned integers of more than 8 bits."""
+    torch: Any = sys.modules["torch"]
+    signed = {"torch.uint16": torch.int16, "torch.uint32": torch.int32, "torch.uint64": torch.int64}
+    kind = signed.get(str(values.dtype), values.dtype)
+    return values.view(kind)[kept].view(values.dtype)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:
