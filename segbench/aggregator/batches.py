@@ -17,7 +17,7 @@ from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.numbers import many
 from segbench.loaders.arrays import squeezed
-from segbench.protocols.pixels.tensors import is_tensor
+from segbench.protocols.pixels.tensors import is_tensor, signed
 
 CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
@@ -71,7 +71,8 @@ def as_batch(labels: object, scores: object, valid: object, count_on: CountOn, *
     tensors = _on_device(scores, count_on, least=images * _MANY_PIXELS)
     take = partial(_as_tensor, device=scores.device) if tensors else on_host  # type: ignore[attr-defined]
     given = None if valid is None else take(valid, "valid")
-    batch = Batch(take(labels, "labels"), take(scores, "scores"), given, tensors)
+    truth = take(labels, "labels")
+    batch = Batch(signed(truth) if tensors else truth, take(scores, "scores"), given, tensors)
     _check_shapes(batch)
     for hidden in (unlabelled, unscored):
         if hidden is not None:

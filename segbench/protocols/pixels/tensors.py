@@ -23,6 +23,8 @@ from segbench.protocols.pixels.counting import IGNORED, POSITIVE, classes_of, co
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is not a dependency, so its types are not known."""
 
+_SIGNED = {"torch.uint16": "int16", "torch.uint32": "int32", "torch.uint64": "int64"}
+
 
 def is_tensor(array: object) -> bool:
     """Recognise a PyTorch tensor without importing PyTorch."""
@@ -45,7 +47,7 @@ def count_tensors(
     refuse_nan(f"labels{of}", labels)
     if valid is not None:
         valid = valid.reshape(-1)
-        labels, scores = _where(labels, valid), _where(scores, valid)
+        labels, scores = labels[valid], _where(torch, scores, valid)
     values, index = _label_values(torch, labels)
     among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
     drawn, label_values = settings.labelled(among)
@@ -54,7 +56,7 @@ def count_tensors(
     classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
     if settings.void:
         counted = classes != IGNORED
-        classes, scores = classes[counted], _where(scores, counted)
+        classes, scores = classes[counted], _where(torch, scores, counted)
     ignored = pixels - scores.numel()
     positive = (classes == POSITIVE).to(torch.int64)
     level_count = {torch.bool: 2, torch.uint8: 1 << 8, getattr(torch, "uint16", None): 1 << 16}.get(scores.dtype)
@@ -75,12 +77,15 @@ def count_tensors(
     return Counted(counts_of_levels(negatives, positives, ignored), label_values, notes)
 
 
-def _where(values: Tensor, kept: Tensor) -> Tensor:
-    """Leave values out; on a GPU PyTorch does not for unsigned integers of more than 8 bits."""
-    torch: Any = sys.modules["torch"]
-    signed = {"torch.uint16": torch.int16, "torch.uint32": torch.int32, "torch.uint64": torch.int64}
-    kind = signed.get(str(values.dtype), values.dtype)
-    return values.view(kind)[kept].view(values.dtype)
+def signed(labels: Tensor) -> Tensor:
+    """Give whole numbers of a type that PyTorch's operations take; most take no unsigned ones of more than 8 bits."""
+    return labels.to(sys.modules["torch"].int64) if str(labels.dtype) in _SIGNED else labels
+
+
+def _where(torch: Any, scores: Tensor, kept: Tensor) -> Tensor:
+    """Leave scores out, those of unsigned integers as signed ones of the same bits."""
+    kind = getattr(torch, _SIGNED[str(scores.dtype)]) if str(scores.dtype) in _SIGNED else scores.dtype
+    return scores.view(kind)[kept].view(scores.dtype)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:
@@ -89,8 +94,6 @@ def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:
         return np.array([False, True]), labels.to(torch.int64)
     if labels.dtype.is_floating_point:
         labels = labels.to(torch.float64)
-    elif labels.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32):
-        labels = labels.to(torch.int64)  # PyTorch does not sort every unsigned type
     values, index = torch.unique(labels, return_inverse=True)
     return values.cpu().numpy(), index
 
