@@ -14,6 +14,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 
 ROUNDING = 1e-6
+_AT_ONCE = 2**14  # pixels that stay in the cache
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
 
 
@@ -94,6 +95,8 @@ def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a t
 def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array or a tensor
     """Refuse scores of pixels that count where they are not finite."""
     with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+        if not math.prod(scores.shape) or math.isfinite(float(scores.max()) - float(scores.min())):
+            return
         nan, infinite = (int(broken.sum()) for broken in (scores != scores, abs(scores) == math.inf))  # noqa: PLR0124
     if nan or infinite:
         what = f"{nan} NaN and {infinite} infinite scores, expected finite ones"
@@ -132,9 +135,13 @@ def are_levels(dtype: np.dtype[Any]) -> bool:
 
 def quantized(scores: NDArray[Any], bits: Quantize) -> NDArray[Any]:
     """Round scores in [0, 1] to levels, half to even; what lies outside, where no pixel counts, becomes 0."""
-    inside = (scores >= -ROUNDING) & (scores <= 1 + ROUNDING)
-    levels: NDArray[Any] = np.rint(np.where(inside, scores, 0).astype(np.float64) * (2**bits - 1))
-    return levels.astype(np.uint8 if bits == 8 else np.uint16)
+    levels: NDArray[Any] = np.empty(scores.shape, np.uint8 if bits == 8 else np.uint16)
+    given, rounded_to = scores.reshape(-1), levels.reshape(-1)
+    for start in range(0, given.size, _AT_ONCE):
+        some = given[start : start + _AT_ONCE].astype(np.float64)
+        some[~((some >= -ROUNDING) & (some <= 1 + ROUNDING))] = 0
+        rounded_to[start : start + _AT_ONCE] = np.rint(some * (2**bits - 1))
+    return levels
 
 
 def rounded(thresholds: ArrayLike, bits: Quantize | None) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
+_MANY = 10**5  # to sort fewer pixels takes less time than to go through all levels of 16 bits
 
 
 def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
@@ -22,13 +24,16 @@ def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
         return _count_levels(labels, valid, zero_or_one(scores).view(np.uint8), 2)
-    if scores.dtype in (np.uint8, np.uint16):
+    if scores.dtype == np.uint8 or (scores.dtype == np.uint16 and scores.size >= _MANY):
         return _count_levels(labels, valid, scores, 1 << (8 * scores.itemsize))
     if scores.dtype.kind not in "iuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
-    return _count_numbers(name, np.ascontiguousarray(classes_of(labels, valid)).reshape(-1), scores)
+    classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
+    if scores.dtype == np.uint16:
+        return _as_levels(_count_numbers(name, classes, scores.astype(np.float32)))
+    return _count_numbers(name, classes, scores)
 
 
 def count_drawn(name: str, drawn: Sequence[Labelled], scores: Array, rule: AnnotatorRule | None) -> ScoreCounts:
@@ -62,6 +67,13 @@ def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> 
     return ScoreCounts.unchecked(
         scores=scores, positives=positives[seen], negatives=negatives[seen], ignored=ignored, of_predictions=True
     )
+
+
+def _as_levels(counts: ScoreCounts) -> ScoreCounts:
+    """Turn counts of levels of 16 bits, which float32 holds exactly, into those that `counts_of_levels` gives."""
+    shares = counts.scores / np.float64(2**16 - 1)
+    positives, negatives = counts.positives.astype(np.int64), counts.negatives.astype(np.int64)
+    return replace(counts, scores=shares, positives=positives, negatives=negatives)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> ScoreCounts:

@@ -103,7 +103,7 @@ class TestCountPixels:
         assert_counted_like_unique(labels, scores, valid)
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, bool])
-    @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 1030])
+    @pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 1030, 100_003])
     def test_levels_are_counted_like_unique_in_images_of_any_size(self, dtype, size):
         rng = np.random.default_rng(size)
         levels = rng.integers(0, 65536, size).astype(dtype)
