@@ -30,7 +30,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import columns, footnotes, headline, refuse_outside
-from segbench.core.numbers import many, number, of_all
+from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
@@ -150,7 +150,7 @@ class Result:
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
         metrics = columns(self.rules.metrics())
-        values = [number(self.summary[metric.key]) for metric in metrics]
+        values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.method} ({self._counted})")

@@ -455,7 +455,6 @@ class Overlay(OneFile, Shown):
     def __call__(self) -> None:
         from segbench.aggregator.rereading import best_cut, why_no_pictures
         from segbench.core.metric import best_threshold
-        from segbench.core.numbers import number
         from segbench.drawing.palette import class_colours
         from segbench.report.overlays import export_overlays, legend
 
@@ -473,7 +472,7 @@ class Overlay(OneFile, Shown):
             click.secho(problem, fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
             if (metric := best_threshold(result.rules.metrics())) is not None:
-                click.echo(f"{result.method}: at threshold {number(best_cut(result))} ({metric.key})", err=True)
+                click.echo(f"{result.method}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
             for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
                 listed = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))

@@ -10,6 +10,7 @@ from typing import Literal
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
+from segbench.core.numbers import DIGITS, number, number_below
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
@@ -97,6 +98,10 @@ class Metric:
     def direction(self) -> int:
         """What a value is multiplied by so that higher is better: -1 where lower values are, else 1."""
         return -1 if self.better == "lower" else 1
+
+    def written(self, value: float, *, digits: int = DIGITS) -> str:
+        """Write a value for readers; a threshold is rounded down, so that it cuts as the exact one when typed."""
+        return (number_below if self.kind == "threshold" else number)(value, digits=digits)
 
     def latex(self, title: str) -> str:
         """Write a title of its column for LaTeX, with an arrow towards better values; its symbol, if it has one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import fields
+from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
 DIGITS = 4
@@ -19,6 +20,14 @@ def number(value: float, *, digits: int = DIGITS) -> str:
     if math.isnan(value):
         return "-"
     return _short(value, digits)
+
+
+def number_below(value: float, *, digits: int = DIGITS) -> str:
+    """Write a number rounded down: what reaches it as it is still reaches it as it is printed."""
+    text = number(value, digits=digits)
+    if math.isnan(value) or float(text) <= value:
+        return text
+    return point_first(str(Decimal(value).quantize(Decimal(text), ROUND_FLOOR)).lower())
 
 
 def signed(value: float, *, digits: int = DIGITS) -> str:

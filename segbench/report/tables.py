@@ -83,16 +83,16 @@ class Table:
         """Round the values for readers; intervals are beside them, or `stacked` in lines below, which begin so."""
         first = len(self.labels)
 
-        def cell(row: Row, key: str) -> str:
-            numbers = row.summary.get(key, math.nan), *row.intervals.get(key, _UNKNOWN)
-            value, *ends = (number(one, digits=digits) for one in numbers)
+        def cell(row: Row, metric: Metric) -> str:
+            numbers = row.summary.get(metric.key, math.nan), *row.intervals.get(metric.key, _UNKNOWN)
+            value, *ends = (metric.written(one, digits=digits) for one in numbers)
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
             return value if "-" in ends else f"{value} [{', '.join(ends)}]"
 
         rows = []
         for row in self.rows:
-            (name, *others), values = row.labels, [cell(row, one.key) for one in self.columns]
+            (name, *others), values = row.labels, [cell(row, one) for one in self.columns]
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
             rows.append([name, *others, *values, *row.texts])
@@ -532,7 +532,7 @@ def threshold_table(
     thresholds = [row.summary["threshold"] for row in rows]
     if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
         notes.append(f"thresholds are rounded here; {_every()} them with all digits")
-    columns = tuple(Metric(key=key, title=key) for key in chosen)
+    columns = tuple(Metric(key=key, title=key, kind="threshold" if key == "threshold" else "score") for key in chosen)
     return Table(("method",), columns, rows, best=frozenset(best), notes=tuple(notes))
 
 

@@ -43,6 +43,19 @@ def in_a_terminal(results, width):
     return shown(results, width, force_terminal=True, color_system=None)
 
 
+@given(st.one_of(st.integers(0, 255).map(lambda k: k / 255), st.floats(-100, 100)))
+def test_a_threshold_as_it_is_printed_is_reached_by_what_reaches_the_exact_one(threshold):
+    at = next(metric for metric in Pixels().metrics() if metric.key == "ods_threshold")
+    text = at.written(threshold)
+    assert float(text) <= threshold
+    assert threshold - float(text) < 1e-4
+
+
+def test_a_threshold_that_can_be_printed_is_printed_as_it_is():
+    at = next(metric for metric in Pixels().metrics() if metric.key == "ods_threshold")
+    assert [at.written(k / 100) for k in range(100)] == [number(k / 100) for k in range(100)]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

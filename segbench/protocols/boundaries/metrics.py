@@ -158,13 +158,19 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say how many images mean F leaves out (of annotators, the run says so), and why an area exceeds 1."""
+        """Say which images mean F leaves out (of annotators, the run says so), or has as 0; why an area exceeds 1."""
         mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
         without = int(np.count_nonzero(self._best[:, 5] == 0))
         found = zip(self.metrics, self.estimates.tolist(), strict=True)
         above = [metric.title for metric, value in found if metric.range == _AREA and value > 1]
         areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
-        return (*left_out_note([mean], "without a boundary pixel", without, self.images), *areas)
+        empty = int(np.count_nonzero((self.shares[:, 0] == 0) & (self._best[:, 5] > 0)))
+        zero = f"0 in {mean.name}, without a boundary in the ground truth: {empty} of {self.images} images"
+        return (
+            *left_out_note([mean], "without a boundary pixel", without, self.images),
+            *((zero,) if empty else ()),
+            *areas,
+        )
 
     @cached_property
     def _masks(self) -> bool:
@@ -192,7 +198,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @cached_property
     def _best(self) -> FloatArray:
-        """Give the four counts at each image's first best threshold, F there, 1 if it has a pixel, threshold."""
+        """Give the four counts at each image's best threshold, F there, 1 if it has a pixel, threshold."""
         waiting = iter(in_order(self.per_image))
         parts = [np.empty((0, 7))]
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
@@ -208,10 +214,11 @@ def _one_point(counts: FloatArray) -> BoolArray:
 
 
 def _best_of(images: Sequence[BoundaryCounts]) -> FloatArray:
-    """Find the first best threshold of each image, not interpolated; see `BoundaryTable._best`."""
+    """Find the first best threshold of each image, or the last if F is 0 at all; see `BoundaryTable._best`."""
     counts = np.array([image.rows for image in images])
     f = f_of(ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3]))
-    rows, best = np.arange(len(images)), f.argmax(axis=1)
+    # Where nothing matches at any threshold, as without boundaries, the first would add the most false positives.
+    rows, best = np.arange(len(images)), np.where(f.any(axis=1), f.argmax(axis=1), f.shape[1] - 1)
     has_pixels = counts[:, (1, 3)].max(axis=(1, 2)) > 0
     thresholds = images[0].thresholds[best]
     return np.column_stack([counts[rows, :, best], f[rows, best] * has_pixels, has_pixels, thresholds]).astype(

@@ -101,3 +101,16 @@ def test_an_undefined_r50_has_a_reason():
     assert math.isnan(result["r50"][0])
     assert "r50" in result.undefined
     assert result["ods_f"][0] < 1 / 6 < result["ods_f"][1]
+
+
+def test_an_image_without_boundaries_adds_the_false_positives_of_its_last_threshold():
+    t = [0.25, 0.5, 0.75]
+    images = {
+        "empty": BoundaryCounts(t, [0, 0, 0], [0, 0, 0], [0, 0, 0], [1000, 100, 10]),
+        "full": BoundaryCounts(t, [90, 90, 40], [100, 100, 100], [90, 90, 40], [120, 90, 40]),
+    }
+    table = BOUNDARIES.table(images)
+    summary = table.summary()
+    assert summary["ois_precision"] == 90 / 100
+    assert summary["mean_image_f"] == pytest.approx(0.5 * 2 * 0.9 / 1.9)
+    assert table.notes == ("0 in mean F, without a boundary in the ground truth: 1 of 2 images",)
