@@ -13,7 +13,7 @@ from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import (
     BOTH_SIDES,
@@ -139,7 +139,7 @@ def _meaning(
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
     elif not lines and examples[-1] != void:
-        fix += f" if {void:g} is void, or {format_setting('positive', '>=128')} if it is positive"
+        fix += f" if {void:g} is void, or {format_setting('positive', written(examples[1:]))} if it is positive"
     return f"labels and the value {void:g}, which is not declared void", fix
 
 

@@ -126,7 +126,8 @@ class LabelRule:
         from segbench.core.arrays import distinct
 
         others = ground_truth * (~positive if valid is None else valid & ~positive)
-        if others.min() >= 0 and others.max() < float(half_of(255)):
+        least = 1 if {*self.values}.intersection(VOIDS) else float(half_of(255))
+        if others.min() >= 0 and others.max() < least:
             return ()
         negative = [value for value in distinct(others).tolist() if value not in self.values]
         values = sorted({*negative, *self.values})
@@ -137,10 +138,16 @@ class LabelRule:
             left_out = format_setting("void", sorted({*(void or ()), *like_void}))
             return (f"ground truth: {what}" + f"; void values are left out by {left_out}" * (void is not None),)
         half = half_of(values[-1])
-        if values[-1] in VOIDS and are_grey_levels(values) and float(half) <= negative[-1] < values[-1]:
+        grey = are_grey_levels(values)
+        if values[-1] in VOIDS and grey and float(half) <= negative[-1] < values[-1]:
             what = f"grey levels from {half} count as negative beside {rule}"
             fix = format_setting("positive", f">={half}")
             return (f"ground truth: {what}; {fix} takes them as positive [{listed(negative[::-1])}]",)
+        if has_third_value(values) and not grey and values[1:] == [negative[-1], *self.values]:
+            what = f"{values[1]:g} counts as negative beside {rule}"
+            fix = f"{format_setting('void', sorted({*(void or ()), values[1]}))} leaves it out, " * (void is not None)
+            fix += f"{format_setting('positive', written(values[1:]))} takes it as positive"
+            return (f"ground truth: {what}; {fix}",)
         return ()
 
     def other_side(self, values: Sequence[float]) -> str:
