@@ -185,7 +185,10 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
         if len(runs.results) == 1 and runs.stopped:
             raise runs.not_complete(runs.stopped[0])
         chosen = self.means(runs.results)
-        by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
+        by_class = {"": chosen}
+        if self.class_name == _EVERY_CLASS:
+            of_runs = results_of_classes(self.results, runs.results)
+            by_class = {name: self.means(several) for name, several in of_runs.items()}
         for several in by_class.values():
             self._refuse_baseline([result.method for result in several])
         found = self._compared(by_class, chosen, runs)
