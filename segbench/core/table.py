@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from threading import Lock
@@ -96,6 +96,10 @@ class Table(ABC):
         row: FloatArray = self.measure(np.ones((1, self.images)))[0]
         return row
 
+    def without_each(self) -> FloatArray:
+        """Measure every metric without each image in turn, and in the last row of all, shape (images + 1, metrics)."""
+        return without_each(self.rows, self.score)
+
     def beside(self, other: Self) -> Table:
         """Give the table without values that the other method of the same images lacks: itself, unless it lacks some.
 
@@ -106,12 +110,8 @@ class Table(ABC):
         del other
         return self
 
-    def with_all_beside(self, other: Self) -> Table:
-        """Give the table as `beside`, with the metrics that leave nothing out, too."""
-        return self.beside(other)
-
     def leaves_out(self, metric: Metric) -> bool:
-        """Whether `beside` may change a metric; the table that it gives need not have the others."""
+        """Whether `beside` may change a metric."""
         del metric
         return type(self).beside is not Table.beside
 
@@ -163,6 +163,11 @@ class Table(ABC):
     def shares(self) -> FloatArray:
         """How much each image weighs in each metric, shape (images, metrics), in any unit; by default all alike."""
         return np.ones((self.images, len(self.metrics)))
+
+    @cached_property
+    def may_be_missed(self) -> BoolArray:
+        """In which metrics a method without a value misses what is there, shape (metrics,): where images weigh."""
+        return np.asarray(self.shares.any(axis=0))
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
@@ -331,6 +336,15 @@ def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, 
     return dense
 
 
+def without_each(rows: Any, score: Callable[[FloatArray], FloatArray]) -> FloatArray:  # noqa: ANN401  as above
+    """Score the sum of all rows but one, for each row in turn, and in the last row of all."""
+    total = np.asarray(rows.sum(axis=0)).ravel()
+    step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
+    starts = range(0, rows.shape[0], step)
+    parts = (score(total - as_dense(rows[start : start + step])) for start in starts)
+    return np.concatenate([*parts, score(total[np.newaxis])])
+
+
 def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray:  # noqa: ANN401  what an index may be
     """Give rows with 0 in some columns of images that do not hold them; the array itself where nothing changes."""
     changed = rows.copy()
@@ -338,14 +352,12 @@ def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray
     return rows if np.array_equal(changed, rows) else changed
 
 
-def left_out_beside(own: FloatArray, other: FloatArray, weights: Sequence[FloatArray]) -> BoolArray:
-    """Mark values that another method lacks, shape (parts, metrics), where its images weigh something in the metric.
+def left_out_beside(own: FloatArray, other: FloatArray, may_be_missed: Sequence[BoolArray]) -> BoolArray:
+    """Mark values that another method lacks as it misses what is there, shape (parts, metrics).
 
-    They do where something is there, which it misses. Elsewhere a value is that of false positives, and stays; see
-    `Table.beside`.
+    Elsewhere a value is that of false positives, and stays; see `Table.beside`.
     """
-    there = np.array([of_part.any(axis=0) for of_part in weights])
-    return np.isnan(other) & ~np.isnan(own) & there
+    return np.isnan(other) & ~np.isnan(own) & np.array(may_be_missed)
 
 
 def column_sums(rows: FloatArray) -> FloatArray:

@@ -19,6 +19,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
+from segbench.core.notes import behind
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
@@ -302,11 +303,8 @@ def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
     if not draws.size:
         return undefined
-    order = np.sort(draws, axis=0)
-    shares = np.zeros((len(methods), len(methods)))
-    for drawn, above in zip(draws.T, order.T, strict=True):
-        ranks = len(methods) - np.searchsorted(above, drawn + TIED, side="right")
-        shares[np.arange(len(methods)), ranks] += 1
+    ranks = ((draws > drawn + TIED).sum(axis=0) for drawn in draws)
+    shares = np.array([np.bincount(of_method, minlength=len(methods)) for of_method in ranks])
     return dict(zip(methods, map(tuple, (shares / draws.shape[1]).tolist()), strict=True))
 
 
@@ -334,7 +332,8 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         )
     places = {metric.key: place for place, metric in metrics.items()}
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
-    notes += [note if len(on) == len(tables) else f"{few_names(on, len(tables))}: {note}" for note, on in said.items()]
+    for note, on in said.items():
+        notes.append(note if len(on) == len(tables) else behind(f"{few_names(on, len(tables))}: ", note))
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 

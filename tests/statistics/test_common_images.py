@@ -9,6 +9,7 @@ from segbench import (
     Centerlines,
     Classes,
     Contours,
+    Labels,
     Objects,
     Pixels,
     compare_results,
@@ -372,6 +373,33 @@ def test_false_things_in_a_group_without_things_count_against_a_method():
     assert (row.estimate_a, row.estimate_b) == (1, 0.5)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Labels(), "kappa"),
+        (Labels(classes=3), "kappa"),
+        (Labels(classes=3, background=0), "miou"),
+        (Labels(classes=3, background=0), "mean_dice"),
+    ],
+)
+def test_false_labels_in_a_group_of_background_count_against_a_method(protocol, key):
+    names = [f"{group}/{k}" for group in "xy" for k in range(4)]
+    truths = {name: square(2, 8) * (name[0] == "y") for name in names}
+    silent, alarmed = (
+        evaluate(
+            {name: (truths[name], square(2, 7) if name[0] == "y" else other) for name in names},
+            protocol=protocol,
+            method=method,
+        ).groups("folder")
+        for method, other in (("silent", NOTHING), ("alarmed", square(14, 5)))
+    )
+    assert np.isnan(silent["x"].summary[key])
+    row, _ = rows_of(silent.mean, alarmed.mean, key)
+    found = silent["y"].summary[key]
+    assert alarmed["x"].summary[key] == 0
+    assert (row.estimate_a, row.estimate_b) == pytest.approx((found, found / 2))
+
+
 def test_a_class_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_out():
     truth = [square(2, 8) + 2 * square(12, 8 + k % 2) for k in range(7)]
     wrong = [np.stack([0 * one, 0.9 * (one == 1), 0.9 * (one == 0)]) for one in truth]
@@ -457,3 +485,17 @@ def test_calibration_is_compared_on_all_images():
         row, _ = rows_of(a, b, "brier")
         rows.append((row.estimate_a, row.estimate_b, row.p_value, row.freedom))
     assert rows[0] == rows[1]
+
+
+def test_a_mean_without_missing_values_is_not_left_out_by_rounding():
+    rng = np.random.default_rng(0)
+
+    def maps(dark):
+        return [rng.random((SIDE, SIDE)) * (0.4 if k in dark else 1) for k in range(30)]
+
+    some, every = (measured(maps(dark), name, Pixels(at=[0.5])) for name, dark in (("some", (3, 8)), ("every", ())))
+    comparison = compare_results([some, every])
+    assert comparison.pairs("mean_image_precision@0.5").common
+    assert not comparison.pairs("mean_image_recall@0.5").common
+    row = comparison.rows("mean_image_recall@0.5")[0]
+    assert row.estimate_a == some.summary["mean_image_recall@0.5"]
