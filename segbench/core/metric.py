@@ -10,8 +10,8 @@ from typing import Literal
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
-from segbench.core.numbers import DIGITS, number, number_below
 from segbench.core.notes import MetricNote
+from segbench.core.numbers import DIGITS, number, number_below
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
