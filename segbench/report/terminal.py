@@ -97,7 +97,7 @@ def show_table(table: TextTable, console: Console) -> list[int]:
     return kept
 
 
-def say(console: Console, text: str, style: str) -> None:
+def say(console: Console, text: str | Text, style: str) -> None:
     """Print a line as it is, however long."""
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
@@ -144,18 +144,15 @@ def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
         text.rstrip()
         return text
 
-    def show(text: Text, style: str = "") -> None:
-        console.print(text, style=style, highlight=False, soft_wrap=True)
-
     if any(group for group, _ in layout.groups):
-        show(_group_line(layout), "bold")
-    show(line(layout.titles), "bold")
+        say(console, _group_line(layout), "bold")
+    say(console, line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
         first, *below = itertools.zip_longest(*map(_lines, cells), fillvalue="")
-        show(line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
+        say(console, line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]), "")
         for more in below:
             if any(more[place] for place in kept[table.names :]):
-                show(line(more), "dim")
+                say(console, line(more), "dim")
 
 
 def _lines(cell: str) -> list[str]:

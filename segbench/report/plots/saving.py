@@ -76,8 +76,6 @@ def save_plot(
     *,
     kind: str | None = None,
     level: float | None = None,
-    replicates: int = 2000,
-    seed: int = 0,
     size: tuple[float, float] | None = None,
 ) -> Kind:
     """Draw results into a file; gives the kind of plot."""
@@ -88,8 +86,7 @@ def save_plot(
     plot = kind_of(chosen)
     if level is not None and not plot.level:
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
-    options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level or plot.compares else {}
-    options |= {} if level is None else {plot.level: level}
+    options = {} if level is None else {plot.level: level}
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
