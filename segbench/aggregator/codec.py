@@ -329,10 +329,6 @@ class EncodedCounts(Mapping[str, Counts]):
             return Several.of([*map(self._decoded, images)])  # which says what is wrong
         return Several(scores, counts[0], counts[1], ends)
 
-    def packed(self, name: str) -> bytes:
-        """Give the counts of an image as they are stored."""
-        return self._packed[name]
-
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another, without ignored pixels."""
         data = self._packed[name]

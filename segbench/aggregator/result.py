@@ -367,11 +367,6 @@ class Result:
         return self.table.chosen_points if isinstance(self.table, Reducing) else ""
 
     @cached_property
-    def _kept_table(self) -> Table:
-        """The table, or that of the reduced curve which a results file keeps."""
-        return self.rules.table({"": self.kept[1]}) if self.kept else self.table
-
-    @cached_property
     def summary(self) -> Summary:
         """The metrics over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
@@ -394,7 +389,7 @@ class Result:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
         if self.published or not self.counts:
             return self.curve
-        table = self._kept_table
+        table = self.rules.table({"": self.kept[1]}) if self.kept else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
     @cached_property

@@ -14,7 +14,7 @@ import click
 
 from segbench.cli.command import Stopped
 from segbench.cli.printing import Progress, Tally, progress_of
-from segbench.core.errors import ArgumentError, SegbenchError
+from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
 
@@ -63,23 +63,15 @@ class Workers(Jobs):
 
         with ExitStack() as stack:
             if self.dask is not None:
-                from segbench.aggregator.clusters import dask_pool
+                from segbench.aggregator.clusters import dask_pool, first_out_of_sight
 
                 cluster = stack.enter_context(dask_pool(self.dask))
-                cluster.require_sight(source for source in samples if _is_readable(source))
+                # What cannot be read here either fails as an image, not as a worker.
+                cluster.require_sight(source for source in samples if not first_out_of_sight([source]))
                 yield cluster
                 return
             jobs = jobs_for(images, self.jobs)
             yield stack.enter_context(process_pool(jobs)) if jobs > 1 else None
-
-
-def _is_readable(source: Source) -> bool:
-    """Return whether a file can be read here; if not, its image fails, not a worker."""
-    try:
-        source.read_bytes()
-    except (OSError, SegbenchError):
-        return False
-    return True
 
 
 def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread, states_of
+from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
@@ -187,12 +187,13 @@ class _Work(NamedTuple):
         if not self.files:
             raise DataError(shown(self.name), "its files no longer exist")
         sample, result = reread(self.result, self.files), self.result
+        shows, counts = pictured(result), result.counts[self.name]
         if not self.classes:
-            states = Image.fromarray(states_of(result, sample, self.threshold), "P")
+            states = Image.fromarray(shows.states(sample, self.threshold, counts), "P")
             states.putpalette(PALETTE.tobytes())
             _save(states, self.target)
             return
-        pictures = pictured(result).pictures(sample, result.counts[self.name], np.array([self.threshold]))
+        pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), "there is no picture of its classes")
         colours = _as_bytes([*class_colours(len(result.classes)), "#ffffff", GUIDE])
