@@ -424,16 +424,8 @@ class Result:
         return self._of_part(divided.added_up(self.counts, self.settings))
 
     def _of_part(self, part: Part) -> Result:
-        signature = resigned(self.signature, part.protocol.name, part.settings)
-        return replace(
-            self,
-            protocol=part.protocol.name,
-            settings=part.settings,
-            signature=signature,
-            counts=part.counts,
-            kept=None,
-            measured_by=part.protocol,
-        )
+        found = replace(self, protocol=part.protocol.name, measured_by=part.protocol)
+        return _with_counts(found, part.counts, part.settings)
 
     def groups(self, by: str | Mapping[str, str] = "") -> Groups:
         """Give the result of each group of images, such as the categories of a data set, and their mean.
@@ -536,18 +528,14 @@ class Groups(ByName[Result]):
     def _of(self, group: str, names: Sequence[str]) -> Result:
         """Give the result of some images."""
         result, kept = self._result, set(names)
-        settings = {**result.settings, "group": group}
         counts = {name: result.counts[name] for name in result.counts if name in kept}
-        return replace(
+        found = replace(
             result,
-            settings=settings,
-            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
-            counts=counts,
             failed={name: why for name, why in result.failed.items() if name in kept},
             digests={name: digest for name, digest in result.digests.items() if name in kept},
             image_notes={name: notes for name, notes in result.image_notes.items() if name in kept},
-            kept=None,
         )
+        return _with_counts(found, counts, {**result.settings, "group": group}, len(counts))
 
     def __getitem__(self, name: str) -> Result:
         """Give the result of a group."""
@@ -562,20 +550,22 @@ class Groups(ByName[Result]):
             raise ArgumentError(f"{result.method}: no image of a group was counted")
         settings = {**result.settings, "mean": many(len(counted), "group")}
         counts = {name: counts for each in counted.values() for name, counts in each.counts.items()}
-        return replace(
-            result,
-            settings=settings,
-            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
-            counts=counts,
-            kept=None,
-            measured_by=MeanOverGroups(of=result.rules, groups=counted),
-        )
+        means = replace(result, measured_by=MeanOverGroups(of=result.rules, groups=counted))
+        return _with_counts(means, counts, settings, len(counts))
 
     @property
     def pooled(self) -> Result | None:
         """The result of all images; None where each of several folders has scores of a model of its own."""
         apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder) and len(self) > 1
         return None if apart else self._result
+
+
+def _with_counts(
+    result: Result, counts: Mapping[str, Counts], settings: Mapping[str, str], images: int | None = None
+) -> Result:
+    """Give a result of other counts that follow from its own, signed as such."""
+    signature = resigned(result.signature, result.protocol, settings, images)
+    return replace(result, counts=counts, settings=settings, signature=signature, kept=None)
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:

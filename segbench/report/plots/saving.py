@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.result import Result, as_results
-from segbench.aggregator.writing import refuse_results_file, write_file
+from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.drawing.axes import as_axes, centre, new_axes
@@ -81,7 +81,6 @@ def save_plot(
     """Draw results into a file; gives the kind of plot."""
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
-    refuse_results_file(path)
     chosen = kind or usual_kind(results)
     plot = kind_of(chosen)
     if level is not None and not plot.level:
