@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -159,13 +159,6 @@ def styles_of(results: Sequence[Result]) -> list[LineStyle]:
     methods = [result for result in results if competes(result.rules)]
     places = iter(free_places(result.place for result in methods))
     return [line_style(next(places) if competes(result.rules) else None) for result in results]
-
-
-class Resampling(TypedDict, total=False):
-    """How bands and intervals are drawn: 2000 `replicates` by default, by a `seed`, 0 by default."""
-
-    replicates: int
-    seed: int
 
 
 def of_one_protocol(given: object) -> list[Result]:
