@@ -163,7 +163,7 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
 def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[Run]]:
     """Read what `load_results` gives, and the runs that are left out because they are not complete."""
     with ResultsFile(Path(as_path(path, "path"))) as store:
-        runs = store.runs(partial=True)
+        runs = store.runs()
         if not runs:
             raise DataError(str(path), NOTHING_SAVED, "repeat the run")
         wanted = [run.complete or partial for run in runs]

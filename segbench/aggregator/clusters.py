@@ -50,7 +50,7 @@ class DaskPool(Executor):
 
     def require_sight(self, sources: Iterable[Source]) -> None:
         """Require that every worker can read some files, wherever they are."""
-        for worker, path in self._client.run(_first_out_of_sight, list(sources)).items():
+        for worker, path in self._client.run(first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"
                 raise DataError(path, f"cannot be read by the Dask worker {worker}", hint)
@@ -143,7 +143,8 @@ def _itself(answer: Any) -> Any:  # noqa: ANN401  as above
     return answer
 
 
-def _first_out_of_sight(sources: list[Source]) -> str:
+def first_out_of_sight(sources: Iterable[Source]) -> str:
+    """Name the first of some files that cannot be read here; empty where all can."""
     for source in sources:
         try:
             source.read_bytes()

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.aggregator.by_name import ByName
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.interface import format_setting
@@ -277,7 +278,7 @@ def _note(written: Any) -> str:  # noqa: ANN401  as JSON gives it
     return MetricNote(shown(before), {str(key): shown(name) for key, name in names.items()}, shown(after), most)
 
 
-class EncodedCounts(Mapping[str, Counts]):
+class EncodedCounts(ByName[Counts]):
     """Counts of a type by image name, sorted, kept packed and unpacked on access; errors name their results file."""
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
@@ -339,10 +340,6 @@ class EncodedCounts(Mapping[str, Counts]):
             return Several.of([*map(self._decoded, images)])  # which says what is wrong
         return Several(scores, counts[0], counts[1], ends)
 
-    def packed(self, name: str) -> bytes:
-        """Give the counts of an image as they are stored."""
-        return self._packed[name]
-
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another, without ignored pixels."""
         data = self._packed[name]
@@ -383,9 +380,3 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __repr__(self) -> str:
         return f"<counts of {many(len(self), 'image')} by name>"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypedDict, Unpack
+from typing import Any
 
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
@@ -81,7 +81,7 @@ def compare(
         raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
     results = [one for one in given if isinstance(one, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
-    settings = _Settings(level=level, replicates=replicates, seed=seed)
+    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
     if given and len(results) == len(given):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
@@ -94,15 +94,9 @@ def compare(
     return compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
 
 
-class _Settings(TypedDict, total=False):
-    """How intervals are made and ranks drawn."""
-
-    level: float
-    replicates: int
-    seed: int
-
-
-def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) -> Comparison:
+def compare_results(
+    results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+) -> Comparison:
     """Compare methods pair by pair on the same images.
 
     Parameters
@@ -111,8 +105,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    **settings
-        ``level``, ``replicates`` and ``seed`` as in `segbench.compare`.
+    level, replicates, seed
+        As in `segbench.compare`.
 
     Returns
     -------
@@ -163,7 +157,8 @@ def compare_results(results: Sequence[Result], **settings: Unpack[_Settings]) ->
     if len(counts) > 1 and not same_truth:
         refuse_different(counts)
         _refuse_different_data(results)
-    comparison = compare_tables({result.method: result.measured for result in results}, **settings)
+    tables = {result.method: result.measured for result in results}
+    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed)
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]

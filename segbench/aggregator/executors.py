@@ -174,12 +174,8 @@ def count_all(
     size = math.ceil(len(files) / (rounds * workers))  # the same for all, so that workers finish together
     here = Path.cwd()  # which workers need not share
     tasks = ((one.within(here), known(one.name)) for one in files)
-    yield from answers(executor, partial(count_images, protocol, repairs), _batched(tasks, size), lost=_worker_died)
-
-
-def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
-    while batch := list(islice(tasks, size)):
-        yield batch
+    batches = iter(lambda: list(islice(tasks, size)), [])
+    yield from answers(executor, partial(count_images, protocol, repairs), batches, lost=_worker_died)
 
 
 def _worker_died(task: Task) -> Outcome:

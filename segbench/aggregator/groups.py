@@ -20,7 +20,7 @@ from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
 from segbench.statistics.group_means import GroupMeans
 
-FOLDER, NONE = "folder", "none"
+FOLDER = "folder"
 ALL_IMAGES = "all images"
 _RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
 _LISTED = 5

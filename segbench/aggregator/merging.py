@@ -166,7 +166,7 @@ def _move(written: Path, place: Path) -> None:
 
 def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str, Run]]:
     """Check the runs of a file, and give them by their names in tables."""
-    found = part.runs(partial=True)
+    found = part.runs()
     if not found:
         raise DataError(str(part.path), NOTHING_SAVED, "repeat the run, or merge the others alone")
     unfinished = [(run.method, run) for run in found if not run.complete]

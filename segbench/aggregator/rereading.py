@@ -11,9 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from segbench.aggregator.groups import MeanOverGroups
 from segbench.core.capabilities import Parts, Pictured, Reference
 from segbench.core.errors import ArgumentError, DataError
@@ -63,7 +60,8 @@ def _without_pictures(protocol: Protocol) -> str:
 
 def full_protocol(result: Result) -> Protocol:
     """Give the protocol that counted a result with all its settings, also those that no metric depends on."""
-    _insist_on_pictures(result)
+    if reason := why_no_pictures(result):
+        raise DataError(result.method, reason, choose_others())
     settings: dict[str, Any] = json.loads(result.protocol_json)
     settings.pop("class")
     made: Callable[..., Protocol] = type(result.rules)
@@ -90,12 +88,6 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     return decode_sample(raw, full_protocol(result).reads, Repairs.from_fields(result.settings))
 
 
-def states_of(result: Result, sample: Sample, threshold: float | None = None) -> NDArray[np.uint8]:
-    """Give the state of each pixel of an image at a threshold."""
-    cut = best_cut(result) if threshold is None else threshold
-    return pictured(result).states(sample, cut, result.counts[sample.name])
-
-
 def pictured(result: Result) -> Pictured:
     """Give what draws the images of a result."""
     found = full_protocol(result).capability(Pictured)
@@ -113,12 +105,6 @@ def best_cut(result: Result) -> float:
     if math.isnan(best):
         raise DataError(result.method, "has no best threshold", f"name one: {format_setting('threshold', 0.5)}")
     return float(best)
-
-
-def _insist_on_pictures(result: Result) -> None:
-    reason = why_no_pictures(result)
-    if reason:
-        raise DataError(result.method, reason, choose_others())
 
 
 def choose_others() -> str:

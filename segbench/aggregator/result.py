@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from segbench.aggregator.by_name import ByName
 from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
 from segbench.aggregator.records import parts_of, resigned
 from segbench.core.arrays import FloatArray
@@ -367,11 +368,6 @@ class Result:
         return self.table.chosen_points if isinstance(self.table, Reducing) else ""
 
     @cached_property
-    def _kept_table(self) -> Table:
-        """The table, or that of the reduced curve which a results file keeps."""
-        return self.rules.table({"": self.kept[1]}) if self.kept else self.table
-
-    @cached_property
     def summary(self) -> Summary:
         """The metrics over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
@@ -394,7 +390,7 @@ class Result:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
         if self.published or not self.counts:
             return self.curve
-        table = self._kept_table
+        table = self.rules.table({"": self.kept[1]}) if self.kept else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
     @cached_property
@@ -428,16 +424,8 @@ class Result:
         return self._of_part(divided.added_up(self.counts, self.settings))
 
     def _of_part(self, part: Part) -> Result:
-        signature = resigned(self.signature, part.protocol.name, part.settings)
-        return replace(
-            self,
-            protocol=part.protocol.name,
-            settings=part.settings,
-            signature=signature,
-            counts=part.counts,
-            kept=None,
-            measured_by=part.protocol,
-        )
+        found = replace(self, protocol=part.protocol.name, measured_by=part.protocol)
+        return _with_counts(found, part.counts, part.settings)
 
     def groups(self, by: str | Mapping[str, str] = "") -> Groups:
         """Give the result of each group of images, such as the categories of a data set, and their mean.
@@ -529,41 +517,29 @@ class Result:
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
 
 
-class Groups(Mapping[str, Result]):
+class Groups(ByName[Result]):
     """The results of groups by name, see `Result.groups`."""
 
     def __init__(self, result: Result, found: Grouping) -> None:
         self._result, self.grouping = result, found
         names = grouped((group, name) for name, group in found.of_images.items())
-        self._found = {group: self._of(group, names[group]) for group in sorted(names, key=natural)}
+        self._names = self._found = {group: self._of(group, names[group]) for group in sorted(names, key=natural)}
 
     def _of(self, group: str, names: Sequence[str]) -> Result:
         """Give the result of some images."""
         result, kept = self._result, set(names)
-        settings = {**result.settings, "group": group}
         counts = {name: result.counts[name] for name in result.counts if name in kept}
-        return replace(
+        found = replace(
             result,
-            settings=settings,
-            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
-            counts=counts,
             failed={name: why for name, why in result.failed.items() if name in kept},
             digests={name: digest for name, digest in result.digests.items() if name in kept},
             image_notes={name: notes for name, notes in result.image_notes.items() if name in kept},
-            kept=None,
         )
+        return _with_counts(found, counts, {**result.settings, "group": group}, len(counts))
 
     def __getitem__(self, name: str) -> Result:
         """Give the result of a group."""
         return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the groups."""
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        """Count the groups."""
-        return len(self._found)
 
     @property
     def mean(self) -> Result:
@@ -574,20 +550,22 @@ class Groups(Mapping[str, Result]):
             raise ArgumentError(f"{result.method}: no image of a group was counted")
         settings = {**result.settings, "mean": many(len(counted), "group")}
         counts = {name: counts for each in counted.values() for name, counts in each.counts.items()}
-        return replace(
-            result,
-            settings=settings,
-            signature=resigned(result.signature, result.protocol, settings, images=len(counts)),
-            counts=counts,
-            kept=None,
-            measured_by=MeanOverGroups(of=result.rules, groups=counted),
-        )
+        means = replace(result, measured_by=MeanOverGroups(of=result.rules, groups=counted))
+        return _with_counts(means, counts, settings, len(counts))
 
     @property
     def pooled(self) -> Result | None:
         """The result of all images; None where each of several folders has scores of a model of its own."""
         apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder) and len(self) > 1
         return None if apart else self._result
+
+
+def _with_counts(
+    result: Result, counts: Mapping[str, Counts], settings: Mapping[str, str], images: int | None = None
+) -> Result:
+    """Give a result of other counts that follow from its own, signed as such."""
+    signature = resigned(result.signature, result.protocol, settings, images)
+    return replace(result, counts=counts, settings=settings, signature=signature, kept=None)
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:
@@ -644,23 +622,15 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
     return names
 
 
-class ImageSummaries(Mapping[str, Summary]):
-    """The metrics of each image alone, by its name."""
+class ImageSummaries(ByName[Summary]):
+    """The metrics of each image alone, by its name, sorted as text."""
 
     def __init__(self, result: Result) -> None:
-        self._result = result
+        self._result, self._names = result, result.counts
 
     def __getitem__(self, name: str) -> Summary:
         """Measure the image of that name."""
         return self._result.table_of({name: self._result.counts[name]}).image_summary()
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the names, sorted as text."""
-        return iter(self._result.counts)
-
-    def __len__(self) -> int:
-        """Count the images."""
-        return len(self._result.counts)
 
     def column(self, key: str) -> FloatArray:
         """Give one metric of every image, in the order of the names; nan where it is undefined.

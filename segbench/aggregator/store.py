@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from segbench._version import __version__
+from segbench.aggregator.by_name import ByName
 from segbench.aggregator.records import (
     Digests,
     Outcome,
@@ -93,6 +94,7 @@ _COLUMNS = {
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
     "pooled": "run digest summary counts",
 }
+_OF_IMAGE = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
 _HINTS = {
     "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and try again"),
     "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and try again"),
@@ -142,11 +144,6 @@ def _uri(path: Path, *, create: bool = False) -> str:
     return f"{path.absolute().as_uri()}?{mode}"
 
 
-def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open a database."""
-    return sqlite3.connect(_uri(path, create=create), timeout=_PATIENCE, isolation_level=None, uri=True)
-
-
 def writable(place: Path) -> bool:
     """Return whether a file or folder may be written."""
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
@@ -186,17 +183,13 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
 
 def _is_plain(database: sqlite3.Connection) -> bool:
     """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
-    found = database.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
-    names = [name for _, name, _ in found]
-    if sorted(names) != sorted(_COLUMNS):
+    kinds = "SELECT type, name, sql LIKE 'CREATE TABLE%' FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+    if database.execute(kinds).fetchall() != [("table", name, 1) for name in sorted(_COLUMNS)]:
         return False
-    columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in names}
+    columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in _COLUMNS}
     return all(
-        kind == "table"
-        and str(sql).startswith("CREATE TABLE")
-        and " ".join(column[1] for column in columns[name]) == _COLUMNS[name]
-        and not any(column[-1] for column in columns[name])
-        for kind, name, sql in found
+        " ".join(column[1] for column in several) == _COLUMNS[name] and not any(column[-1] for column in several)
+        for name, several in columns.items()
     )
 
 
@@ -264,14 +257,15 @@ _LARGE, _HELD = 2**16, 2**24
 _PAGE = 2**20
 
 
-class PackedCounts(Mapping[str, bytes]):
+class PackedCounts(ByName[bytes]):
     """Packed counts by the names of images: those that are held, and others that the results file keeps for a run.
 
     They are read when they are wanted, with those of the next images; a run that replaced them has other digests.
     """
 
     def __init__(self, digests: Digests, held: dict[str, bytes], path: Path | None, run: Run) -> None:
-        self.digests, self.held = digests, held
+        self._names = self.digests = digests
+        self.held = held
         self._path, self._run = path, run
         self._page: dict[str, bytes] = {}
 
@@ -283,12 +277,6 @@ class PackedCounts(Mapping[str, bytes]):
         with ResultsFile(self._path) as file:
             page = self._page = file.counts_from(self._run, name, self.digests)  # which other threads may replace
         return page[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.digests)
-
-    def __len__(self) -> int:
-        return len(self.digests)
 
 
 class Begun(NamedTuple):
@@ -339,7 +327,8 @@ class ResultsFile:
         if not os.path.isdir(path.parent):  # noqa: PTH112  see above
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
-            self._database = connect(written_as or path, create=create)
+            place = _uri(written_as or path, create=create)
+            self._database = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
             try:
                 prepare(self._database, path, create=create)
             except BaseException:
@@ -478,8 +467,7 @@ class ResultsFile:
             unchanged = [one.name for one in outcomes if one.unchanged]
             failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
             self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
-            columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
-            copied = f"INSERT OR REPLACE INTO images SELECT ?, {columns} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
+            copied = f"INSERT OR REPLACE INTO images SELECT ?, {_OF_IMAGE} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
             found = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
             copies = [(key, run, name) for run, name in found if run in begun.elsewhere]
             self._database.executemany(copied, copies)
@@ -549,14 +537,13 @@ class ResultsFile:
 
     def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:
         """Add the images of a run of another file where they are new, or failed here; give those that both had."""
-        columns = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
         shared = (
             "SELECT theirs.name, ours.digest = theirs.digest, ours.counts IS NOT NULL, theirs.counts IS NOT NULL "
             "FROM other.images AS theirs JOIN images AS ours ON (ours.run, ours.name) = (?, theirs.name) "
             "WHERE theirs.run = ?"
         )
         added = (
-            f"INSERT OR REPLACE INTO images SELECT ?, {columns} FROM other.images AS theirs WHERE run = ? "  # noqa: S608  as above
+            f"INSERT OR REPLACE INTO images SELECT ?, {_OF_IMAGE} FROM other.images AS theirs WHERE run = ? "  # noqa: S608  as above
             "AND NOT EXISTS (SELECT 1 FROM images WHERE (run, name) = (?, theirs.name) AND counts IS NOT NULL)"
         )
         with self._readable():
@@ -609,13 +596,12 @@ class ResultsFile:
             raise DataError(str(self.path), what, "read the results again")
         return found
 
-    def runs(self, *, partial: bool = False) -> list[Run]:
-        """List complete runs as first completed; with `partial` also those that stopped early, if none is complete."""
-        wanted = f"complete OR ({_STOPPED})" if partial else "complete"
+    def runs(self) -> list[Run]:
+        """List complete runs as first completed, and those that stopped early, if none is complete."""
         with self._readable():
             if self._database.execute(_ASTRAY).fetchone():
                 what = "holds images of no run, or a run that is neither complete nor begun"
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
-            query = f"SELECT *, ({_BEGUN}) FROM runs WHERE {wanted} ORDER BY id"  # noqa: S608  as above
+            query = f"SELECT *, ({_BEGUN}) FROM runs WHERE complete OR ({_STOPPED}) ORDER BY id"  # noqa: S608  as above
             rows = self._database.execute(query)
             return [replace(read_run(row, str(self.path)), begun=images) for *row, images in rows]

@@ -74,11 +74,14 @@ def identity_of(path: str | Path) -> tuple[int, int] | None:
 
 def _write(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))
-    old = _status(path)
+    old = None
+    with suppress(FileNotFoundError):
+        old = path.stat()
     if old is None:
         _replace(target, data, None)
         return
-    replaceable = stat.S_ISREG(old.st_mode) and _same_file(old, target)
+    # A deleted file that is still open, as in /dev/fd, is not where its resolved path leads.
+    replaceable = stat.S_ISREG(old.st_mode) and identity_of(target) == (old.st_dev, old.st_ino)
     if replaceable:
         target.open("r+b").close()  # a write-protected file is not replaced either
         try:
@@ -89,19 +92,6 @@ def _write(path: Path, data: bytes) -> None:
                 raise
     if not replaceable:
         path.write_bytes(data)
-
-
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-
-
-def _same_file(status: os.stat_result, target: Path) -> bool:
-    """Say whether a resolved path leads to the file; not so for a deleted one that is still open, as in /dev/fd."""
-    found = _status(target)
-    return found is not None and os.path.samestat(status, found)
 
 
 def _replace(target: Path, data: bytes, old: os.stat_result | None) -> None:

@@ -17,7 +17,7 @@ from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
 from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
-from segbench.cli.selection import Leveled
+from segbench.cli.selection import Leveled, tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.options import option
@@ -194,8 +194,7 @@ def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Re
     if refused:
         places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
         raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
-    for line in warnings_of(reports):
-        click.secho(line, fg="yellow", err=True)
+    tell(*warnings_of(reports))
 
 
 def _how_to_continue(output: Path | None) -> str:

@@ -25,22 +25,19 @@ _DEFAULT_VERB = "pixels"
 
 
 class _Verb(NamedTuple):
-    """A fixed verb, which runs the class of its name in a module of this package."""
+    """A fixed verb, which runs the class of its name."""
 
-    module: str
     help: str
     examples: tuple[str, ...]
 
 
-_VERBS = {
+_OF_RESULTS = {
     "show": _Verb(
-        "results",
         "Print the metrics of a results file."
         "\n\nSeveral files are several data sets: methods are rows, and each set has its own columns.",
         ("segbench show results.segbench", "segbench show results.segbench --intervals 95 --format csv"),
     ),
     "compare": _Verb(
-        "results",
         "Say which method is best, and how sure that is."
         "\n\nMethods are compared on the same images, with intervals and p-values.",
         (
@@ -50,57 +47,51 @@ _VERBS = {
         ),
     ),
     "plot": _Verb(
-        "results",
         "Draw all methods in a results file.",
         ("segbench plot results.segbench", "segbench plot results.segbench -o roc.png --kind roc --intervals 95"),
     ),
     "report": _Verb(
-        "results",
         "Write one page with tables, curves and pictures of the images."
         "\n\nIt is one HTML file for any browser, and needs no network.",
         ("segbench report results.segbench", "segbench report results.segbench -o page.html --images PHOTOGRAPHS"),
     ),
     "overlay": _Verb(
-        "results",
         "Draw true, false and missed pixels on each image."
         "\n\nIt writes one PNG per image and method. Pictures of label maps show wrong pixels.",
         ("segbench overlay results.segbench -o overlays", "segbench overlay results.segbench -o overlays --image NAME"),
     ),
     "export": _Verb(
-        "results",
         "Write results as the text files of the official benchmark.",
         ("segbench export results.segbench --bsds official",),
     ),
     "import": _Verb(
-        "results",
         "Read results of the official boundary benchmark.\n\nTables and plots then show them beside your own.",
         ("segbench export results.segbench --bsds official", "segbench import official -o imported.segbench"),
     ),
     "merge": _Verb(
-        "results",
         "Put the runs of several results files into one."
         "\n\nImages of one method that were counted in parts become one run.",
         ("segbench merge a.segbench b.segbench -o both.segbench",),
     ),
+}
+_TOOLS = {
     "nms": _Verb(
-        "tools",
         "Suppress all but the ridges of soft boundary maps.\n\nThe maps of networks are usually evaluated like this.",
         ("segbench nms PRED thin", "segbench nms soft.zip thin --bits 16"),
     ),
     "verify": _Verb(
-        "tools",
         "Recompute published numbers, and print what was expected and found."
         "\n\nExamples of papers and the demo's table are checked on the data that ship. The exit code is 1 if one "
         "differs.",
         ("segbench verify", "segbench verify --format json"),
     ),
     "demo": _Verb(
-        "tools",
         "Benchmark four methods on nine photographs that ship with segbench."
         "\n\nIt prints who is best and all metrics, and writes the page of a report.",
         ("segbench demo", "segbench demo -o somewhere"),
     ),
 }
+_VERBS = _OF_RESULTS | _TOOLS
 
 
 @cache
@@ -108,8 +99,8 @@ def _fixed(name: str) -> Command:
     """Make the command of a fixed verb, which runs when an object is made of its options."""
     from segbench.cli.options import group
 
-    verb = _VERBS[name]
-    options = group(getattr(import_module(f"segbench.cli.{verb.module}"), name.capitalize()))
+    verb, module = _VERBS[name], "tools" if name in _TOOLS else "results"
+    options = group(getattr(import_module(f"segbench.cli.{module}"), name.capitalize()))
     return Command(
         name,
         params=[*options.parameters],
@@ -138,9 +129,8 @@ def _commands() -> dict[str, Listed]:
     """List all commands: verbs of protocols, those of other packages first, and the others."""
     helps = {"run": _RUN.help or "", "check": _CHECK.help or ""}
     listed = {name: Listed("Benchmarks", text) for name, text in {**verbs(), **helps}.items()}
-    listed |= {
-        name: Listed("Tools" if verb.module == "tools" else "Results", verb.help) for name, verb in _VERBS.items()
-    }
+    listed |= {name: Listed("Results", verb.help) for name, verb in _OF_RESULTS.items()}
+    listed |= {name: Listed("Tools", verb.help) for name, verb in _TOOLS.items()}
     return {name: each._replace(text=each.text.partition("\n")[0]) for name, each in listed.items()}
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.command import Stopped
-from segbench.cli.printing import Progress, Tally, progress_of
-from segbench.core.errors import ArgumentError, SegbenchError
+from segbench.cli.printing import Progress, progress_of
+from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
 
@@ -63,23 +63,15 @@ class Workers(Jobs):
 
         with ExitStack() as stack:
             if self.dask is not None:
-                from segbench.aggregator.clusters import dask_pool
+                from segbench.aggregator.clusters import dask_pool, first_out_of_sight
 
                 cluster = stack.enter_context(dask_pool(self.dask))
-                cluster.require_sight(source for source in samples if _is_readable(source))
+                # What cannot be read here either fails as an image, not as a worker.
+                cluster.require_sight(source for source in samples if not first_out_of_sight([source]))
                 yield cluster
                 return
             jobs = jobs_for(images, self.jobs)
             yield stack.enter_context(process_pool(jobs)) if jobs > 1 else None
-
-
-def _is_readable(source: Source) -> bool:
-    """Return whether a file can be read here; if not, its image fails, not a worker."""
-    try:
-        source.read_bytes()
-    except (OSError, SegbenchError):
-        return False
-    return True
 
 
 def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
@@ -143,31 +135,26 @@ def count_methods(
         results: list[Result] = []
         started = time.perf_counter()
         for method, pairing, settings, allowed in work:
-            with progress_of(method, progress) as tally, _stoppable(method, tally):
-                result = evaluate_pairing(
-                    pairing,
-                    settings,
-                    method=method,
-                    repairs=allowed,
-                    results=output,
-                    fresh=fresh,
-                    executor=executor,
-                    thresholds=(tuning or {}).get(method),
-                    progress=tally,
-                )
+            with progress_of(method, progress) as tally:
+                try:
+                    result = evaluate_pairing(
+                        pairing,
+                        settings,
+                        method=method,
+                        repairs=allowed,
+                        results=output,
+                        fresh=fresh,
+                        executor=executor,
+                        thresholds=(tuning or {}).get(method),
+                        progress=tally,
+                    )
+                except KeyboardInterrupt:
+                    done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
+                    raise Stopped(f"stopped with {done} of {method!r} done") from None
             results.append(result)
         total = sum(len(result.counts) + len(result.failed) for result in results)
         _tell_time(time.perf_counter() - started, total, sum(result.reused for result in results))
     return results
-
-
-@contextmanager
-def _stoppable(method: str, tally: Tally) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
-        raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 
 def _tell_time(seconds: float, images: int, reused: int) -> None:

@@ -15,15 +15,12 @@ _terminated: list[int] = []
 
 def main() -> None:
     """Run the command line: exit 0 when done, 1 for a problem in the data, 2 for one in the command line."""
-    try:
-        for stream in (sys.stdout, sys.stderr):  # which escape what their encoding lacks, as accents in a C locale
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")
-        if not os.environ.get("COLUMNS", "").strip("0"):  # of unknown width, for which Rich would print nothing
-            os.environ.pop("COLUMNS", None)
-        _run()
-    except KeyboardInterrupt:  # while modules were imported
-        _stop("stopped")
+    for stream in (sys.stdout, sys.stderr):  # which escape what their encoding lacks, as accents in a C locale
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    if not os.environ.get("COLUMNS", "").strip("0"):  # of unknown width, for which Rich would print nothing
+        os.environ.pop("COLUMNS", None)
+    _run()
 
 
 def program() -> None:
@@ -33,7 +30,7 @@ def program() -> None:
     try:
         _take_signals()
         main()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # before or while modules were imported
         _stop("stopped")
     finally:
         for number in (signal.SIGINT, signal.SIGTERM):

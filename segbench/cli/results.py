@@ -438,8 +438,7 @@ class Report(OneClass, OneFile, Grouped, Shown, Jobs, Leveled):
                 executor=executor,
                 progress=tally,
             )
-        for line in missing:
-            click.secho(line, fg="yellow", err=True)
+        tell(*missing)
         click.echo(f"written: {self.output} ({self.output.stat().st_size / 1e6:.1f} MB)", err=True)
 
 

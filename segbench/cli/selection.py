@@ -138,14 +138,11 @@ class Leveled:
     @property
     def level(self) -> float | None:
         """The confidence level as a share."""
-        return None if self.intervals is None else level_of(self.intervals)
-
-
-def level_of(per_cent: float) -> float:
-    """Read a confidence level in percent."""
-    if not 1 <= per_cent < 100:
-        raise ArgumentError(f"--intervals {per_cent:g} is not a confidence level in percent; write 95")
-    return per_cent / 100
+        if self.intervals is None:
+            return None
+        if not 1 <= self.intervals < 100:
+            raise ArgumentError(f"--intervals {self.intervals:g} is not a confidence level in percent; write 95")
+        return self.intervals / 100
 
 
 @dataclass(frozen=True)

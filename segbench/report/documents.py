@@ -60,8 +60,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
-        narrowed = ("summary", "intervals", "undefined")
-        runs = [run | {name: how.chosen(run[name]) for name in narrowed} for run in runs]
+        runs = [run | _narrowed(run, how) for run in runs]
     elif how.rows == "image":
         runs = [run | _images(result, how, results) for run, result in zip(runs, results, strict=True)]
     elif how.rows == "threshold":
@@ -77,15 +76,15 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             runs[one.run].setdefault("per_class", {})[one.name] = _images(one.result, how, of_classes)
     else:
         for one in class_results(results, intervals=how.intervals):
-            summary = one.result.summary
-            ends: Mapping[str, tuple[float, float]] = one.intervals or {}
-            runs[one.run].setdefault("per_class", {})[one.name] = {
-                "signature": one.result.signature,
-                "summary": how.chosen(finite_values(summary)),
-                "intervals": how.chosen({key: [*map(finite, pair)] for key, pair in ends.items()}),
-                "undefined": how.chosen(summary.undefined),
-            }
+            metrics = _narrowed(one.result.to_dict(intervals=one.intervals), how)
+            signed = {"signature": one.result.signature}
+            runs[one.run].setdefault("per_class", {})[one.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
+
+
+def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
+    """Give what JSON has of the chosen metrics."""
+    return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined")}
 
 
 def _group_document(results: Sequence[Result], how: Listing) -> str:
@@ -93,7 +92,7 @@ def _group_document(results: Sequence[Result], how: Listing) -> str:
     runs = []
     for one in group_results(results, how.group_by, intervals=how.intervals):
         run = one.result.to_dict(intervals=one.intervals)
-        run |= {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined")}
+        run |= _narrowed(run, how)
         if "mean" in one.result.settings:
             run |= {"group": None, "mean": True}
         elif "group" in one.result.settings:
@@ -148,7 +147,7 @@ def markdown_table(table: TextTable) -> str:
 
     rows = [[cell(text, row, place) for place, text in enumerate(cells)] for row, cells in enumerate(table.rows)]
     header = [markdown_name(title) for title in table.header]
-    sides = _sides(table, "left", "right")
+    sides = ["left" if side == "<" else "right" for side in table.sides]
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
     return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
 
@@ -196,12 +195,8 @@ def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
 
 def _latex_sides(table: TextTable) -> list[str]:
     """Align columns; superscripts take no width, so that digits align, and have room behind them."""
-    sides = _sides(table, "l", "r")
+    sides = ["l" if side == "<" else "r" for side in table.sides]
     for place in {place for (_, place), raised in table.raised.items() if raised}:
         longest = max(len(raised) for (_, column), raised in table.raised.items() if column == place)
         sides[place] += rf"@{{\hspace{{{1.2 + 0.35 * longest:.1f}em}}}}"
     return sides
-
-
-def _sides(table: TextTable, name: str, value: str) -> list[str]:
-    return [name if place < table.names else value for place in range(len(table.header))]

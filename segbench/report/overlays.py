@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread, states_of
+from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_inputs, write_file
 from segbench.core.arguments import as_real
@@ -51,7 +51,8 @@ def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(bytes.fromhex(one.removeprefix("#")) for one in colours), np.uint8).reshape(-1, 3)
 
 
-_PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
+PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
+"""Red, green and blue of each state."""
 
 
 def legend(protocol: Protocol) -> str:
@@ -181,13 +182,18 @@ class _Work(NamedTuple):
 
     def draw(self) -> None:
         """Write the picture, or raise a `DataError` that says why there is none."""
+        from PIL import Image
+
         if not self.files:
             raise DataError(shown(self.name), "its files no longer exist")
         sample, result = reread(self.result, self.files), self.result
+        shows, counts = pictured(result), result.counts[self.name]
         if not self.classes:
-            _save_states(states_of(result, sample, self.threshold), self.target)
+            states = Image.fromarray(shows.states(sample, self.threshold, counts), "P")
+            states.putpalette(PALETTE.tobytes())
+            _save(states, self.target)
             return
-        pictures = pictured(result).pictures(sample, result.counts[self.name], np.array([self.threshold]))
+        pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), "there is no picture of its classes")
         colours = _as_bytes([*class_colours(len(result.classes)), "#ffffff", GUIDE])
@@ -195,7 +201,7 @@ class _Work(NamedTuple):
         parts = {
             "ground truth": colours[pictures.truth],
             "prediction": colours[pictures.classes],
-            ", ".join(["errors", *said]): _PALETTE[pictures.states[0]],
+            ", ".join(["errors", *said]): PALETTE[pictures.states[0]],
         }
         _save(_beside(parts), self.target, " | ".join(parts))
 
@@ -209,14 +215,6 @@ def _chosen(result: Result, names: Sequence[str]) -> list[str]:
             f"{setting('segbench show --per-image', 'result.counts')} lists the names",
         )
     return list(names) or list(result.counts)
-
-
-def _save_states(states: NDArray[np.uint8], target: Path) -> None:
-    from PIL import Image
-
-    image = Image.fromarray(states, "P")
-    image.putpalette(_PALETTE.tobytes())
-    _save(image, target)
 
 
 def _beside(parts: Mapping[str, NDArray[np.uint8]]) -> Image.Image:

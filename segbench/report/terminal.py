@@ -97,7 +97,7 @@ def show_table(table: TextTable, console: Console) -> list[int]:
     return kept
 
 
-def say(console: Console, text: str, style: str) -> None:
+def say(console: Console, text: str | Text, style: str) -> None:
     """Print a line as it is, however long."""
     console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
 
@@ -107,7 +107,7 @@ def _print_rows(table: TextTable, console: Console) -> list[int]:
     bare = [0] * len(every)
     for cells in table.rows:
         for place, text in enumerate(cells):
-            bare[place] = max(bare[place], *(cell_len(one_line(line)) for line in _lines(text)))
+            bare[place] = max(bare[place], *(cell_len(one_line(line)) for line in text.split(BELOW)))
     room = console.width if console.is_terminal else sys.maxsize
     choices = [_laid_out(table, bare, every)]
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
@@ -144,23 +144,15 @@ def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
         text.rstrip()
         return text
 
-    def show(text: Text, style: str = "") -> None:
-        console.print(text, style=style, highlight=False, soft_wrap=True)
-
     if any(group for group, _ in layout.groups):
-        show(_group_line(layout), "bold")
-    show(line(layout.titles), "bold")
+        say(console, _group_line(layout), "bold")
+    say(console, line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
-        first, *below = itertools.zip_longest(*map(_lines, cells), fillvalue="")
-        show(line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]))
+        first, *below = itertools.zip_longest(*(cell.split(BELOW) for cell in cells), fillvalue="")
+        say(console, line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]), "")
         for more in below:
             if any(more[place] for place in kept[table.names :]):
-                show(line(more), "dim")
-
-
-def _lines(cell: str) -> list[str]:
-    """Give the value of a cell, and the ends of its interval that are stacked below."""
-    return cell.split(BELOW)
+                say(console, line(more), "dim")
 
 
 class _Layout(NamedTuple):

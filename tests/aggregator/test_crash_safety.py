@@ -269,16 +269,14 @@ class TestFullDisk:
         assert (after.code, after.out) == (0, undisturbed.out)
 
     def test_sqlites_own_word_for_it(self, tmp_path, monkeypatch):
-        from segbench.aggregator import store
+        plain = sqlite3.connect
 
-        plain = store.connect
-
-        def tight(path, *, create):
-            database = plain(path, create=create)
+        def tight(*place, **options):
+            database = plain(*place, **options)
             database.execute("PRAGMA max_page_count = 6")
             return database
 
-        monkeypatch.setattr(store, "connect", tight)
+        monkeypatch.setattr(sqlite3, "connect", tight)
         gt, pred = write_many(tmp_path / "many", 40)
         with pytest.raises(
             DataError, match=r"disk is full .*free some space and try again; what was counted before is"

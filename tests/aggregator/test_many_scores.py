@@ -10,6 +10,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 import segbench
 from segbench import compare, count_pixels, evaluate, load_results
+from segbench.aggregator.codec import encode
 from segbench.core import pooling
 from segbench.report.documents import json_document
 from segbench.report.tables import Listing, threshold_table
@@ -62,7 +63,7 @@ class TestResultsFile:
     def test_packed_counts_are_smaller_than_the_predictions(self, folders):
         gt, pred, *_ = folders
         counts = evaluate(gt, pred).counts
-        assert all(len(counts.packed(path.stem)) < 0.75 * path.stat().st_size for path in pred.iterdir())
+        assert all(len(encode(counts[path.stem])) < 0.75 * path.stat().st_size for path in pred.iterdir())
 
     @pytest.mark.parametrize("at_once", [50_000, 2**24])
     def test_it_keeps_the_summary_and_a_reduced_curve(self, folders, tmp_path, monkeypatch, at_once):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from os import PathLike
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -39,7 +39,6 @@ from segbench.report.page.charts import figures, points
 from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
-from segbench.report.page.places import hiding
 from segbench.report.plots.methods import Method, classes_add_up, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
@@ -138,7 +137,7 @@ def export_report(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
+    >>> from pathlib import Path, PurePath
     >>> from segbench import evaluate
     >>> demo = "datasets/demo/objects"
     >>> result = evaluate(f"{demo}/ground_truth", f"{demo}/predictions/soft_otsu", images=["coins"])
@@ -166,7 +165,7 @@ def export_report(
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
-    hide = str if paths else hiding(results, None if images is None else os.fspath(images))
+    hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
     protocols = by_protocol(results).values()
     sections, missing, reported = [], [], []
     for members in protocols:
@@ -195,6 +194,26 @@ def export_report(
     page = _html(sections, title or _title(reported))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
     return tuple(missing)
+
+
+def _hiding(results: Sequence[Result], images: str | None) -> Callable[[str], str]:
+    """Give what writes places as ``GT`` and ``PRED/method`` in a message, for blind review."""
+    known: dict[str | None, str] = {images: "IMAGES"}
+    for inputs in (result.inputs for result in results if result.inputs):
+        for part in (inputs, *inputs.merged):
+            known |= {
+                part.ground_truth: "GT",
+                part.prediction: f"PRED/{PurePath(part.prediction or '').name}",
+                part.field: "FIELD",
+                part.pairs: PurePath(part.pairs or "").name,
+            }
+    named = {place: name for place, name in known.items() if place}
+    if not named:
+        return str
+    # A folder may be called `p`, and is only hidden where a path begins.
+    longest_first = "|".join(map(re.escape, sorted(named, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w./-])({longest_first})(?![\w.-])")
+    return lambda text: pattern.sub(lambda found: named[found[0]], text)
 
 
 def _compared(

@@ -13,7 +13,7 @@ import io
 import math
 import unicodedata
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,11 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import read_bytes
 from segbench.protocols.states import State, states_of_labels
-from segbench.report.overlays import COLOURS
+from segbench.report.overlays import PALETTE
 from segbench.report.page.charts import rounded
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 Levels = NDArray[np.uint8]
 
@@ -145,7 +148,7 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
         reached = png(pictures.reached.ravel()[picked(pictures.truth_ranks, side)])
         return {"levels": reached, "note": pictures.note, **pictures.counts}
     packed: dict[str, Any] = {
-        "states": [_states(states, side) for states in pictures.states],
+        "states": [png(states.ravel()[picked(_RANKS[states], side)]) for states in pictures.states],
         "metrics": {name: rounded(values) for name, values in pictures.metrics.items()},
     }
     if pictures.outlines:
@@ -155,10 +158,6 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
     if pictures.soft is not None:
         packed["soft"] = photograph(pictures.soft, longest)
     return packed
-
-
-def _states(states: NDArray[np.uint8], side: int) -> str:
-    return png(states.ravel()[picked(_RANKS[states], side)])
 
 
 def block_side(shape: tuple[int, ...], longest: int) -> int:
@@ -182,19 +181,16 @@ def png(levels: Levels) -> str:
     """Write grey levels as a PNG in base64."""
     from PIL import Image
 
-    file = io.BytesIO()
-    Image.fromarray(levels).save(file, "PNG", optimize=True)
-    return _base64(file)
+    return _base64(Image.fromarray(levels), "PNG", optimize=True)
 
 
 def tint(states: Levels, share: float) -> str:
     """Write states in their colours as a PNG in base64, transparent where there is nothing."""
     from PIL import Image
 
-    image, file = Image.fromarray(states, "P"), io.BytesIO()
-    image.putpalette(bytes.fromhex("".join(COLOURS[state].removeprefix("#") for state in State)))
-    image.save(file, "PNG", optimize=True, transparency=bytes(alphas(share)))
-    return _base64(file)
+    image = Image.fromarray(states, "P")
+    image.putpalette(PALETTE.tobytes())
+    return _base64(image, "PNG", optimize=True, transparency=bytes(alphas(share)))
 
 
 def alphas(share: float) -> list[int]:
@@ -208,12 +204,12 @@ def photograph(pixels: NDArray[Any], longest: int) -> str:
 
     picture = Image.fromarray(pixels)
     picture.thumbnail((longest, longest))
+    return _base64(picture, "WEBP", quality=_QUALITY, method=4)
+
+
+def _base64(image: Image.Image, form: str, **options: object) -> str:
     file = io.BytesIO()
-    picture.save(file, "WEBP", quality=_QUALITY, method=4)
-    return _base64(file)
-
-
-def _base64(file: io.BytesIO) -> str:
+    image.save(file, form, **options)
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from segbench.drawing.axes import (
 from segbench.drawing.legends import place_legend
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
-from segbench.report.plots.methods import Kind, Resampling, of_one_protocol, styles_of
+from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,8 @@ def plot_classes(
     metric: str | None = None,
     level: float | None = None,
     ax: Axes | None = None,
-    **resampling: Unpack[Resampling],
+    replicates: int = 2000,
+    seed: int = 0,
 ) -> Axes:
     """Draw a bar for each class and method, the class that is best for the first method first.
 
@@ -62,7 +63,7 @@ def plot_classes(
         A metric of the results of single classes, ``"iou"`` or ``"dice"``; by default their main one.
     level : float, optional
         Level of intervals over images, drawn as lines; none if left out.
-    ax, **resampling
+    ax, replicates, seed
         As for `plot_pr`.
 
     Returns
@@ -116,7 +117,8 @@ def plot_classes(
         drawn = values[place][order]
         ends = np.zeros((2, len(order)))
         if level is not None:
-            pairs = [one.intervals(level=level, **resampling)[metric] for one in each.values()]
+            resampled = {"replicates": replicates, "seed": seed}
+            pairs = [one.intervals(level=level, **resampled)[metric] for one in each.values()]
             low, high = np.array(pairs)[order].T
             ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
         meant = [value for value, within in zip(values[place].tolist(), within_means, strict=True) if within]

@@ -129,12 +129,9 @@ def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequenc
     return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, reason, few)))])
 
 
-def _of_results(
-    results: Sequence[Result], *, ax: Axes, level: float = 0.95, replicates: int = 2000, seed: int = 0
-) -> Axes:
+def _of_results(results: Sequence[Result], *, ax: Axes, level: float = 0.95) -> Axes:
     """Compare results, and draw the comparison."""
-    compared = compare_results(named_by_class(results), level=level, replicates=replicates, seed=seed)
-    return plot_comparison(compared, ax=ax)
+    return plot_comparison(compare_results(named_by_class(results), level=level), ax=ax)
 
 
 COMPARISON = Kind(_of_results, level="level", compares=True)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Unpack, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -37,7 +37,6 @@ from segbench.protocols.pixels.calibration import are_masks, reliability, why_un
 from segbench.report.plots.methods import (
     Kind,
     Method,
-    Resampling,
     draw_methods,
     methods_in,
     methods_of,
@@ -62,7 +61,8 @@ def plot_pr(
     *,
     band: float | None = None,
     ax: Axes | None = None,
-    **resampling: Unpack[Resampling],
+    replicates: int = 2000,
+    seed: int = 0,
 ) -> Axes:
     """Draw the pooled precision-recall curves of several methods, the best F first in the legend.
 
@@ -82,8 +82,8 @@ def plot_pr(
         Of more than three methods only the best one has a band, as the legend says.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out.
-    **resampling
-        ``replicates`` (2000) and ``seed`` (0) of the band.
+    replicates, seed : int
+        Of the resamples behind the band.
 
     Returns
     -------
@@ -102,7 +102,8 @@ def plot_pr(
     >>> plot_pr(result, ax=Figure().subplots()).get_legend_handles_labels()[1]
     ['[F=.800] net', 'prevalence .667']
     """
-    return _plot_in_space(methods_in(results, "pr", "precision-recall curve"), "pr", ax, band, **resampling)
+    methods = methods_in(results, "pr", "precision-recall curve")
+    return _plot_in_space(methods, "pr", ax=ax, band=band, replicates=replicates, seed=seed)
 
 
 def plot_roc(
@@ -110,7 +111,8 @@ def plot_roc(
     *,
     band: float | None = None,
     ax: Axes | None = None,
-    **resampling: Unpack[Resampling],
+    replicates: int = 2000,
+    seed: int = 0,
 ) -> Axes:
     """Draw the pooled ROC curves of several methods, the largest area first in the legend.
 
@@ -118,7 +120,7 @@ def plot_roc(
     ----------
     results : Result or sequence of Result
         Of the pixel protocol; true negatives of the others are undefined. Two-valued predictions are a point.
-    band, ax, **resampling
+    band, ax, replicates, seed
         As for `plot_pr`.
 
     Returns
@@ -139,15 +141,15 @@ def plot_roc(
     ['[AUC=.500] net']
     """
     methods = methods_in(results, "roc", "ROC curve", key="auc_roc", title="AUC")
-    return _plot_in_space(methods, "roc", ax, band, **resampling)
+    return _plot_in_space(methods, "roc", ax=ax, band=band, replicates=replicates, seed=seed)
 
 
 def _plot_in_space(
-    methods: Sequence[Method], space: Space, ax: Axes | None, band: float | None, **resampling: Unpack[Resampling]
+    methods: Sequence[Method], space: Space, *, ax: Axes | None, band: float | None, replicates: int, seed: int
 ) -> Axes:
     """Draw curves, with bands of this level: of more than `_MOST_BANDS`, which would hide each other, of the best."""
     level = None if band is None else as_level(band, "band")
-    replicates, seed = as_draws(resampling.get("replicates", 2000), resampling.get("seed", 0))
+    replicates, seed = as_draws(replicates, seed)
     banded = [k for k, method in enumerate(methods) if level is not None and _has_band(method)]
     only = "" if len(banded) <= _MOST_BANDS else ", of the best method"
     areas = {k: _band(methods[k], space, level or 0, replicates, seed) for k in banded[: 1 if only else None]}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import image_columns, image_headline, images_at_their_best
+from segbench.core.metric import Metric, image_columns, image_headline, images_at_their_best
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import (
     as_axes,
@@ -91,7 +91,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
         _draw_links(ax, [values[k] for k in order], heights)
     names = names_in_lines(names_of(results))
     ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=wrapped(ax, _title(metric, results)))
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=wrapped(ax, _title(known[metric], results)))
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(fitted([value for images in values for value in images.values()], known[metric].range))
     open_frame(ax)
@@ -145,10 +145,9 @@ def _named(name: str, values: dict[str, float]) -> str:
     return f"{name}\n({undefined} undefined)" if undefined else name
 
 
-def _title(metric: str, results: Sequence[Result]) -> str:
+def _title(metric: Metric, results: Sequence[Result]) -> str:
     metrics, at = results[0].rules.metrics(), ""
-    if metric == image_headline(metrics).image_key and images_at_their_best(metrics):
+    if metric.image_key == image_headline(metrics).image_key and images_at_their_best(metrics):
         masks = all(AT_THE_MASK in result.summary.notes for result in results if result.counts)
         at = " at the mask" if masks else " at its best threshold"
-    title = next(each.name_for_images for each in image_columns(metrics) if each.image_key == metric)
-    return f"{title} of each image{at}"
+    return f"{metric.name_for_images} of each image{at}"

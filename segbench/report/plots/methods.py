@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -83,8 +83,8 @@ def values_by_image(methods: Sequence[Method]) -> tuple[list[str], FloatArray]:
 class Kind:
     """A kind of plot: `draw` draws a list of results on ``ax``, `charts` gives what the page shows of some methods.
 
-    `level` is the keyword for a confidence level, if it has one; it then takes ``replicates`` and ``seed``, too. One
-    that `compares` is given those methods alone that can be compared image by image.
+    `level` is the keyword for a confidence level, if it has one. One that `compares` is given those methods alone that
+    can be compared image by image.
     """
 
     draw: Callable[..., Axes]
@@ -125,12 +125,12 @@ def no_plot(results: Sequence[Result], what: str) -> ArgumentError:
 
 
 def methods_in(
-    results: object, space: Space | None, what: str, *, key: str | None = None, title: str | None = None
+    results: object, space: Space, what: str, *, key: str | None = None, title: str | None = None
 ) -> list[Method]:
-    """Take results to be drawn in a space, or against the threshold for None: the best by a metric first."""
+    """Take results to be drawn in a space, the best by a metric first."""
     taken = of_one_protocol(results)
     known = next((curve for result in taken if (curve := result.drawn) is not None), None)
-    if known is None or (space is not None and space not in known.spaces):
+    if known is None or space not in known.spaces:
         raise no_plot(taken, what)
     return methods_of(taken, key=key, title=title)
 
@@ -142,7 +142,8 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
 
     def label(place: int) -> str:
         masks = taken[place].summary.undefined.get(key) == TWO_VALUED
-        return f"[{'mask' if masks else f'{title}={in_legend(taken[place], key)}'}] {names[place]}"
+        value = number(taken[place].summary.get(key, math.nan), digits=3)
+        return f"[{'mask' if masks else f'{title}={value}'}] {names[place]}"
 
     styles = styles_of(taken)
     return [Method(names[k], taken[k], styles[k], label(k)) for k in best_first(taken, key)]
@@ -158,18 +159,6 @@ def styles_of(results: Sequence[Result]) -> list[LineStyle]:
     methods = [result for result in results if competes(result.rules)]
     places = iter(free_places(result.place for result in methods))
     return [line_style(next(places) if competes(result.rules) else None) for result in results]
-
-
-def in_legend(result: Result, key: str) -> str:
-    """Write a metric for a legend."""
-    return number(result.summary.get(key, math.nan), digits=3)
-
-
-class Resampling(TypedDict, total=False):
-    """How bands and intervals are drawn: 2000 `replicates` by default, by a `seed`, 0 by default."""
-
-    replicates: int
-    seed: int
 
 
 def of_one_protocol(given: object) -> list[Result]:

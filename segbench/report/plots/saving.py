@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.result import Result, as_results
-from segbench.aggregator.writing import refuse_results_file, write_file
+from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.drawing.axes import as_axes, centre, new_axes
@@ -76,20 +76,16 @@ def save_plot(
     *,
     kind: str | None = None,
     level: float | None = None,
-    replicates: int = 2000,
-    seed: int = 0,
     size: tuple[float, float] | None = None,
 ) -> Kind:
     """Draw results into a file; gives the kind of plot."""
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
-    refuse_results_file(path)
     chosen = kind or usual_kind(results)
     plot = kind_of(chosen)
     if level is not None and not plot.level:
         raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
-    options: dict[str, Any] = {"replicates": replicates, "seed": seed} if plot.level or plot.compares else {}
-    options |= {} if level is None else {plot.level: level}
+    options = {} if level is None else {plot.level: level}
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

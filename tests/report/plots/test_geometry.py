@@ -38,9 +38,7 @@ def test_nothing_overlaps(results, kind):
     with mpl.rc_context(COLUMN):
         figure = Figure(figsize=(3.5, 3), dpi=200, layout="constrained")
         FigureCanvasAgg(figure)
-        of_kind = kind_of(kind)
-        resampling = {"replicates": 100, "seed": 0} if of_kind.compares else {}
-        centre(of_kind.draw(results, ax=new_axes(figure, may_grow=False), **resampling))
+        centre(kind_of(kind).draw(results, ax=new_axes(figure, may_grow=False)))
         figure.canvas.draw()
         written = [(text, place) for text, place in texts(figure) if place.width > 1]
     on_another = [

@@ -416,7 +416,7 @@ class TestSavePlot:
         objects = segbench.evaluate([(np.tri(8, dtype=int), np.tri(8, k=1, dtype=int))], protocol="objects")
         for results in (pixel_results(2, images=4), [saliency], label_results(1), [contours], [anomalies], [objects]):
             with suppress(ArgumentError):  # of another protocol
-                save_plot(results, tmp_path / "a.png", kind=kind, replicates=20, size=(3.5, 3))
+                save_plot(results, tmp_path / "a.png", kind=kind, size=(3.5, 3))
         assert plt.imread(tmp_path / "a.png").shape[:2] == (600, 700)
 
     @pytest.mark.parametrize("kind", ["roc", "reliability"])
