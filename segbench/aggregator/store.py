@@ -143,11 +143,6 @@ def _uri(path: Path, *, create: bool = False) -> str:
     return f"{path.absolute().as_uri()}?{mode}"
 
 
-def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-    """Open a database."""
-    return sqlite3.connect(_uri(path, create=create), timeout=_PATIENCE, isolation_level=None, uri=True)
-
-
 def writable(place: Path) -> bool:
     """Return whether a file or folder may be written."""
     return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
@@ -336,7 +331,8 @@ class ResultsFile:
         if not os.path.isdir(path.parent):  # noqa: PTH112  see above
             raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
-            self._database = connect(written_as or path, create=create)
+            place = _uri(written_as or path, create=create)
+            self._database = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
             try:
                 prepare(self._database, path, create=create)
             except BaseException:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.command import Stopped
-from segbench.cli.printing import Progress, Tally, progress_of
+from segbench.cli.printing import Progress, progress_of
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
@@ -135,31 +135,26 @@ def count_methods(
         results: list[Result] = []
         started = time.perf_counter()
         for method, pairing, settings, allowed in work:
-            with progress_of(method, progress) as tally, _stoppable(method, tally):
-                result = evaluate_pairing(
-                    pairing,
-                    settings,
-                    method=method,
-                    repairs=allowed,
-                    results=output,
-                    fresh=fresh,
-                    executor=executor,
-                    thresholds=(tuning or {}).get(method),
-                    progress=tally,
-                )
+            with progress_of(method, progress) as tally:
+                try:
+                    result = evaluate_pairing(
+                        pairing,
+                        settings,
+                        method=method,
+                        repairs=allowed,
+                        results=output,
+                        fresh=fresh,
+                        executor=executor,
+                        thresholds=(tuning or {}).get(method),
+                        progress=tally,
+                    )
+                except KeyboardInterrupt:
+                    done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
+                    raise Stopped(f"stopped with {done} of {method!r} done") from None
             results.append(result)
         total = sum(len(result.counts) + len(result.failed) for result in results)
         _tell_time(time.perf_counter() - started, total, sum(result.reused for result in results))
     return results
-
-
-@contextmanager
-def _stoppable(method: str, tally: Tally) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
-        raise Stopped(f"stopped with {done} of {method!r} done") from None
 
 
 def _tell_time(seconds: float, images: int, reused: int) -> None:

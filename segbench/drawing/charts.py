@@ -182,10 +182,11 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
             _draw_guide(ax, guide)
         if chart.guides:
             ax.set(aspect="equal", xticks=np.linspace(0, 1, 6), yticks=np.linspace(0, 1, 6))
+    is_narrow = ax.get_figure(root=True).get_figwidth() < COLUMN  # type: ignore[union-attr]
     for place, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
         marker = {} if len(methods) == 1 else _marker(style.marker, place)
         look = style
-        if place >= _COLOURED and len(methods) > _MOST_COLOURED and _is_narrow(ax):
+        if place >= _COLOURED and len(methods) > _MOST_COLOURED and is_narrow:
             number_of = str(place + 1)
             look = LineStyle(FAINT, "-")
             marker = _marker(rf"$\mathbf{{{number_of}}}$", place, size=0.9 * len(number_of) + 0.3) | _NUMBER
@@ -203,11 +204,6 @@ def _marker(shape: str, place: int, size: float = 0.7) -> dict[str, Any]:
     """Give the markers of one line of several, by which it is known in grey print."""
     first = _EVERY * (place % _STAGGERED) / _STAGGERED
     return {"marker": shape, "markevery": (first, _EVERY), "markersize": size * dot_size()}
-
-
-def _is_narrow(ax: Axes) -> bool:
-    figure: Any = ax.get_figure(root=True)
-    return bool(figure.get_figwidth() < COLUMN)
 
 
 def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mapping[str, Any]) -> None:

@@ -152,11 +152,9 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
 
 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
-    fields = dataclasses.asdict(row)
-    del fields["metric"]
-    for name, value in fields.items():
-        fields[name] = finite(value) if isinstance(value, float) else value
-    return fields | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
+    fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
+    known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
+    return known | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
 
 
 def exact_comparison(of: Compared) -> TextTable:

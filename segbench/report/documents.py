@@ -147,7 +147,7 @@ def markdown_table(table: TextTable) -> str:
 
     rows = [[cell(text, row, place) for place, text in enumerate(cells)] for row, cells in enumerate(table.rows)]
     header = [markdown_name(title) for title in table.header]
-    sides = _sides(table, "left", "right")
+    sides = ["left" if side == "<" else "right" for side in table.sides]
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
     return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
 
@@ -195,12 +195,8 @@ def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
 
 def _latex_sides(table: TextTable) -> list[str]:
     """Align columns; superscripts take no width, so that digits align, and have room behind them."""
-    sides = _sides(table, "l", "r")
+    sides = ["l" if side == "<" else "r" for side in table.sides]
     for place in {place for (_, place), raised in table.raised.items() if raised}:
         longest = max(len(raised) for (_, column), raised in table.raised.items() if column == place)
         sides[place] += rf"@{{\hspace{{{1.2 + 0.35 * longest:.1f}em}}}}"
     return sides
-
-
-def _sides(table: TextTable, name: str, value: str) -> list[str]:
-    return [name if place < table.names else value for place in range(len(table.header))]

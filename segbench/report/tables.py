@@ -228,11 +228,8 @@ def _part(
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
     """Give the places of the results of each protocol, with those in another unit apart."""
-    return grouped((_called(result), place) for place, result in enumerate(results))
-
-
-def _called(result: Result) -> str:
-    return f"{result.protocol} in {result.rules.unit}" if result.rules.unit else result.protocol
+    called = [f"{one.protocol} in {one.rules.unit}" if one.rules.unit else one.protocol for one in results]
+    return grouped((name, place) for place, name in enumerate(called))
 
 
 def method_table(

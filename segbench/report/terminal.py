@@ -107,7 +107,7 @@ def _print_rows(table: TextTable, console: Console) -> list[int]:
     bare = [0] * len(every)
     for cells in table.rows:
         for place, text in enumerate(cells):
-            bare[place] = max(bare[place], *(cell_len(one_line(line)) for line in _lines(text)))
+            bare[place] = max(bare[place], *(cell_len(one_line(line)) for line in text.split(BELOW)))
     room = console.width if console.is_terminal else sys.maxsize
     choices = [_laid_out(table, bare, every)]
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
@@ -148,16 +148,11 @@ def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
         say(console, _group_line(layout), "bold")
     say(console, line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
-        first, *below = itertools.zip_longest(*map(_lines, cells), fillvalue="")
+        first, *below = itertools.zip_longest(*(cell.split(BELOW) for cell in cells), fillvalue="")
         say(console, line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]), "")
         for more in below:
             if any(more[place] for place in kept[table.names :]):
                 say(console, line(more), "dim")
-
-
-def _lines(cell: str) -> list[str]:
-    """Give the value of a cell, and the ends of its interval that are stacked below."""
-    return cell.split(BELOW)
 
 
 class _Layout(NamedTuple):
