@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.aggregator.by_name import ByName
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.interface import format_setting
@@ -267,7 +268,7 @@ def decode_summary(text: str) -> Summary:
     )
 
 
-class EncodedCounts(Mapping[str, Counts]):
+class EncodedCounts(ByName[Counts]):
     """Counts of a type by image name, sorted, kept packed and unpacked on access; errors name their results file."""
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
@@ -369,9 +370,3 @@ class EncodedCounts(Mapping[str, Counts]):
 
     def __repr__(self) -> str:
         return f"<counts of {many(len(self), 'image')} by name>"
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)

@@ -14,12 +14,13 @@ import json
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from segbench._version import __version__
+from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import DataError
 from segbench.loaders.decoded import shown
@@ -112,7 +113,7 @@ class Outcome(NamedTuple):
         return tuple(self._replace(facts=json.dumps(self.facts), notes=json.dumps(self.notes)))  # type: ignore[arg-type]
 
 
-class Digests(Mapping[str, str]):
+class Digests(ByName[str]):
     """Digests of images by name, in order; of a million images as texts they would take a tenth of a gigabyte."""
 
     def __init__(self, digests: Iterable[tuple[str, str]] = ()) -> None:
@@ -131,12 +132,6 @@ class Digests(Mapping[str, str]):
         if self._names[place : place + 1] != [name]:
             raise KeyError(name)
         return self._bytes[_DIGEST * place : _DIGEST * (place + 1)].hex()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from segbench.aggregator.by_name import ByName
 from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
 from segbench.aggregator.records import parts_of, resigned
 from segbench.core.arrays import FloatArray
@@ -524,13 +525,13 @@ class Result:
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
 
 
-class Groups(Mapping[str, Result]):
+class Groups(ByName[Result]):
     """The results of groups by name, see `Result.groups`."""
 
     def __init__(self, result: Result, found: Grouping) -> None:
         self._result, self.grouping = result, found
         names = grouped((group, name) for name, group in found.of_images.items())
-        self._found = {group: self._of(group, names[group]) for group in sorted(names, key=natural)}
+        self._names = self._found = {group: self._of(group, names[group]) for group in sorted(names, key=natural)}
 
     def _of(self, group: str, names: Sequence[str]) -> Result:
         """Give the result of some images."""
@@ -551,14 +552,6 @@ class Groups(Mapping[str, Result]):
     def __getitem__(self, name: str) -> Result:
         """Give the result of a group."""
         return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the groups."""
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        """Count the groups."""
-        return len(self._found)
 
     @property
     def mean(self) -> Result:
@@ -639,23 +632,15 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
     return names
 
 
-class ImageSummaries(Mapping[str, Summary]):
-    """The metrics of each image alone, by its name."""
+class ImageSummaries(ByName[Summary]):
+    """The metrics of each image alone, by its name, sorted as text."""
 
     def __init__(self, result: Result) -> None:
-        self._result = result
+        self._result, self._names = result, result.counts
 
     def __getitem__(self, name: str) -> Summary:
         """Measure the image of that name."""
         return self._result.table_of({name: self._result.counts[name]}).image_summary()
-
-    def __iter__(self) -> Iterator[str]:
-        """Go through the names, sorted as text."""
-        return iter(self._result.counts)
-
-    def __len__(self) -> int:
-        """Count the images."""
-        return len(self._result.counts)
 
     def column(self, key: str) -> FloatArray:
         """Give one metric of every image, in the order of the names; nan where it is undefined.

@@ -26,6 +26,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from segbench._version import __version__
+from segbench.aggregator.by_name import ByName
 from segbench.aggregator.records import (
     Digests,
     Outcome,
@@ -256,14 +257,15 @@ _LARGE, _HELD = 2**16, 2**24
 _PAGE = 2**20
 
 
-class PackedCounts(Mapping[str, bytes]):
+class PackedCounts(ByName[bytes]):
     """Packed counts by the names of images: those that are held, and others that the results file keeps for a run.
 
     They are read when they are wanted, with those of the next images; a run that replaced them has other digests.
     """
 
     def __init__(self, digests: Digests, held: dict[str, bytes], path: Path | None, run: Run) -> None:
-        self.digests, self.held = digests, held
+        self._names = self.digests = digests
+        self.held = held
         self._path, self._run = path, run
         self._page: dict[str, bytes] = {}
 
@@ -275,12 +277,6 @@ class PackedCounts(Mapping[str, bytes]):
         with ResultsFile(self._path) as file:
             page = self._page = file.counts_from(self._run, name, self.digests)  # which other threads may replace
         return page[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.digests)
-
-    def __len__(self) -> int:
-        return len(self.digests)
 
 
 class Begun(NamedTuple):
