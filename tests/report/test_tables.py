@@ -213,13 +213,29 @@ class TestBest:
         for text in (markdown_table(table), latex_table(table)):
             plain = text.replace("\\", "")
             assert "method 0: 1 of 4 images failed and is left out of all metrics" in plain
-            assert "method 1, method 2 (8 images, data:0); method 0 (3 images, data:0)" in plain
+            assert "method 1, method 2 (8 images); method 0 (3 images)" in plain
         text = shown([alone, middle, low], 200)
         assert text.index("method 1") < text.index("method 2") < text.index("method 0")
         assert text.count("not all methods have the same images") == 1
         marks = method_table([middle, low, elsewhere]).marks
         assert [marks.get((row, 1), "") for row in range(3)] == ["best", "", ""]
+        assert "method 1, method 2 (8 images, data:0); elsewhere (8 images, data:1)" in shown(
+            [middle, low, elsewhere], 99
+        )
         assert "images" not in method_table([high, middle, low]).header
+
+    def test_only_among_methods_of_the_same_settings(self):
+        high, middle, low = pixel_results(3)
+        void = replace(high, settings={**high.settings, "void": "7"}, signature="protocol:pixels|void:7|data:0")
+        yes = {**middle.settings, "invert": "yes"}
+        inverted = replace(middle, settings=yes, signature="protocol:pixels|invert:yes|data:0")
+        table = method_table([void, inverted, low])
+        assert [table.marks.get((row, 1), "") for row in range(3)] == ["", "best", ""]
+        text = shown([void, inverted, low], 200)
+        assert text.index("method 1") < text.index("method 2") < text.index("method 0")
+        why = "not all methods have the same settings; the best is marked only among those that do"
+        assert f"{why}: method 1, method 2 (void:none); method 0 (void:7)" in text
+        assert "\nmethod 0: protocol:pixels|void:7" in text  # of several signatures each names its methods
 
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
         detector, human = boundary_results()

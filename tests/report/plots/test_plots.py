@@ -19,6 +19,7 @@ from segbench import (
     Boundaries,
     BoundaryCounts,
     BoundaryCurve,
+    Contours,
     DataError,
     Pixels,
     Result,
@@ -72,6 +73,17 @@ class TestPooledCurves:
         assert labels[0] == "[F=.737] as it is"
         assert labels[1].endswith("upside down")
         assert labels[-1] == "prevalence .281"
+
+    @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f"), partial(plot, kind="reliability")])
+    def test_methods_of_other_images_or_settings_come_after_those_that_compete(self, draw):
+        high, middle, low = pixel_results(3)
+        few = replace(high, counts=dict(list(high.counts.items())[:3]))
+        labels = draw([few, middle, low], ax=plt.figure().subplots()).get_legend_handles_labels()[1]
+        names = [re.sub(r"\[.*\] ", "", label) for label in labels if label.startswith("[")]
+        assert (names[2], sorted(names[:2])) == ("method 0 (3 images)", ["method 1 (8 images)", "method 2 (8 images)"])
+        other = replace(high, settings={**high.settings, "void": "7"})
+        labels = draw([other, middle, low], ax=plt.figure().subplots()).get_legend_handles_labels()[1]
+        assert [label.split("method ")[1] for label in labels if "method" in label][2] == "0 (void:7)"
 
     def test_the_marked_point_is_the_ods(self, results):
         ax = plot_pr(results)
@@ -323,6 +335,22 @@ class TestImages:
         dots = [part for part in ax.collections if len(part.get_offsets()) == 8]
         assert len(dots) == 3
         assert ax.yaxis_inverted()
+
+    def test_the_best_median_of_distances_is_the_lowest(self):
+        pairs = [(np.eye(9), np.eye(9, k=shift)) for shift in (1, 3)]
+        near, far = (evaluate([pair], protocol=Contours(), method=name) for pair, name in zip(pairs, "nf", strict=True))
+        labels = plot_images([far, near], ax=plt.figure().subplots()).get_yticklabels()
+        assert [label.get_text() for label in labels] == ["n", "f"]  # the first row is on top
+
+    def test_methods_of_other_images_come_after_those_that_compete(self):
+        high, middle, low = pixel_results(3)
+        few = replace(high, counts=dict(list(high.counts.items())[:3]))
+        labels = plot_images([few, middle, low], ax=plt.figure().subplots()).get_yticklabels()
+        assert [label.get_text().replace("\n", " ") for label in labels] == [
+            "method 1 (8 images)",
+            "method 2 (8 images)",
+            "method 0 (3 images)",
+        ]
 
     def test_undefined_ones_are_left_out_and_counted(self):
         (result,) = pixel_results(1)
