@@ -10,6 +10,7 @@ from typing import Literal
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
+from segbench.core.numbers import of_all
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
@@ -171,6 +172,12 @@ def left_out_note(metrics: Iterable[Metric], why: str, left_out: int, images: in
     """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
     names = ", ".join(metric.name for metric in metrics)
     return (f"left out of {names}, {why}: {left_out} of {images} images",) if 0 < left_out < images else ()
+
+
+def zero_note(names: Sequence[str], without: int, total: int, what: str = "image") -> tuple[str, ...]:
+    """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
+    counted = of_all(without, total, what)
+    return (f"counted as 0 in {', '.join(names)}, without ground truth: {counted}",) if without else ()
 
 
 def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[str, ...]:

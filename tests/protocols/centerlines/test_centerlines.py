@@ -184,6 +184,17 @@ def test_images_without_a_value_are_noted():
     assert any("both masks empty: 1 of 2 images" in note for note in result.summary.notes)
 
 
+def test_notes_are_of_the_best_threshold():
+    truth, blank = drawn("....", "####", "...."), np.zeros((3, 4), bool)
+    pairs = {"a": (truth, 0.5 * truth), "b": (blank, np.full((3, 4), 0.5))}  # nothing is predicted from .95
+    summary = evaluate(pairs, protocol=Centerlines(thresholds=[0.45, 0.95])).summary
+    assert (summary["cldice_threshold"], summary["cldice_images"]) == (0.45, 0.5)
+    assert summary.notes[:1] == ("counted as 0 in clDice mean, without ground truth: 1 of 2 images",)
+    summary = evaluate(pairs | {"b": (blank, 0.4 * ~blank)}, protocol=Centerlines(thresholds=[0.1, 0.45])).summary
+    assert (summary["cldice_threshold"], summary["cldice_images"]) == (0.45, 1)
+    assert summary.notes[:1] == ("left out of clDice mean, both masks empty: 1 of 2 images",)
+
+
 def test_thresholds_are_those_of_masks_cut_one_by_one():
     truth, soft = maps(1)["im0"]
     counts = count_centerlines(truth, soft, thresholds=9)

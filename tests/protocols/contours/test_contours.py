@@ -87,6 +87,16 @@ def test_masks_that_are_empty_are_counted():
     assert summary.notes == ("left out of HD, HD95, ASSD, MASD, one mask or both empty: 1 of 5 images",)
 
 
+@pytest.mark.parametrize("empty", ["undefined", "diagonal"])
+def test_false_alarms_where_nothing_is_are_said_to_count_as_0(empty):
+    blank = np.zeros((40, 50), np.uint8)
+    pairs = {**masks(), "im8": (blank, blank + 255), "im9": (blank, blank)}
+    each = [evaluate([pair], protocol=Contours()).summary["dice"] for pair in pairs.values()]
+    summary = evaluate(pairs, protocol=Contours(empty=empty)).summary
+    assert (each[-2], summary["dice"]) == (0, pytest.approx(np.mean(each[:-1])))
+    assert "counted as 0 in Dice, NSD@2, Boundary IoU, without ground truth: 1 of 7 images" in summary.notes
+
+
 def test_the_diagonal_stands_for_an_empty_mask():
     summary = evaluate(masks(), protocol=Contours(empty="diagonal")).summary
     found = evaluate(dict(list(masks().items())[:4]), protocol="contours").summary["hd"]
@@ -476,7 +486,7 @@ def test_a_method_without_contours_is_in_the_legend_alone():
         for name, truth in (("some", ~empty), ("none", empty))
     ]
     lines = [line for line in plot(both, "nsd").lines if len(line.get_xdata())]
-    assert [line.get_label().split()[-1] for line in lines] == ["some"]
+    assert ["] some (" in line.get_label() for line in lines] == [True]
     with pytest.raises(ArgumentError, match="no distances of contours"):
         plot(both[1], "nsd")
 
