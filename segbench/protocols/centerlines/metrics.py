@@ -126,12 +126,12 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         mean = next(metric for metric in self.metrics if metric.key == "cldice_images")
         best = _best(self.pooled.cldice)
         empty = sum(bool(np.isnan(counts.cldice[best])) for counts in self.ordered)
-        false_alarms = sum(counts.true_area == 0 < counts.area[best] for counts in self.ordered)
+        false_alarms = sum(bool(counts.true_area == 0 < counts.area[best]) for counts in self.ordered)
         small = sum(counts.patches == 0 for counts in self.ordered)
         of_patches = [metric for metric in self.metrics if metric.key.endswith("_patches")]
         return (
             *left_out_note([mean], "both masks empty", empty, self.images),
-            *zero_note([mean.name], int(false_alarms), self.images),
+            *zero_note([mean.name], false_alarms, self.images),
             *left_out_note(of_patches[:1], "smaller than a patch", small, self.images),
         )
 
