@@ -42,7 +42,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
 
     The axis fits the data. The tall mark is the median, the bar goes from quartile to quartile. An image is at the same
     height in every row, and up to 200 images thin lines join its dots from row to row: what all methods find hard lies
-    left in all.
+    on the same side in all.
 
     Parameters
     ----------

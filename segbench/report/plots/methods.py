@@ -94,13 +94,20 @@ class Kind:
 
 
 def kind_of_curves(
-    charts: Callable[[Sequence[Method]], Sequence[Chart]], what: str, key: str | None = None, title: str | None = None
+    charts: Callable[[Sequence[Method]], Sequence[Chart]],
+    what: str,
+    ranked_by: str = "",
 ) -> Kind:
-    """Give a kind that draws the first chart of methods, the best by a metric first, or refuses those without one."""
+    """Give a kind that draws the first chart of methods, or refuses those without one.
+
+    The best comes first by the first metric whose key begins as `ranked_by`, or else by the one that ranks methods.
+    """
 
     def draw(results: Sequence[Result], *, ax: Axes) -> Axes:
         taken = of_one_protocol(results)
-        methods = methods_of(taken, key=key, title=title)
+        metrics = taken[0].rules.metrics() if ranked_by else ()
+        metric = next((one for one in metrics if one.key.startswith(ranked_by)), None)
+        methods = methods_of(taken, key=metric.key, title=metric.name) if metric else methods_of(taken)
         found = charts(methods)
         if not found:
             raise no_plot(taken, what)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 from skimage.measure import euler_number, label
 from skimage.morphology import medial_axis, skeletonize, thin
@@ -23,6 +24,7 @@ from segbench import (
     compare_results,
     count_centerlines,
     evaluate,
+    plot,
     process_pool,
 )
 from segbench.core.sample import Sample
@@ -182,6 +184,11 @@ def test_images_without_a_value_are_noted():
     result = evaluate({"a": (drawn("###"), drawn("###")), "b": (blank, blank)}, protocol="centerlines")
     assert result.summary["cldice_images"] == 1
     assert any("both masks empty: 1 of 2 images" in note for note in result.summary.notes)
+
+
+def test_a_plot_is_titled_as_papers_write_it():
+    result = evaluate({"a": (drawn("###"), 0.5 * drawn("###"))}, protocol=Centerlines(thresholds=3))
+    assert plot(result, "f", ax=Figure().subplots()).get_ylabel() == "clDice"
 
 
 def test_notes_are_of_the_best_threshold():

@@ -6,6 +6,7 @@ import math
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 
 from segbench import (
@@ -489,6 +490,20 @@ def test_a_method_without_contours_is_in_the_legend_alone():
     assert ["] some (" in line.get_label() for line in lines] == [True]
     with pytest.raises(ArgumentError, match="no distances of contours"):
         plot(both[1], "nsd")
+
+
+def test_plots_name_what_they_show_and_reach_the_far_contours():
+    truth, near, far = np.zeros((3, 20, 260), bool)
+    truth[5:9, 5:9], near[5:9, 6:10], far[5:9, 205:209] = True, True, True
+    both = [
+        evaluate([(truth, mask)], protocol="contours", method=name) for name, mask in (("near", near), ("far", far))
+    ]
+    ax = plot(both, "nsd", ax=Figure().subplots())
+    assert ax.get_legend_handles_labels()[1] == ["[NSD@2=1.000] near", "[NSD@2=.000] far"]
+    ax = plot(both, "distances", ax=Figure().subplots())
+    assert ax.get_legend_handles_labels()[1][2] == "95 % of the contours"
+    assert ax.get_xlim()[1] >= 199  # where the far one has its contour
+    assert [line.get_ydata()[-1] for line in ax.lines[:2]] == [1, 1]
 
 
 def test_other_protocols_have_no_distances():

@@ -381,11 +381,21 @@ class TestMasks:
     def test_a_point_in_both_spaces_without_a_band(self, results):
         for draw, point in ((plot_pr, (4 / 9, 4 / 7)), (plot_roc, (3 / 23, 4 / 9))):
             ax = draw(results, band=0.95, replicates=20)
-            (dot,) = [line for line in ax.lines if line.get_marker() == "o" and "hard" in str(line.get_label())]
+            (dot,) = [line for line in ax.lines if "hard" in str(line.get_label())]
+            assert (dot.get_linestyle(), dot.get_marker()) == ("None", styles_of(results)[1].marker)
             np.testing.assert_allclose(dot.get_xydata(), [point])
             assert len(ax.collections) == 1, "the band of the soft maps alone"
         assert labels_of(plot_roc(results))[1] == "[mask] hard"
         assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
+
+    @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=9, max_dist=0.2)])
+    def test_in_grey_print_their_markers_tell_them_apart(self, protocol):
+        masks = [np.pad(np.ones((4, 6), bool), ((k, 4 - k), (2, 2))) for k in range(3)]
+        ax = plot_pr([evaluate([(masks[0], mask)], protocol=protocol, method="m") for mask in masks[1:]])
+        dots = [line for line in ax.lines if "] m" in str(line.get_label())]
+        assert [(line.get_linestyle(), len(line.get_xdata())) for line in dots] == [("None", 1)] * 2
+        assert {line.get_marker() for line in dots} == {"s", "^"}
+        assert not [line for line in ax.lines if line.get_marker() == "o"]
 
     def test_a_level_line_against_the_threshold(self, results):
         level = plot(results[1], "f").lines[0]
@@ -402,6 +412,11 @@ def test_annotators_without_a_partner_are_named_and_not_drawn():
 
 
 class TestComparison:
+    def test_short_names_of_a_pair_take_one_line(self):
+        results = [replace(one, method=name) for one, name in zip(pixel_results(2), ("a8", "d64"), strict=True)]
+        (label,) = plot_comparison(compare_results(results, replicates=50)).get_yticklabels()
+        assert label.get_text() == "a8 - d64"
+
     def test_each_pair_stands_the_higher_first(self):
         comparison = compare_results(pixel_results(3), replicates=50)
         labels = [text.get_text() for text in plot_comparison(comparison).get_yticklabels()]
