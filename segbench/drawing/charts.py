@@ -156,7 +156,8 @@ def chart_of_thresholds(
         times = 2 if curve is not None and curve.steps and x.size else 1
         at, up = np.repeat(x, times)[: 1 - times or None], np.repeat(y, times)[times - 1 :]
         kept = _visible((at - ends[0]) / (ends[1] - ends[0]), up / top)
-        layers.append([Path(at[kept], up[kept]), *_dots(best, k)])
+        rises = y.size == 1 or (y != y[:1]).any()  # what is alike everywhere, as of masks, is best nowhere
+        layers.append([Path(at[kept], up[kept]), *(_dots(best, k) if rises else [])])
     x_axis, y_axis = Axis("Threshold", "threshold", ends), Axis(_capital(title), measure, (0.0, top))
     return Chart(f"threshold-{measure}", f"{y_axis.title} at each threshold", x_axis, y_axis, layers)
 

@@ -396,6 +396,8 @@ class TestMasks:
         assert [(line.get_linestyle(), len(line.get_xdata())) for line in dots] == [("None", 1)] * 2
         assert {line.get_marker() for line in dots} == {"s", "^"}
         assert not [line for line in ax.lines if line.get_marker() == "o"]
+        result = evaluate([(masks[0], masks[1])], protocol=protocol)
+        assert len(plot(result, "f", ax=plt.figure().subplots()).lines) == 1, "no dot, since no threshold is best"
 
     def test_a_level_line_against_the_threshold(self, results):
         level = plot(results[1], "f").lines[0]
