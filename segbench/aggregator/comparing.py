@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -145,8 +145,7 @@ def compare_results(
             f"choose one with --only protocol:{results[0].protocol}", "compare those of each by themselves"
         )
         raise ArgumentError(f"found results of {found}, expected results of one protocol; {choose}")
-    may_differ = Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
-    if refused := _differences(results, without=may_differ):
+    if refused := _said_of_each(results, different_settings(results)):
         choose = setting("compare some with --methods or --only", "leave some out")
         raise ArgumentError(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
@@ -167,8 +166,20 @@ def compare_results(
 
 def differing_repairs(results: Sequence[Result]) -> list[str]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
-    differing = _differences(results, only=Repairs.may_differ | fields_with(results[0].kind, "of_predictions"))
+    only = _of_predictions(results)
+    differing = _said_of_each(results, {key: each for key, each in _differences(results).items() if key in only})
     return [f"compared, since different settings change only the predictions: {differing}"] if differing else []
+
+
+def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:
+    """Give the settings in which results of one protocol differ that forbid to compare them, with those of each."""
+    without = _of_predictions(results)
+    return {key: values for key, values in _differences(results).items() if key not in without}
+
+
+def _of_predictions(results: Sequence[Result]) -> frozenset[str]:
+    """Name the settings that change only the predictions."""
+    return Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
 
 
 def _why(key: str, results: Sequence[Result]) -> str:
@@ -190,19 +201,22 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
         raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {choose}, or {again}")
 
 
-def _differences(
-    results: Sequence[Result], *, only: Collection[str] | None = None, without: Collection[str] = ()
-) -> str:
-    """Say in which settings results differ, of some or of all but some; empty if in none."""
+def _differences(results: Sequence[Result]) -> dict[str, list[str]]:
+    """Give the settings in which results differ, with the value of each result."""
     settings = [without_selection(result.settings) for result in results]
-    differing = {
-        key: {result.method: fields.get(key, "none") for result, fields in zip(results, settings, strict=True)}
+    return {
+        key: [fields.get(key, "none") for fields in settings]
         for key in dict.fromkeys(key for fields in settings for key in fields)
-        if (only is None or key in only) and key not in without and len({fields.get(key) for fields in settings}) > 1
+        if len({fields.get(key) for fields in settings}) > 1
     }
+
+
+def _said_of_each(results: Sequence[Result], differing: Mapping[str, Sequence[str]]) -> str:
+    """Say in which settings results differ; empty if in none."""
+    methods = [result.method for result in results]
     return "; ".join(
-        f"{key} is {', '.join(f'{value} in {method}' for method, value in by_method.items())}"
-        for key, by_method in differing.items()
+        f"{key} is {', '.join(f'{value} in {method}' for value, method in zip(values, methods, strict=True))}"
+        for key, values in differing.items()
     )
 
 

@@ -366,9 +366,11 @@ class Plot(OneClass, OneFile, Grouped, Leveled):
     )
 
     def __call__(self) -> None:
+        from segbench.aggregator.result import names_of
         from segbench.aggregator.writing import refuse_place
         from segbench.report.plots.methods import usual_kind
         from segbench.report.plots.saving import save_plot
+        from segbench.report.remarks import not_ranked_together
         from segbench.statistics.intervals import few_images
 
         compares = self.kind is not None and kind_of(self.kind).compares
@@ -383,6 +385,8 @@ class Plot(OneClass, OneFile, Grouped, Leveled):
         if self.intervals is not None or compares:
             for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
                 click.echo(note, err=True)
+        if apart := "" if compares else not_ranked_together(loaded, names_of(loaded)):
+            click.echo(apart, err=True)
         click.echo(f"written: {output}", err=True)
 
 

@@ -11,7 +11,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
 from segbench.core.notes import MetricNote
-from segbench.core.numbers import DIGITS, number, number_below
+from segbench.core.numbers import DIGITS, number, number_below, of_all
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
@@ -178,6 +178,12 @@ def left_out_note(metrics: Iterable[Metric], why: str, left_out: int, images: in
     names = {metric.key: metric.name for metric in metrics}
     note = MetricNote("left out of ", names, f", {why}: {left_out} of {images} images")
     return (note,) if 0 < left_out < images else ()
+
+
+def zero_note(names: Mapping[str, str], empty: int, total: int, what: str = "image") -> tuple[str, ...]:
+    """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
+    note = MetricNote("counted as 0 in ", names, f", ground truth empty: {of_all(empty, total, what)}")
+    return (note,) if empty else ()
 
 
 def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
@@ -21,6 +22,19 @@ _LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }
+_SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi"
+_CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+_COMMANDS = {
+    **dict(zip("αβγδεζηθικλμνξπρστυφχψω", [*_SMALL.split(), "omega"], strict=True)),
+    **dict(zip("ΓΔΘΛΞΠΣΦΨΩ", _CAPITAL.split(), strict=True)),
+    **dict(zip("≤≥≠∞", ("leq", "geq", "neq", "infty"), strict=True)),
+}
+_LATEX |= {letter: rf"$\{command}$" for letter, command in _COMMANDS.items()}
+_LATEX |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+_LATEX |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
+_LATEX["\u2212"] = "$-$"
+_PDFLATEX = re.compile(r"(?![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ])[\x00-\u017e\u2010-\u2015\u2018\u2019\u201c\u201d†‡•…‰€™←-↓]")
+"""Letters that pdfLaTeX prints in the fonts that it has by itself."""
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")
 PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
 """A part of a name, with the separators behind it."""
@@ -30,9 +44,14 @@ _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 def latex_name(text: str) -> str:
     r"""Write a name so that LaTeX prints it as it is."""
-    escaped = "".join(_LATEX.get(letter, letter) for letter in one_line(text))
+    escaped = "".join(_LATEX.get(letter, letter) for letter in one_line(unicodedata.normalize("NFC", text)))
     # At the start of a row these two would be read as arguments of the row end before it.
     return f"{{{escaped[0]}}}{escaped[1:]}" if escaped.startswith(("[", "*")) else escaped
+
+
+def unknown_to_pdflatex(text: str) -> str:
+    r"""Give the letters of LaTeX text that only LuaLaTeX and XeLaTeX print, each once."""
+    return "".join(sorted(letter for letter in set(text) if not _PDFLATEX.match(letter)))
 
 
 def markdown_name(text: str) -> str:

@@ -118,8 +118,10 @@ def chart_in_space(
     layers: list[list[Mark]] = []
     for k, curve in enumerate(curves):
         x, y = (_NOTHING, _NOTHING) if curve is None else _without_stroke(curve, space)
-        marks: list[Mark] = [Dot(x.item(), y.item(), alone=True)] if x.size == 1 else [Path(*thinned(x, y))]
-        layers.append([*marks, *(_dots(best, k) if x.size > 1 else []), *([areas[k]] if k in areas else [])])
+        # Masks are alike at every threshold.
+        alone = x.size > 0 and max(np.ptp(x), np.ptp(y)) * _CELLS < 1
+        marks: list[Mark] = [Dot(float(x[0]), float(y[0]), alone=True)] if alone else [Path(*thinned(x, y))]
+        layers.append([*marks, *([] if alone else _dots(best, k)), *([areas[k]] if k in areas else [])])
     beta2 = next((curve.beta2 for curve in curves if curve is not None), 1.0)
     guides = _equal_f_lines(beta2) if space == "pr" else [DIAGONAL]
     titles = [Axis(*each) for each in zip(map(_capital, AXES[space]), RATES[space], strict=True)]
@@ -154,7 +156,8 @@ def chart_of_thresholds(
         times = 2 if curve is not None and curve.steps and x.size else 1
         at, up = np.repeat(x, times)[: 1 - times or None], np.repeat(y, times)[times - 1 :]
         kept = _visible((at - ends[0]) / (ends[1] - ends[0]), up / top)
-        layers.append([Path(at[kept], up[kept]), *_dots(best, k)])
+        rises = y.size == 1 or (y != y[:1]).any()  # what is alike everywhere, as of masks, is best nowhere
+        layers.append([Path(at[kept], up[kept]), *(_dots(best, k) if rises else [])])
     x_axis, y_axis = Axis("Threshold", "threshold", ends), Axis(_capital(title), measure, (0.0, top))
     return Chart(f"threshold-{measure}", f"{y_axis.title} at each threshold", x_axis, y_axis, layers)
 
@@ -212,11 +215,14 @@ def _draw_mark(ax: Axes, mark: Mark, style: LineStyle, label: str, marker: Mappi
     if isinstance(mark, Area):
         ax.fill_between(*mark, color=colour, alpha=0.15, linewidth=0, zorder=2)
     elif isinstance(mark, Dot):
-        size, layer = (1.4 * dot_size(), CURVE_LAYER) if mark.alone else (dot_size(), CURVE_LAYER + 1)
-        dots = ax.plot(mark.x, mark.y, "o", color=colour, markersize=size, label=label or None, zorder=layer)
+        look: dict[str, Any] = {"marker": "o", "markersize": dot_size(), "zorder": CURVE_LAYER + 1}
+        if mark.alone:
+            size = max(1.4 * dot_size(), marker.get("markersize", 0))
+            look = {"marker": "o", **marker, "markevery": None, "markersize": size, "zorder": CURVE_LAYER}
+        dots = ax.plot(mark.x, mark.y, color=colour, label=label or None, **{**look, "linestyle": "none"})
         draw_to_the_frame(ax, *dots, margin=_DOT_MARGIN)
     else:
-        look: dict[str, Any] = {"linestyle": style.dashes, "zorder": CURVE_LAYER, **marker}
+        look = {"linestyle": style.dashes, "zorder": CURVE_LAYER, **marker}
         lines = ax.plot(mark.x, mark.y, color=colour, label=label or None, **look)
         draw_to_the_frame(ax, *lines)
 
@@ -274,4 +280,6 @@ def _dots(best: Mapping[int, tuple[float, float]], k: int) -> list[Dot]:
 
 
 def _capital(title: str) -> str:
-    return title[:1].upper() + title[1:]
+    """Write a title with a capital, unless its first word has one of its own, as clDice has."""
+    first, *_ = title.split(" ")
+    return title if any(map(str.isupper, first)) else title[:1].upper() + title[1:]

@@ -38,9 +38,10 @@ class LineStyle(NamedTuple):
 
     @property
     def marker(self) -> str:
-        """The marker that tells the line from others in grey print."""
-        colour = COLOURS.index(self.colour) if self.colour in COLOURS else 0
-        return _MARKERS[(colour + DASHES.index(self.dashes)) % len(_MARKERS)]
+        """The marker that tells the line from others in grey print; annotators are a dot."""
+        if self.colour not in COLOURS:
+            return "o"
+        return _MARKERS[(COLOURS.index(self.colour) + DASHES.index(self.dashes)) % len(_MARKERS)]
 
     @property
     def css(self) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from segbench.aggregator.result import Result
-from segbench.core.names import latex_name, markdown_name, one_line
+from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.tables import (
@@ -167,7 +167,9 @@ def latex_table(table: TextTable) -> str:
     start = rf"\begin{{tabular}}{{{''.join(_latex_sides(table))}}}"
     lines = [start, r"\toprule", *_latex_groups(groups), first, r"\midrule", *others, r"\bottomrule", r"\end{tabular}"]
     # A note is a comment, for the caption is the author's.
-    notes = (r"needs \usepackage{booktabs}", *table.notes)
+    unknown = " ".join(unknown_to_pdflatex("".join(lines)))
+    compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
+    notes = (r"needs \usepackage{booktabs}", *compiler, *table.notes)
     return "\n".join([*lines, *(f"% {one_line(note)}" for note in notes)]) + "\n"
 
 

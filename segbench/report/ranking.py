@@ -2,8 +2,10 @@
 
 Conventions
 -----------
-1. Methods compete with those counted on the same images: of the same names, and of the same content where both know it
-   (results counted from files, or both from arrays). An image that failed for one method alone sets it apart.
+1. Methods compete with those counted under the same settings on the same images: of the same names, and of the same
+   content where both know it (results counted from files, or both from arrays). An image that failed for one method
+   alone sets it apart. Settings that change only the predictions may differ, as in comparisons. Those of imported
+   counts are not known.
 2. The images of a published curve are unknown: it competes where all others are on the same images, and is set
    apart where they are not. The same holds for human annotators, since images with one annotator do not count.
 3. Human annotators do not compete: their row is never marked and does not keep another from being best. Nor does a
@@ -19,19 +21,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from segbench.aggregator.comparing import different_settings
 from segbench.aggregator.result import Result
 from segbench.core.capabilities import competes
 from segbench.core.metric import Better, headline
-from segbench.core.numbers import DIGITS
+from segbench.core.numbers import DIGITS, many
 from segbench.core.text_table import Mark
 
 
-def image_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results on the same images, the largest set first, then partial results, published curves."""
+def competing_sets(results: Sequence[Result]) -> list[list[int]]:
+    """Give the places of results that compete, those on most images first, then partial results, published curves."""
     sets: list[list[int]] = []
     published: list[int] = []
     for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
-        found = [places for places in sets if _same_images(result, results[places[0]])]
+        found = [places for places in sets if _alike(result, results[places[0]])]
         if result.published:
             published.append(place)
         elif found:
@@ -40,17 +43,47 @@ def image_sets(results: Sequence[Result]) -> list[list[int]]:
             sets[0].append(place)
         else:
             sets.append([place])
-    sets.sort(key=lambda places: (all(results[k].partial for k in places), -len(results[places[0]].counts)))
+    order = [(all(results[k].partial for k in some), -len(results[some[0]].counts), -len(some)) for some in sets]
+    sets = [places for _, places in sorted(zip(order, sets, strict=True))]
     if len(sets) == 1:
         return [sorted(sets[0] + published)]
     return [*map(sorted, sets), *([published] if published else [])]
 
 
-def _same_images(one: Result, other: Result) -> bool:
+def _alike(one: Result, other: Result) -> bool:
+    """Return whether results are of the same images and settings, as far as these are known."""
     sources = [result.settings.get("source", "files") for result in (one, other)]
     # The digest of imported counts is that of the files that held them.
     known = sources[0] == sources[1] != "imported"
-    return set(one.counts) == set(other.counts) and (not known or one.data == other.data)
+    same_images = set(one.counts) == set(other.counts) and (not known or one.data == other.data)
+    if not same_images or "imported" in sources or not (competes(one.rules) and competes(other.rules)):
+        return same_images
+    return different_settings((one, other)).keys() <= {"source"}
+
+
+def why_apart(results: Sequence[Result], sets: Sequence[Sequence[int]]) -> tuple[str, list[str]]:
+    """Say in what the sets of results differ, images or settings, and what the results of each set have."""
+    firsts = [results[places[0]] for places in sets]
+    known = [one for one in firsts if not one.published and one.settings.get("source") != "imported"]
+    methods = [one for one in known if competes(one.rules)]
+    settings = different_settings(methods).keys() - {"source"} if methods else frozenset()
+    numbers = [len(one.counts) for one in known]
+    images = [frozenset(one.counts) for one in firsts if not one.published]
+    same_images = len(set(images)) == 1 and len({one.data for one in known}) == 1
+    said = []
+    for one in firsts:
+        if one.published:
+            said.append("published without images")
+            continue
+        has = []
+        if one.unnamed:
+            has.append("images without names")
+        elif not same_images:
+            digest = "" if len(set(numbers)) == len(numbers) else f", data:{one.data}"
+            has.append(f"{many(len(one.counts), 'image')}{digest}")
+        has += [f"{key}:{one.settings.get(key, 'none')}" for key in sorted(settings)]
+        said.append(", ".join(has))
+    return " and ".join([*["images"] * (not same_images), *["settings"] * bool(settings)]), said
 
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:
@@ -65,11 +98,15 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
 
 
 def headline_order(results: Sequence[Result]) -> list[int]:
-    """Give the order of results of one protocol: those on the same images together, the best first, undefined last."""
-    key = headline(results[0].rules.metrics()).key
-    rank = {place: k for k, place in enumerate(best_first(results, key))}
+    """Give the order of results of one protocol by the metric that ranks them, see `competing_order`."""
+    return competing_order(results, best_first(results, headline(results[0].rules.metrics()).key))
+
+
+def competing_order(results: Sequence[Result], best_first: Sequence[int]) -> list[int]:
+    """Give places that are sorted, the best first, so that results that compete are together, partial ones last."""
+    rank = {place: k for k, place in enumerate(best_first)}
     ordered: list[int] = []
-    for places in image_sets(results):
+    for places in competing_sets(results):
         ordered += sorted(places, key=lambda k: (results[k].partial is not None, rank[k]))
     return ordered
 

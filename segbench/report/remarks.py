@@ -15,9 +15,9 @@ from segbench.core.interface import setting
 from segbench.core.metric import columns
 from segbench.core.names import few_names
 from segbench.core.notes import notes_about
-from segbench.core.numbers import many, of_all, verb
+from segbench.core.numbers import of_all, verb
 from segbench.core.summary import Summary
-from segbench.report.ranking import image_sets
+from segbench.report.ranking import competing_sets, why_apart
 from segbench.statistics.intervals import Intervals
 
 _FEWEST_IMAGES = 2
@@ -44,7 +44,8 @@ def remarks(
     of_each = []
     for name, result in zip(names, results, strict=True):
         of_each += [(remark, name) for remark in _remarks_on(result, keys)]
-    found = [*_on_images(results, names)]
+    apart = not_ranked_together(results, names)
+    found = [Remark(apart, "undefined")] if apart else []
     found += [
         Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
         for remark, methods in grouped(dict.fromkeys(of_each)).items()
@@ -112,20 +113,12 @@ def _failures(failed: Mapping[str, str]) -> Iterable[str]:
         yield f"... and {len(reasons) - LISTED} more reasons; {every} lists all"
 
 
-def _on_images(results: Sequence[Result], names: Sequence[str]) -> Iterable[Remark]:
-    """Say which methods were counted on which images, where they were not all counted on the same."""
-    sets = image_sets(results)
-    if len(sets) > 1:
-        named = []
-        for places in sets:
-            methods = few_names([names[k] for k in places], len(names))
-            named.append(f"{methods} ({_images(results[places[0]])})")
-        why = "not all methods have the same images; the best is marked only among those that do"
-        yield Remark(f"{why}: {'; '.join(named)}", "undefined")
-
-
-def _images(result: Result) -> str:
-    if result.published:
-        return "published without images"
-    count = len(result.counts)
-    return f"{many(count, 'image')}, data:{result.data}" if not result.unnamed else "images without names"
+def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
+    """Say which methods have other images or settings than others, so that they are ranked apart; empty if none."""
+    sets = competing_sets(results)
+    if len(sets) == 1:
+        return ""
+    what, each = why_apart(results, sets)
+    methods = [few_names([names[k] for k in places], len(names)) for places in sets]
+    listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))
+    return f"not all methods have the same {what}; the best is marked only among those that do: {listed}"

@@ -31,7 +31,7 @@ from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.protocols.class_names import in_no_mean
-from segbench.report.ranking import headline_order, image_sets, ranked
+from segbench.report.ranking import competing_sets, headline_order, ranked
 from segbench.report.remarks import remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
@@ -177,10 +177,13 @@ class Part(NamedTuple):
 
     @property
     def signatures(self) -> list[str]:
-        """The signatures of results and of their intervals, each once."""
+        """The signatures of results and of their intervals, each once; of several each with its methods."""
         drawn = [f"|{one.signature}" for one in self.intervals] or [""] * len(self.results)
         both = zip(self.results, drawn, strict=True)
-        return list(dict.fromkeys(one.signature + end for one, end in both))
+        signed = grouped((one.signature + end, name) for (one, end), name in zip(both, self.names, strict=True))
+        if len(signed) == 1:
+            return [*signed]
+        return [f"{few_names(methods, len(self.names))}: {signature}" for signature, methods in signed.items()]
 
 
 def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
@@ -242,12 +245,12 @@ def method_table(
     names: Sequence[str] = (),
 ) -> Table:
     """Give one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need."""
-    names, sets = names or names_of(results), image_sets(results)
+    names, sets = names or names_of(results), competing_sets(results)
     if every:
         stopped = any(result.partial for result in results)
         titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
     else:
-        titles = ["images"] if len(sets) > 1 else []
+        titles = ["images"] if len({len(result.counts) for result in results if not result.published}) > 1 else []
 
     def texts(result: Result) -> dict[str, str]:
         return {

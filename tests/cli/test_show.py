@@ -90,6 +90,18 @@ def test_a_size_is_in_inches(segbench, kept, tmp_path):
     assert (float(width), float(height)) == pytest.approx((3.5 * 72, 3 * 72), abs=0.05)
 
 
+def test_tables_and_plots_say_alike_which_methods_compete(segbench, tmp_path):
+    gt, all_of_them, fewer = write_methods(tmp_path, {"all": 1, "fewer": 3}, images=4)
+    (fewer / "im01.png").unlink()
+    file = tmp_path / "f.segbench"
+    assert segbench("pixels", gt, all_of_them, fewer, "--allow-missing", "-o", file).code == 0
+    note = "the best is marked only among those that do: all (4 images); fewer (3 images)"
+    assert note in segbench("show", file).out
+    assert note in segbench("plot", file, "-o", tmp_path / "f.svg").err
+    texts = (tmp_path / "f.svg").read_text()
+    assert texts.index("] all (4 images)") < texts.index("] fewer (3 images)")
+
+
 @pytest.mark.parametrize("size", ["3", "0x3", "3.5x", "axb", "1.2.3x4", "999x3", "84x70mm"])
 def test_a_size_that_is_none_is_refused(segbench, kept, tmp_path, size):
     answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--size", size)

@@ -226,13 +226,29 @@ class TestBest:
         for text in (markdown_table(table), latex_table(table)):
             plain = text.replace("\\", "")
             assert "method 0: 1 of 4 images failed and is left out of all metrics" in plain
-            assert "method 1, method 2 (8 images, data:0); method 0 (3 images, data:0)" in plain
+            assert "method 1, method 2 (8 images); method 0 (3 images)" in plain
         text = shown([alone, middle, low], 200)
         assert text.index("method 1") < text.index("method 2") < text.index("method 0")
         assert text.count("not all methods have the same images") == 1
         marks = method_table([middle, low, elsewhere]).marks
         assert [marks.get((row, 1), "") for row in range(3)] == ["best", "", ""]
+        assert "method 1, method 2 (8 images, data:0); elsewhere (8 images, data:1)" in shown(
+            [middle, low, elsewhere], 99
+        )
         assert "images" not in method_table([high, middle, low]).header
+
+    def test_only_among_methods_of_the_same_settings(self):
+        high, middle, low = pixel_results(3)
+        void = replace(high, settings={**high.settings, "void": "7"}, signature="protocol:pixels|void:7|data:0")
+        yes = {**middle.settings, "invert": "yes"}
+        inverted = replace(middle, settings=yes, signature="protocol:pixels|invert:yes|data:0")
+        table = method_table([void, inverted, low])
+        assert [table.marks.get((row, 1), "") for row in range(3)] == ["", "best", ""]
+        text = shown([void, inverted, low], 200)
+        assert text.index("method 1") < text.index("method 2") < text.index("method 0")
+        why = "not all methods have the same settings; the best is marked only among those that do"
+        assert f"{why}: method 1, method 2 (void:none); method 0 (void:7)" in text
+        assert "\nmethod 0: protocol:pixels|void:7" in text  # of several signatures each names its methods
 
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
         detector, human = boundary_results()
@@ -281,10 +297,21 @@ class TestNamesAreNoMarkup:
     def test_in_latex(self, name):
         text = latex_table(method_table([replace(pixel_results(1)[0], method=name)]))
         (row,) = [line for line in text.splitlines()[6:] if line.endswith(r"\\")]
-        bare = re.sub(r"\\[a-z]+\{\}|\$\\pm\$|\\[{}$&#_%]", "", row)
+        bare = re.sub(r"\\[a-z]+\{\}|\$(\\[A-Za-z]+|[_^]\d|-)\$|\\[{}$&#_%]", "", row)
         assert bare.count("&") == len(method_table(pixel_results(1)).header) - 1
         assert not set("#_%~^$") & set(bare)
         assert not row.startswith(("[", "*"))
+
+    def test_pdflatex_is_given_no_letter_that_it_lacks(self):
+        blob = np.pad(np.ones((3, 5), bool), 2)
+        name = "U\u00b2-Net \u03b2\u2081 Zoe\u0308"  # the last letter in two parts, as macOS names folders
+        text = latex_table(method_table([evaluate([(blob, blob)], protocol="centerlines", method=name)]))
+        rows, notes = text.split(r"\end{tabular}")
+        assert "U$^2$-Net $\\beta$$_1$ Zo\u00eb &" in rows
+        assert r" & $\beta$0 $\downarrow$ & $\beta$1 $\downarrow$ & $\chi$ $\downarrow$" in rows
+        assert "needs LuaLaTeX" not in notes
+        names = [replace(pixel_results(1)[0], method=name) for name in ("\u0105", "\u65e5")]
+        assert "% needs LuaLaTeX or XeLaTeX, with a font that has \u0105 \u65e5" in latex_table(method_table(names))
 
 
 class TestGroups:

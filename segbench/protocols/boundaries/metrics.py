@@ -15,7 +15,7 @@ import numpy as np
 
 from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import verb
 from segbench.core.series import Space
 from segbench.core.table import CountsTable, column_sums, only_where
@@ -63,6 +63,7 @@ CRISPNESS = Metric(
 
 _AREAS = ("area_pr", "area_pr_extended", "r50")
 _IMAGES_AT_ONCE = 256
+_ALMOST_1 = 0.99
 
 
 class BoundaryTable(CountsTable[BoundaryCounts]):
@@ -126,6 +127,8 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         }
         if (no_curve := _one_point(counts)).any():
             values |= {key: np.where(no_curve, np.nan, values[key]) for key in _AREAS}
+            at = np.where(no_curve, _at_masks(self._thresholds), values["ods_threshold"])
+            values |= {"ods_threshold": at, "": np.where(images == 1, np.where(no_curve, at, threshold), np.nan)}
         scored = np.column_stack([values[metric.key] for metric in METRICS])
         scored[meant == 0] = np.nan
         with np.errstate(invalid="ignore"):  # 0 / 0 where it was not measured
@@ -165,10 +168,9 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         above = [metric.title for metric, value in found if metric.range == _AREA and value > 1]
         areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
         empty = int(np.count_nonzero((self.shares[:, 0] == 0) & (self._best[:, 5] > 0)))
-        zero = f"0 in {mean.name}, without a boundary in the ground truth: {empty} of {self.images} images"
         return (
             *left_out_note([mean], "without a boundary pixel", without, self.images),
-            *((zero,) if empty else ()),
+            *zero_note({mean.key: mean.name}, empty, self.images),
             *areas,
         )
 
@@ -211,6 +213,12 @@ def _one_point(counts: FloatArray) -> BoolArray:
     alike: BoolArray = (counts == counts[:, :, :1]).all(axis=(1, 2))
     alike &= (counts[:, 3, 0] > 0) | (counts.shape[2] == 1)
     return alike
+
+
+def _at_masks(thresholds: FloatArray) -> float:
+    """Give the threshold of masks, which any has left alike: 1, as the pixel protocol has, or the highest of a list."""
+    highest = float(thresholds[-1])
+    return highest if thresholds.size == 1 or highest < _ALMOST_1 else 1.0
 
 
 def _best_of(images: Sequence[BoundaryCounts]) -> FloatArray:

@@ -9,9 +9,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import number
 from segbench.core.table import CountsTable
 from segbench.curves.curve import Drawn
@@ -80,7 +81,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
             return np.full((len(sums), len(self.metrics)), np.nan)
         by_threshold = sums[:, :-2].reshape(len(sums), 6 + _PER_IMAGE, -1)
         precision, sensitivity, cldice = parts_of(by_threshold[:, :6])
-        best = np.arange(len(sums)), np.argmax(np.nan_to_num(cldice, nan=-1), axis=1)  # of equals the lowest
+        best = np.arange(len(sums)), _best(cldice)
         value, defined, *errors = by_threshold[best[0], 6:, best[1]].T
         images, with_patches = sums[:, -2:].T
         with np.errstate(invalid="ignore"):  # 0 / 0 where no image has a value
@@ -119,13 +120,18 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say how many images are in no mean."""
+        """Say how many images are in no mean, and how many count as 0 in clDice, at the threshold of the metrics."""
+        if not self.images:
+            return ()
         mean = next(metric for metric in self.metrics if metric.key == "cldice_images")
-        empty = sum(bool(np.isnan(counts.cldice).any()) for counts in self.ordered)
+        best = _best(self.pooled.cldice)
+        empty = sum(bool(np.isnan(counts.cldice[best])) for counts in self.ordered)
+        false_alarms = sum(bool(counts.true_area == 0 < counts.area[best]) for counts in self.ordered)
         small = sum(counts.patches == 0 for counts in self.ordered)
         of_patches = [metric for metric in self.metrics if metric.key.endswith("_patches")]
         return (
             *left_out_note([mean], "both masks empty", empty, self.images),
+            *zero_note({mean.key: mean.name}, false_alarms, self.images),
             *left_out_note(of_patches[:1], "smaller than a patch", small, self.images),
         )
 
@@ -140,6 +146,11 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
     @property
     def _thresholds(self) -> FloatArray:
         return next(self.ordered).thresholds
+
+
+def _best(cldice: FloatArray) -> NDArray[np.intp]:
+    """Give the place of the highest clDice, the first of equals, along the last axis."""
+    return np.asarray(np.argmax(np.nan_to_num(cldice, nan=-1), axis=-1))
 
 
 def _averaged(counts: CenterlineCounts) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import Metric, shares
+from segbench.core.metric import Metric, shares, zero_note
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
@@ -215,15 +215,17 @@ class ContourTable(_Means):
 
     @property
     def _left_out(self) -> tuple[str, ...]:
-        """Say how many masks are in no mean, since one side or both are empty."""
-        if self.conventions.empty == "diagonal":
-            return ()
+        """Say how many masks are in no mean, since one side or both are empty, and how many count as 0."""
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
         what = "mask pair" if self.class_names else "image"
         shown = {metric.key: metric.name for metric in self.metrics if metric.title}
         starts = tuple(_NAMES[key] for key in DISTANCES)
         distances = {key: name for key, name in shown.items() if name.startswith(starts)}
         others = {key: name for key, name in shown.items() if key not in distances}
+        false_alarms = int(np.count_nonzero(~self._sides[..., 0] & self._sides[..., 1]))
+        as_0 = zero_note(others, false_alarms, of, what)
+        if self.conventions.empty == "diagonal":
+            return as_0
         notes = []
         if 0 < one + both < of and one:
             empty = f", one mask or both empty: {of_all(one + both, of, what)}"
@@ -231,7 +233,7 @@ class ContourTable(_Means):
         if 0 < both < of:
             empty = f", both masks empty: {of_all(both, of, what)}"
             notes.append(MetricNote("left out of ", others if one else shown, empty))
-        return tuple(notes)
+        return *notes, *as_0
 
     @cached_property
     def tolerances(self) -> Tolerances:

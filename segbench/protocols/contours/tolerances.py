@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from segbench.protocols.contours.measures import Conventions
 
 _STEPS = 4
 _LAST = 32
+NEAR = _STEPS * _LAST + 1
+"""The first so many tolerances are a quarter of a pixel apart, up to 32 pixels."""
+_MOST_FAR = 1000
 
 
 class Tolerances(NamedTuple):
@@ -35,7 +39,8 @@ class Tolerances(NamedTuple):
 
 def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, masks: Sequence[int]) -> Tolerances:
     """Compute NSD at each tolerance, averaged over images, and then over the masks in these places."""
-    pixels = np.arange(_STEPS * _LAST + 1) / _STEPS
+    images = list(images)
+    pixels = np.append(np.arange(NEAR) / _STEPS, _far(images, masks))
     sums, held = np.zeros((len(masks), pixels.size)), np.zeros((len(masks), 1))
     within, whole = np.zeros(pixels.size), 0.0
     for counts in images:
@@ -55,3 +60,11 @@ def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, mas
         defined = held[:, 0] > 0
         nsd = by_mask[defined].mean(axis=0) if defined.any() else np.full(pixels.size, np.nan)
         return Tolerances(pixels * conventions.spacing, nsd, within / np.float64(whole))
+
+
+def _far(images: Sequence[ContourCounts], masks: Sequence[int]) -> FloatArray:
+    """Give whole pixels from 33 to the largest distance, at most so many of them."""
+    found = [counts.distances(place) for counts in images for place in masks if counts.areas[place, :2].all()]
+    farthest = math.ceil(max((each.farthest for both in found for each in both), default=0.0))
+    step = max(1, math.ceil((farthest - _LAST) / _MOST_FAR))
+    return np.arange(_LAST + step, farthest + step, step, dtype=np.float64)

@@ -18,7 +18,7 @@ from segbench.core.numbers import DIGITS, many, number
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
 from segbench.report.plots.methods import Method
-from segbench.report.ranking import best_first, image_sets
+from segbench.report.ranking import best_first, competing_sets, why_apart
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing
 from segbench.statistics.comparison import Comparison, compared
 from segbench.statistics.intervals import FEW_IMAGES, few_images
@@ -67,7 +67,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
     results = [method.result for method in methods]
     metric = headline(results[0].rules.metrics())
     forest = _forest(methods, metric)
-    first_set = image_sets(results)[0]
+    first_set = competing_sets(results)[0]
     leading = [
         methods[k]
         for k in best_first(results, metric.key)
@@ -91,13 +91,13 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
         details += map(sentence, comparison.notes)
-    details += _left_out(methods, [one.method for one in counted], metric)
+    details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
 
 
 def _counted(names: Sequence[str], results: Sequence[Result]) -> list[Result]:
-    """Give the results that can be compared image by image, of these names: the largest set of the same images."""
-    places = [k for k in image_sets(results)[0] if results[k].competes]
+    """Give the results that can be compared image by image, of these names: the largest set of those that compete."""
+    places = [k for k in competing_sets(results)[0] if results[k].competes]
     some = [(names[k], results[k]) for k in places if results[k].counts and not results[k].unnamed]
     # Those that have their name keep what they have computed.
     return [one if one.method == name else replace(one, method=name) for name, one in some]
@@ -124,10 +124,10 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
     return f"{methods[0].name} has the best {metric.name}, {first}, {ahead} ahead of {methods[1].name}, without a test"
 
 
-def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metric) -> Iterator[str]:
+def _left_out(methods: Sequence[Method], counted: Collection[str], first: Result, metric: Metric) -> Iterator[str]:
     """Name the methods that have the metric and were not compared, with the reason."""
     known = [one for one in methods if one.name not in counted and not math.isnan(_value(one, metric))]
-    reasons = grouped((_why_left_out(one.result), one.name) for one in known)
+    reasons = grouped((_why_left_out(one.result, first), one.name) for one in known)
     for reason, names in reasons.items():
         if reason and len(methods) > 1:
             yield f"Not compared: {first_names(names, _MOST_NAMED)} ({reason})."
@@ -136,12 +136,13 @@ def _left_out(methods: Sequence[Method], counted: Collection[str], metric: Metri
             yield f"{method.name}, not ranked: {metric.name} {_written(method, metric)}."
 
 
-def _why_left_out(result: Result) -> str:
+def _why_left_out(result: Result, first: Result) -> str:
     if result.published:
         return "published without images"
     if result.unnamed:
         return "images without names"
-    return "counted on other images" if result.competes and result.counts else ""
+    what, _ = why_apart((first, result), ((0,), (1,)))
+    return f"counted with other {what}" if what and result.competes and result.counts else ""
 
 
 def _of_one(method: Method, metric: Metric) -> list[str]:

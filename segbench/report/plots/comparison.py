@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ALL_PAIRS_UP_TO = 6
+_LONGEST_PAIR = 16
 
 
 def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Axes | None = None) -> Axes:
@@ -105,13 +106,19 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     texts[0].set_color(GUIDE)
     ax.tick_params(axis="y", length=0)
     open_frame(ax)
-    names = [short[row.a] + ("" if reference else f"\n- {short[row.b]}") for row in rows]
+    names = [short[row.a] if reference else _pair(short[row.a], short[row.b]) for row in rows]
     ax.set_yticks(range(len(rows)), names)
     fit_height(ax)
     name_rows(ax, size="small")
     fit_letters(texts, math.inf, cell_size(ax)[1])
     space_ticks(ax)
     return ax
+
+
+def _pair(a: str, b: str) -> str:
+    """Write the names of a pair, short ones on one line."""
+    pair = f"{a} - {b}"
+    return pair if len(pair) <= _LONGEST_PAIR else f"{a}\n- {b}"
 
 
 def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:

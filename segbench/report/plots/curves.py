@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result
 from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
@@ -22,7 +22,7 @@ from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import CURVE_LAYER, short_names
+from segbench.drawing.axes import CURVE_LAYER
 from segbench.drawing.charts import (
     DIAGONAL,
     Area,
@@ -40,10 +40,12 @@ from segbench.report.plots.methods import (
     draw_methods,
     methods_in,
     methods_of,
+    names_in_legend,
     no_plot,
     of_one_protocol,
     styles_of,
 )
+from segbench.report.ranking import competing_order
 from segbench.statistics.bands import curve_band
 from segbench.statistics.measured import as_draws, as_level
 
@@ -251,14 +253,15 @@ def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
 def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the share of positives in 15 bins of scores; the area of a dot is its share of the pixels."""
     results = of_one_protocol(results)
-    named = zip(results, short_names(names_of(results)), styles_of(results), strict=True)
+    named = zip(results, names_in_legend(results), styles_of(results), strict=True)
     found = []
     for result, name, style in named:
         bins = reliability(_counts(result))
         error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
         label = f"[ECE={number(error, digits=3)}] {name}"
         found.append((error, Method(name, result, style, label), bins))
-    found.sort(key=lambda one: one[0])
+    best_first = sorted(range(len(found)), key=lambda place: found[place][0])
+    found = [found[place] for place in competing_order(results, best_first)]
     layers = []
     for _, method, bins in found:
         held = bins.pixels > 0

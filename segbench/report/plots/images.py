@@ -16,6 +16,7 @@ from segbench.core.metric import Metric, image_columns, image_headline, images_a
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import (
     as_axes,
+    as_text,
     dot_size,
     fit_height,
     fitted,
@@ -25,7 +26,8 @@ from segbench.drawing.axes import (
     wrapped,
 )
 from segbench.drawing.palette import GUIDE
-from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
+from segbench.report.plots.methods import Kind, apart, of_one_protocol, styles_of
+from segbench.report.ranking import competing_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +42,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
 
     The axis fits the data. The tall mark is the median, the bar goes from quartile to quartile. An image is at the same
     height in every row, and up to 200 images thin lines join its dots from row to row: what all methods find hard lies
-    left in all.
+    on the same side in all.
 
     Parameters
     ----------
@@ -80,7 +82,9 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     if not any(result.counts for result in results):
         raise ArgumentError("no result has counts of images: published curves have none to draw")
     values = [{name: summary[metric] for name, summary in result.per_image.items()} for result in results]
-    order = sorted(range(len(results)), key=lambda k: (_median(values[k]), results[k].method), reverse=True)
+    direction = known[metric].direction
+    best_first = sorted(range(len(results)), key=lambda k: (_rank(values[k], direction), results[k].method))
+    order = competing_order(results, best_first)
     places = spread(sorted({name for images in values for name in images}))
     heights = {name: _SPREAD * place for name, place in places.items()}
     ax = as_axes(ax)
@@ -89,8 +93,8 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
         _draw_row(ax, row, values[k], heights, styles[k].colour)
     if len(heights) <= _LINKED_IMAGES:
         _draw_links(ax, [values[k] for k in order], heights)
-    names = names_in_lines(names_of(results))
-    ax.set_yticks(range(len(order)), [_named(names[k], values[k]) for k in order])
+    names, has = names_in_lines(names_of(results)), apart(results)
+    ax.set_yticks(range(len(order)), [_named(names[k], has[k], values[k]) for k in order])
     ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=wrapped(ax, _title(known[metric], results)))
     ax.tick_params(axis="y", length=0)
     ax.set_xlim(fitted([value for images in values for value in images.values()], known[metric].range))
@@ -102,9 +106,10 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
 IMAGES = Kind(plot_images)
 
 
-def _median(values: dict[str, float]) -> float:
+def _rank(values: dict[str, float], direction: int) -> float:
+    """Give the lowest number to the best median, the highest to none."""
     defined = [value for value in values.values() if not math.isnan(value)]
-    return float(np.median(defined)) if defined else -math.inf
+    return -direction * float(np.median(defined)) if defined else math.inf
 
 
 def spread(names: Sequence[str]) -> dict[str, float]:
@@ -138,11 +143,10 @@ def _draw_links(ax: Axes, rows: Sequence[dict[str, float]], heights: dict[str, f
     ax.add_collection(LineCollection(links, color=GUIDE, linewidth=0.6 * guide_width(), alpha=0.5, zorder=1))
 
 
-def _named(name: str, values: dict[str, float]) -> str:
-    if not values:
-        return f"{name}\n(no images)"
+def _named(name: str, has: str, values: dict[str, float]) -> str:
     undefined = sum(math.isnan(value) for value in values.values())
-    return f"{name}\n({undefined} undefined)" if undefined else name
+    said = [as_text(has), f"{undefined} undefined" if undefined else ""] if values else ["no images"]
+    return "\n".join([name, *(f"({one})" for one in said if one)])
 
 
 def _title(metric: Metric, results: Sequence[Result]) -> str:

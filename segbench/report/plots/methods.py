@@ -19,10 +19,10 @@ from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.series import Series, Space
 from segbench.curves.masks import TWO_VALUED
-from segbench.drawing.axes import as_axes, short_names
+from segbench.drawing.axes import as_axes, as_text, short_names
 from segbench.drawing.charts import Chart, draw_chart
 from segbench.drawing.palette import LineStyle, free_places, line_style
-from segbench.report.ranking import best_first
+from segbench.report.ranking import best_first, competing_order, competing_sets, why_apart
 from segbench.report.tables import by_protocol
 from segbench.statistics.intervals import Intervals
 
@@ -94,13 +94,20 @@ class Kind:
 
 
 def kind_of_curves(
-    charts: Callable[[Sequence[Method]], Sequence[Chart]], what: str, key: str | None = None, title: str | None = None
+    charts: Callable[[Sequence[Method]], Sequence[Chart]],
+    what: str,
+    ranked_by: str = "",
 ) -> Kind:
-    """Give a kind that draws the first chart of methods, the best by a metric first, or refuses those without one."""
+    """Give a kind that draws the first chart of methods, or refuses those without one.
+
+    The best comes first by the first metric whose key begins as `ranked_by`, or else by the one that ranks methods.
+    """
 
     def draw(results: Sequence[Result], *, ax: Axes) -> Axes:
         taken = of_one_protocol(results)
-        methods = methods_of(taken, key=key, title=title)
+        metrics = taken[0].rules.metrics() if ranked_by else ()
+        metric = next((one for one in metrics if one.key.startswith(ranked_by)), None)
+        methods = methods_of(taken, key=metric.key, title=metric.name) if metric else methods_of(taken)
         found = charts(methods)
         if not found:
             raise no_plot(taken, what)
@@ -137,7 +144,7 @@ def methods_in(
 
 def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | None = None) -> list[Method]:
     """Give results of one protocol as methods, the best by a metric first, with its value in their labels."""
-    rules, names = taken[0].rules, short_names(names_of(taken))
+    rules, names = taken[0].rules, names_in_legend(taken)
     key, title = key or headline(rules.metrics()).key, title or image_headline(rules.metrics()).name_for_images
 
     def label(place: int) -> str:
@@ -146,7 +153,24 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
         return f"[{'mask' if masks else f'{title}={value}'}] {names[place]}"
 
     styles = styles_of(taken)
-    return [Method(names[k], taken[k], styles[k], label(k)) for k in best_first(taken, key)]
+    order = competing_order(taken, best_first(taken, key))
+    return [Method(names[k], taken[k], styles[k], label(k)) for k in order]
+
+
+def names_in_legend(results: Sequence[Result]) -> list[str]:
+    """Name results for a legend, those that are ranked apart with their images or settings."""
+    named = zip(short_names(names_of(results)), apart(results), strict=True)
+    return [f"{name} ({as_text(has)})" if has else name for name, has in named]
+
+
+def apart(results: Sequence[Result]) -> list[str]:
+    """Say of each result what images or settings it has, where not all have the same and its name does not say it."""
+    sets, names, said = competing_sets(results), names_of(results), [""] * len(results)
+    if len(sets) > 1:
+        for places, has in zip(sets, why_apart(results, sets)[1], strict=True):
+            for place in places:
+                said[place] = "" if has in names[place] else has
+    return said
 
 
 def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:

@@ -13,12 +13,15 @@ from segbench.drawing.charts import Axis, Chart, Guide, Path
 from segbench.protocols.anomalies.curves import LIMITS, RATES
 from segbench.protocols.anomalies.metrics import AnomalyCurve
 from segbench.protocols.contours.metrics import ContourTable
+from segbench.protocols.contours.tolerances import NEAR
 from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
 from segbench.report.plots.methods import Method, kind_of_curves
 
 _POINTS = 500
 _MOST = 0.995
 """The axis of tolerances ends where so much of every contour is within them."""
+_HIGH = 0.5
+"""The axis of shares ends at 1 if one of them is above this, else beyond the highest."""
 _TITLES = {"f1": "F1", "ap": "AP = TP / (TP + FP + FN)"}
 _OBJECTS = "objects at thresholds of IoU"
 
@@ -27,16 +30,15 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
     """Describe what is within each tolerance; of shares both directions of all images count together."""
     every = [method.result.table for method in methods]
     tables = [table for table in every if isinstance(table, ContourTable)]
-    lines = np.array([getattr(table.tolerances, drawn) for table in tables])
-    if len(tables) < len(every) or np.isnan(lines).all():
+    # NSD is of small tolerances; an object that is missed keeps it below 1 at any.
+    size = NEAR if drawn == "nsd" else None
+    lines = [(table.tolerances.at[:size], getattr(table.tolerances, drawn)[:size]) for table in tables]
+    if len(tables) < len(every) or all(np.isnan(values).all() for _, values in lines):
         return []  # of sequences
-    at = tables[0].tolerances.at
-    reached = [np.flatnonzero(values >= _MOST) for values in lines]
-    end = float(max(at[some[0] if some.size else -1] for some in reached)) or 1.0
-    steps = np.repeat(at, 2)[1:]  # up to the next tolerance
+    end = max(float(at[np.append(np.flatnonzero(values >= _MOST), at.size - 1)[0]]) for at, values in lines) or 1.0
     layers = []
-    for values in lines:
-        up = np.repeat(values, 2)[:-1]
+    for at, values in lines:
+        steps, up = np.append(np.repeat(at, 2)[1:], max(end, at[-1])), np.repeat(values, 2)  # up to the next tolerance
         kept = (steps <= end) & np.isfinite(up)
         layers.append([Path(steps[kept], up[kept])])
     unit = tables[0].conventions.unit or "pixels"
@@ -44,7 +46,7 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
     corners = "lower right", "upper left"
     if drawn == "nsd":
         return [Chart("nsd", "NSD at each tolerance", x, Axis("NSD"), layers, corners=corners)]
-    guide = Guide(np.array(x.ends), np.full(2, 0.95))
+    guide = Guide(np.array(x.ends), np.full(2, 0.95), "95 % of the contours")
     y = Axis("Share of the contours")
     caption = "Contours within each distance"
     return [Chart("distances", caption, x, y, layers, levels=[guide], corners=corners)]
@@ -59,7 +61,8 @@ def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
     of = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
     at = found[0].at
     x = Axis(f"Threshold of {of}", "", (at[0], at[-1]))
-    y = Axis(_TITLES[drawn])
+    highest = max(float(np.nanmax(getattr(one, drawn), initial=0.0)) for one in found)
+    y = Axis(_TITLES[drawn], "", (0.0, 1.0 if highest > _HIGH or not highest else 1.05 * highest))
     layers = [[Path(one.at, getattr(one, drawn))] for one in found]
     caption = f"{drawn.upper()} at each threshold of {of}"
     corners = "lower left", "upper right"
@@ -114,11 +117,10 @@ def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axi
     return layers
 
 
-NSD, DISTANCES = (
-    kind_of_curves(partial(_charts_of_contours, drawn), "distances of contours", title="HD95")
-    for drawn in ("nsd", "share")
-)
+_CONTOURS = "distances of contours"
+NSD = kind_of_curves(partial(_charts_of_contours, "nsd"), _CONTOURS, ranked_by="nsd_")
+DISTANCES = kind_of_curves(partial(_charts_of_contours, "share"), _CONTOURS)
 OBJECT_F1 = kind_of_curves(partial(_charts_of_objects, "f1"), _OBJECTS)
 OBJECT_AP = kind_of_curves(partial(_charts_of_objects, "ap"), _OBJECTS)
 PRO = kind_of_curves(_charts_of_pro, "PRO curve")
-PIMO = kind_of_curves(_charts_of_pimo, "defined AUPIMO", key="aupimo", title="AUPIMO")
+PIMO = kind_of_curves(_charts_of_pimo, "defined AUPIMO", ranked_by="aupimo")

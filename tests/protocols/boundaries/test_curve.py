@@ -118,6 +118,15 @@ def test_masks_make_no_curve():
     assert with_soft["area_pr"] > 0
 
 
+@pytest.mark.parametrize(("thresholds", "at"), [(np.arange(1, 100) / 100, 1.0), ([0.3, 0.6], 0.6), ([0.5], 0.5)])
+def test_masks_have_the_threshold_1_whatever_their_pixels_are(thresholds, at):
+    counts = [(7, 31, 2, 8), (8, 10, 4, 5), (3, 9, 5, 77)]  # interpolating equals gives slightly different F
+    masks = [BoundaryCounts(thresholds, *np.repeat([row], len(thresholds), axis=0).T) for row in counts]
+    assert [boundary_summary({"a": mask})["ods_threshold"] for mask in masks] == [at] * 3
+    assert intervals({"a": masks[0], "b": masks[1]}, replicates=5).estimates["ods_threshold"] == at
+    assert boundary_image_summary(masks[0])["threshold"] == at
+
+
 def test_one_threshold_makes_no_curve():
     summary = boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])})
     assert summary.undefined == dict.fromkeys(("area_pr", "area_pr_extended", "r50"), "one threshold makes no curve")

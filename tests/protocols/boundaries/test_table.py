@@ -113,4 +113,4 @@ def test_an_image_without_boundaries_adds_the_false_positives_of_its_last_thresh
     summary = table.summary()
     assert summary["ois_precision"] == 90 / 100
     assert summary["mean_image_f"] == pytest.approx(0.5 * 2 * 0.9 / 1.9)
-    assert table.notes == ("0 in mean F, without a boundary in the ground truth: 1 of 2 images",)
+    assert table.notes == ("counted as 0 in mean F, ground truth empty: 1 of 2 images",)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 from skimage.measure import euler_number, label
 from skimage.morphology import medial_axis, skeletonize, thin
@@ -23,6 +24,7 @@ from segbench import (
     compare_results,
     count_centerlines,
     evaluate,
+    plot,
     process_pool,
 )
 from segbench.core.sample import Sample
@@ -182,6 +184,22 @@ def test_images_without_a_value_are_noted():
     result = evaluate({"a": (drawn("###"), drawn("###")), "b": (blank, blank)}, protocol="centerlines")
     assert result.summary["cldice_images"] == 1
     assert any("both masks empty: 1 of 2 images" in note for note in result.summary.notes)
+
+
+def test_a_plot_is_titled_as_papers_write_it():
+    result = evaluate({"a": (drawn("###"), 0.5 * drawn("###"))}, protocol=Centerlines(thresholds=3))
+    assert plot(result, "f", ax=Figure().subplots()).get_ylabel() == "clDice"
+
+
+def test_notes_are_of_the_best_threshold():
+    truth, blank = drawn("....", "####", "...."), np.zeros((3, 4), bool)
+    pairs = {"a": (truth, 0.5 * truth), "b": (blank, np.full((3, 4), 0.5))}  # nothing is predicted from .95
+    summary = evaluate(pairs, protocol=Centerlines(thresholds=[0.45, 0.95])).summary
+    assert (summary["cldice_threshold"], summary["cldice_images"]) == (0.45, 0.5)
+    assert summary.notes[:1] == ("counted as 0 in clDice mean, ground truth empty: 1 of 2 images",)
+    summary = evaluate(pairs | {"b": (blank, 0.4 * ~blank)}, protocol=Centerlines(thresholds=[0.1, 0.45])).summary
+    assert (summary["cldice_threshold"], summary["cldice_images"]) == (0.45, 1)
+    assert summary.notes[:1] == ("left out of clDice mean, both masks empty: 1 of 2 images",)
 
 
 def test_thresholds_are_those_of_masks_cut_one_by_one():

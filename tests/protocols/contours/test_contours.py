@@ -6,6 +6,7 @@ import math
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 
 from segbench import (
@@ -85,6 +86,16 @@ def test_masks_that_are_empty_are_counted():
     summary = evaluate(masks(), protocol="contours").summary
     assert [summary["one_empty"], summary["both_empty"]] == [1, 0]
     assert summary.notes == ("left out of HD, HD95, ASSD, MASD, one mask or both empty: 1 of 5 images",)
+
+
+@pytest.mark.parametrize("empty", ["undefined", "diagonal"])
+def test_false_alarms_where_nothing_is_are_said_to_count_as_0(empty):
+    blank = np.zeros((40, 50), np.uint8)
+    pairs = {**masks(), "im8": (blank, blank + 255), "im9": (blank, blank)}
+    each = [evaluate([pair], protocol=Contours()).summary["dice"] for pair in pairs.values()]
+    summary = evaluate(pairs, protocol=Contours(empty=empty)).summary
+    assert (each[-2], summary["dice"]) == (0, pytest.approx(np.mean(each[:-1])))
+    assert "counted as 0 in Dice, NSD@2, Boundary IoU, ground truth empty: 1 of 7 images" in summary.notes
 
 
 def test_the_diagonal_stands_for_an_empty_mask():
@@ -476,9 +487,23 @@ def test_a_method_without_contours_is_in_the_legend_alone():
         for name, truth in (("some", ~empty), ("none", empty))
     ]
     lines = [line for line in plot(both, "nsd").lines if len(line.get_xdata())]
-    assert [line.get_label().split()[-1] for line in lines] == ["some"]
+    assert ["] some (" in line.get_label() for line in lines] == [True]
     with pytest.raises(ArgumentError, match="no distances of contours"):
         plot(both[1], "nsd")
+
+
+def test_plots_name_what_they_show_and_reach_the_far_contours():
+    truth, near, far = np.zeros((3, 20, 260), bool)
+    truth[5:9, 5:9], near[5:9, 6:10], far[5:9, 205:209] = True, True, True
+    both = [
+        evaluate([(truth, mask)], protocol="contours", method=name) for name, mask in (("near", near), ("far", far))
+    ]
+    ax = plot(both, "nsd", ax=Figure().subplots())
+    assert ax.get_legend_handles_labels()[1] == ["[NSD@2=1.000] near", "[NSD@2=.000] far"]
+    ax = plot(both, "distances", ax=Figure().subplots())
+    assert ax.get_legend_handles_labels()[1][2] == "95 % of the contours"
+    assert ax.get_xlim()[1] >= 199  # where the far one has its contour
+    assert [line.get_ydata()[-1] for line in ax.lines[:2]] == [1, 1]
 
 
 def test_other_protocols_have_no_distances():

@@ -3,6 +3,7 @@
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 import segbench as sb
@@ -108,6 +109,17 @@ def test_curves_are_those_of_the_metrics(folders):
     curve = components.table.by_threshold
     assert (curve.at[0], curve.at[-1]) == (0.25, 0.75)
     assert curve.f1[[0, 50, 100]].tolist() == [components.summary[f"component_f1_{t}"] for t in (25, 50, 75)]
+
+
+def test_low_curves_do_not_lie_on_the_axis():
+    truth, predicted = np.zeros((2, 90, 5), bool)
+    truth[1::4], predicted[1, 1:], predicted[3::4] = True, True, True  # one of 23 is found
+    result = evaluate({"a": (truth, predicted)}, protocol=Objects(kind="components"))
+    ax = sb.plot(result, "object_f1", ax=Figure().subplots())
+    (line,) = ax.lines
+    assert 0 < max(line.get_ydata()) < ax.get_ylim()[1] < 0.1
+    perfect = evaluate({"a": (truth, truth)}, protocol=Objects(kind="components"), method="perfect")
+    assert sb.plot([result, perfect], "object_f1", ax=Figure().subplots()).get_ylim() == (0, 1)
 
 
 def test_plots_of_objects_refuse_other_results():

@@ -19,6 +19,7 @@ from segbench import (
     Boundaries,
     BoundaryCounts,
     BoundaryCurve,
+    Contours,
     DataError,
     Pixels,
     Result,
@@ -72,6 +73,17 @@ class TestPooledCurves:
         assert labels[0] == "[F=.737] as it is"
         assert labels[1].endswith("upside down")
         assert labels[-1] == "prevalence .281"
+
+    @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f"), partial(plot, kind="reliability")])
+    def test_methods_of_other_images_or_settings_come_after_those_that_compete(self, draw):
+        high, middle, low = pixel_results(3)
+        few = replace(high, counts=dict(list(high.counts.items())[:3]))
+        labels = draw([few, middle, low], ax=plt.figure().subplots()).get_legend_handles_labels()[1]
+        names = [re.sub(r"\[.*\] ", "", label) for label in labels if label.startswith("[")]
+        assert (names[2], sorted(names[:2])) == ("method 0 (3 images)", ["method 1 (8 images)", "method 2 (8 images)"])
+        other = replace(high, settings={**high.settings, "void": "7"})
+        labels = draw([other, middle, low], ax=plt.figure().subplots()).get_legend_handles_labels()[1]
+        assert [label.split("method ")[1] for label in labels if "method" in label][2] == "0 (void:7)"
 
     def test_the_marked_point_is_the_ods(self, results):
         ax = plot_pr(results)
@@ -324,6 +336,22 @@ class TestImages:
         assert len(dots) == 3
         assert ax.yaxis_inverted()
 
+    def test_the_best_median_of_distances_is_the_lowest(self):
+        pairs = [(np.eye(9), np.eye(9, k=shift)) for shift in (1, 3)]
+        near, far = (evaluate([pair], protocol=Contours(), method=name) for pair, name in zip(pairs, "nf", strict=True))
+        labels = plot_images([far, near], ax=plt.figure().subplots()).get_yticklabels()
+        assert [label.get_text() for label in labels] == ["n", "f"]  # the first row is on top
+
+    def test_methods_of_other_images_come_after_those_that_compete(self):
+        high, middle, low = pixel_results(3)
+        few = replace(high, counts=dict(list(high.counts.items())[:3]))
+        labels = plot_images([few, middle, low], ax=plt.figure().subplots()).get_yticklabels()
+        assert [label.get_text().replace("\n", " ") for label in labels] == [
+            "method 1 (8 images)",
+            "method 2 (8 images)",
+            "method 0 (3 images)",
+        ]
+
     def test_undefined_ones_are_left_out_and_counted(self):
         (result,) = pixel_results(1)
         blank = ScoreCounts([1.0], [0], [5])
@@ -353,11 +381,23 @@ class TestMasks:
     def test_a_point_in_both_spaces_without_a_band(self, results):
         for draw, point in ((plot_pr, (4 / 9, 4 / 7)), (plot_roc, (3 / 23, 4 / 9))):
             ax = draw(results, band=0.95, replicates=20)
-            (dot,) = [line for line in ax.lines if line.get_marker() == "o" and "hard" in str(line.get_label())]
+            (dot,) = [line for line in ax.lines if "hard" in str(line.get_label())]
+            assert (dot.get_linestyle(), dot.get_marker()) == ("None", styles_of(results)[1].marker)
             np.testing.assert_allclose(dot.get_xydata(), [point])
             assert len(ax.collections) == 1, "the band of the soft maps alone"
         assert labels_of(plot_roc(results))[1] == "[mask] hard"
         assert labels_of(plot_pr(results))[1].startswith("[F=.500] hard")
+
+    @pytest.mark.parametrize("protocol", [Pixels(), Boundaries(thresholds=9, max_dist=0.2)])
+    def test_in_grey_print_their_markers_tell_them_apart(self, protocol):
+        masks = [np.pad(np.ones((4, 6), bool), ((k, 4 - k), (2, 2))) for k in range(3)]
+        ax = plot_pr([evaluate([(masks[0], mask)], protocol=protocol, method="m") for mask in masks[1:]])
+        dots = [line for line in ax.lines if "] m" in str(line.get_label())]
+        assert [(line.get_linestyle(), len(line.get_xdata())) for line in dots] == [("None", 1)] * 2
+        assert {line.get_marker() for line in dots} == {"s", "^"}
+        assert not [line for line in ax.lines if line.get_marker() == "o"]
+        result = evaluate([(masks[0], masks[1])], protocol=protocol)
+        assert len(plot(result, "f", ax=plt.figure().subplots()).lines) == 1, "no dot, since no threshold is best"
 
     def test_a_level_line_against_the_threshold(self, results):
         level = plot(results[1], "f").lines[0]
@@ -374,6 +414,11 @@ def test_annotators_without_a_partner_are_named_and_not_drawn():
 
 
 class TestComparison:
+    def test_short_names_of_a_pair_take_one_line(self):
+        results = [replace(one, method=name) for one, name in zip(pixel_results(2), ("a8", "d64"), strict=True)]
+        (label,) = plot_comparison(compare_results(results, replicates=50)).get_yticklabels()
+        assert label.get_text() == "a8 - d64"
+
     def test_each_pair_stands_the_higher_first(self):
         comparison = compare_results(pixel_results(3), replicates=50)
         labels = [text.get_text() for text in plot_comparison(comparison).get_yticklabels()]
