@@ -250,6 +250,20 @@ class TestBest:
         assert f"{why}: method 1, method 2 (void:none); method 0 (void:7)" in text
         assert "\nmethod 0: protocol:pixels|void:7" in text  # of several signatures each names its methods
 
+    def test_of_other_settings_is_said_below_tables_of_classes_and_of_groups(self, tmp_path, segbench):
+        rng = np.random.default_rng(0)
+        labels = {f"{folder}/{k}.png": rng.integers(0, 3, (8, 8)).astype(np.uint8) for folder in "ab" for k in range(3)}
+        gt = write_folder(tmp_path / "gt", labels)
+        file, classes = tmp_path / "r.segbench", ("--classes", "0-2", "--no-check")
+        segbench("labels", gt, f"one={gt}", f"two={gt}", *classes, "-o", file)
+        segbench("labels", gt, f"three={gt}", *classes, "--background", "0", "-o", file)
+        why = "not all methods have the same settings; the best is marked only among those that do: one, two"
+        of_classes = segbench("show", file, "--per-class").out
+        assert f"\n0: {why} (background:none); three (background:left out of means)" in of_classes
+        assert of_classes.count(why) == 1
+        of_groups = segbench("show", file, "--group-by", "folder").out
+        assert of_groups.count(f"{why} (background:none); three (background:0)") == 1
+
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
         detector, human = boundary_results()
         imported = replace(
