@@ -17,7 +17,7 @@ from segbench.core.numbers import number
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report import tables
 from segbench.report.documents import document, latex_table, markdown_table
-from segbench.report.ranking import ranked
+from segbench.report.ranking import competing_sets, ranked
 from segbench.report.terminal import show
 
 
@@ -276,6 +276,17 @@ class TestBest:
         assert "best" in {table.marks.get((row, 1), "") for row in range(3)}
         fewer = replace(imported, counts={"im0": imported.counts["im0"]})
         assert [row[-1] for row in method_table([printed, detector, fewer]).rows] == ["-", "4", "1"]
+
+    @pytest.mark.parametrize("source", ["imported", "arrays"])
+    def test_what_is_not_known_of_a_method_joins_no_others(self, source):
+        unknown, middle, low = pixel_results(3)
+        unknown = replace(unknown, settings={"source": source}, signature="protocol:pixels|data:2")
+        other = {"settings": {"void": "7"}} if source == "imported" else {"signature": "protocol:pixels|data:1"}
+        middle = replace(middle, **other)
+        has = ("void:7", "void:none") if source == "imported" else ("8 images, data:1", "8 images, data:0")
+        text = shown([unknown, middle, low], 200)
+        assert "method 0, method 1 ({}); method 2 ({})".format(*has) in text
+        assert competing_sets([unknown, middle, low]) == [[0, 1], [2]]
 
     def test_the_underline_is_that_of_the_digits(self):
         results = [replace(result, method=name) for result, name in zip(pixel_results(3), "abc", strict=True)]
