@@ -324,7 +324,7 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
-    return _none_left(findings, probes) or any(found.key in ("inverted", "off-by-one", "masks") for found in findings)
+    return _none_left(findings, probes) or any(found.key in ("inverted", "renumbered", "masks") for found in findings)
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

@@ -24,6 +24,7 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
+from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
 from segbench.core.expected import ExpectedScores
@@ -50,6 +51,7 @@ from segbench.protocols.label_rules import (
     of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, Renumbering, find_renumbering
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError, is_one_map
@@ -193,7 +195,7 @@ class CountsProbe(Probe):
 
     truth_file: str
     counts: LabelCounts
-    outside: Sequence[float]  # predicted labels that are not classes
+    outside: Mapping[int, IntArray]  # by predicted labels that are not classes, the pixels of each class
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
     stack: bool  # whether the prediction has one map per class, whose order no remapping changes
@@ -218,7 +220,7 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,
-        outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else (),
+        outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
         stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
@@ -240,7 +242,7 @@ def label_map_findings(
     if counted and counted_by:
         numbered = _predicted_labels(counted, counted_by)
         found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
-        if not any(one.key == "off-by-one" for one in numbered):
+        if not any(one.key == "renumbered" for one in numbered):
             found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
     held = [probe for probe in counted if probe.counts.pixels]
     same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
@@ -291,32 +293,58 @@ def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int
 
 
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
-    """Find predicted labels that are off by one, in all images or in some, or that are not classes."""
-    by_image = [(probe, counted_by.missing_pred_map({probe.image: probe.counts})) for probe in counted]
-    remap = counted_by.missing_pred_map({probe.image: probe.counts for probe in counted})
-    shift = remap.partition(",")[0]
-    off = [probe for probe, own in by_image if own and own.startswith(shift)] or counted[: len(counted) * bool(remap)]
-    what = f"{inspected(off, len(counted), 'agree')} with the ground truth far better if all labels are one lower or "
-    what += "higher: the two sides seem to count classes from different numbers"
-    fix = format_setting("pred_map", remap) if remap else ""
-    if off and off[0].stack:
-        fix = f"save the maps of the classes alone, in the order of {format_setting('classes')}"
-    elif not remap:
-        fix = f"save these files again; {format_setting('pred_map')} would change all files"
-    elif min(read_classes(counted[0].counts.classes)[0]) == 0 and not shift.startswith("1-"):
-        void = format_setting("void", sorted({0, *(counted_by.void or ())}))
-        unlabelled = f"{format_setting('classes', shift.rpartition('=')[2])} and {void}"
-        fix += f"; if label 0 of the ground truth means unlabelled, {unlabelled} as well"
-    places = [Place(probe.prediction) for probe in off]
-    first, last = map(int, shift.partition("=")[0].split("-")) if remap else (0, -1)
-    mapped = range(first, last + 1)
+    """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
+    together = _renumbering(counted)
+    by_image = [(probe, own) for probe in counted if (own := _renumbering([probe])) and own.shift]
+    by_image = [(probe, own) for probe, own in by_image if not together or own.shift == together.shift]
+    found = together or (by_image[0][1] if by_image else None)
+    off = [probe for probe, _ in by_image] or counted[: len(counted) * bool(found)]
+    numbered: list[Finding] = []
+    if found:
+        moved = [f"{label} on {own}" for label, own in found.classes.items() if label != own]
+        what = f"{inspected(off, len(counted), 'seem')} to {RENUMBERED}: their labels lie mostly on other classes "
+        what += f"({first_names(moved, _NAMED)})"
+        fix = _numbered_alike(found, off[0], counted_by, of_all=bool(together))
+        numbered = finding("renumbered", what, fix, [Place(probe.prediction) for probe in off])
+    known = Remapping.parse(found.remap).labels if found else ()
     outside = {
-        probe.prediction: [label for label in probe.outside if label not in mapped]
+        probe.prediction: [label for label in probe.outside if label not in known]
         for probe in counted
-        if remap or probe not in off
+        if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*finding("off-by-one", what, fix, places), *_outside(outside, counted, counted_by.void or ())]
+    return [*numbered, *_outside(outside, counted, counted_by.void or ())]
+
+
+def _renumbering(probes: Sequence[CountsProbe]) -> Renumbering | None:
+    """Compare the numbers of the classes over images; masks are told as inverted instead."""
+    if any(probe.mask for probe in probes):
+        return None
+    classes = read_classes(probes[0].counts.classes)[0]
+    outside = sorted({label for probe in probes for label in probe.outside})
+    none = np.zeros(len(classes), np.int64)
+    columns = [*np.sum([probe.counts.matrix[:, :-1] for probe in probes], axis=0).T]
+    columns += [np.sum([probe.outside.get(label, none) for probe in probes], axis=0) for label in outside]
+    return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=len(probes))
+
+
+def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusing, *, of_all: bool) -> str:
+    """Say how predictions get the numbers of the ground truth, those of all images or of some."""
+    labels, given = read_classes(probe.counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    if probe.stack:
+        return f"save the maps of the classes alone, in the order of {format_setting('classes')}"
+    if not of_all:
+        return f"save these files again; {format_setting('pred_map')} would change all files"
+    if given:
+        return f"correct {format_setting('pred_map', given)}: labels that it gives match by {found.remap}{CHOSEN}"
+    fix = format_setting("pred_map", found.remap)
+    if not found.shift:
+        return fix + CHOSEN
+    if found.shift > 0 and min(labels) == 0:
+        void = format_setting("void", sorted({0, *(counted_by.void or ())}))
+        unlabelled = f"{format_setting('classes', f'1-{max(labels)}')} and {void}"
+        fix += f"; if label 0 of the ground truth means unlabelled, {unlabelled} as well"
+    return fix
 
 
 def _outside(

@@ -13,7 +13,7 @@ from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import (
     BOTH_SIDES,
@@ -25,7 +25,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     all_but,
     are_grey_levels,
-    half_of,
+    grey_levels_positive,
     has_third_value,
     listed,
 )
@@ -119,7 +119,7 @@ def _meaning(
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        return what, format_setting("positive", f">={half_of(examples[-1])}")
+        return what, grey_levels_positive(examples)
     if kind == "labels":
         fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
@@ -139,7 +139,7 @@ def _meaning(
     if not lines and not expected.rule and len(rest) > 2:
         fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
     elif not lines and examples[-1] != void:
-        fix += f" if {void:g} is void, or {format_setting('positive', '>=128')} if it is positive"
+        fix += f" if {void:g} is void, or {format_setting('positive', written(examples[1:]))} if it is positive"
     return f"labels and the value {void:g}, which is not declared void", fix
 
 
@@ -233,6 +233,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
     what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in masks]
     fix = ORDER
-    if grey and between <= SOFT:
-        fix += f"; or, if the first are masks with blurred edges, {grey[0].fix}"
+    if grey:
+        blurred = f"are masks with blurred edges, {grey[0].fix}"
+        fix += f"; or, if the first {blurred if between <= SOFT else f'number objects, {all_but(0)}'}"
     return finding("exchanged", what, fix, places, about="names", images=[probe.image for probe in probes])

@@ -149,8 +149,8 @@ class Confusing(TwoSided):
         """Count an image by true and predicted class, whatever else a run counts."""
 
     @abstractmethod
-    def predicted_outside(self, sample: Sample) -> list[float]:
-        """Give the predicted labels that are not classes, rising."""
+    def predicted_outside(self, sample: Sample) -> Mapping[int, NDArray[np.int64]]:
+        """Count the pixels of each class by predicted labels that are not classes, rising."""
 
     @abstractmethod
     def left_out(self, sample: Sample) -> LeftOut:
@@ -159,10 +159,6 @@ class Confusing(TwoSided):
     @abstractmethod
     def joined(self, sample: Sample) -> Mapping[str, list[int]]:
         """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
-
-    @abstractmethod
-    def missing_pred_map(self, images: Mapping[str, Any]) -> str:
-        """Give the remapping of predictions that the counts of images ask for; empty for none."""
 
 
 class FromCounts(ABC):

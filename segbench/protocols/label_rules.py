@@ -55,6 +55,7 @@ _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
 _MIDDLES = (0.5, 127, 127.5, 128, 32767, 32767.5, 32768)
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
+_NAME_POSITIVE = "say which values are positive, for instance"
 BOTH_SIDES = "give ground truth that shows what is to be found, and what is not"
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
@@ -126,7 +127,8 @@ class LabelRule:
         from segbench.core.arrays import distinct
 
         others = ground_truth * (~positive if valid is None else valid & ~positive)
-        if others.min() >= 0 and others.max() < float(half_of(255)):
+        least = 1 if {*self.values}.intersection(VOIDS) else float(half_of(255))
+        if others.min() >= 0 and others.max() < least:
             return ()
         negative = [value for value in distinct(others).tolist() if value not in self.values]
         values = sorted({*negative, *self.values})
@@ -137,10 +139,16 @@ class LabelRule:
             left_out = format_setting("void", sorted({*(void or ()), *like_void}))
             return (f"ground truth: {what}" + f"; void values are left out by {left_out}" * (void is not None),)
         half = half_of(values[-1])
-        if values[-1] in VOIDS and are_grey_levels(values) and float(half) <= negative[-1] < values[-1]:
+        grey = are_grey_levels(values)
+        if values[-1] in VOIDS and grey and float(half) <= negative[-1] < values[-1]:
             what = f"grey levels from {half} count as negative beside {rule}"
             fix = format_setting("positive", f">={half}")
             return (f"ground truth: {what}; {fix} takes them as positive [{listed(negative[::-1])}]",)
+        if has_third_value(values) and not grey and values[1:] == [negative[-1], *self.values]:
+            what = f"{values[1]:g} counts as negative beside {rule}"
+            fix = f"{format_setting('void', sorted({*(void or ()), values[1]}))} leaves it out, " * (void is not None)
+            fix += f"{format_setting('positive', written(values[1:]))} takes it as positive"
+            return (f"ground truth: {what}; {fix}",)
         return ()
 
     def other_side(self, values: Sequence[float]) -> str:
@@ -311,9 +319,21 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
 
 
 def are_grey_levels(values: Sequence[float]) -> bool:
-    """Return whether rising values of ground truth look like grey levels: many, or all near black or white."""
-    near_the_ends = all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
-    return len(values) >= MANY_LEVELS or (near_the_ends and max(values, default=0) > 128)  # half of 255
+    """Return whether rising values look like grey levels: many that reach half of a scale, or all near its ends."""
+    many = len(values) >= MANY_LEVELS and half_of(values[-1]) != "N"
+    return many or (_near_the_ends(values) and max(values, default=0) > 128)  # half of 255
+
+
+def _near_the_ends(values: Sequence[float]) -> bool:
+    return all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
+
+
+def grey_levels_positive(values: Sequence[float]) -> str:
+    """Write the rule for rising grey levels; whole numbers in the middle of the scale may number objects instead."""
+    half = half_of(values[-1])
+    half = format_setting("positive", f">={written(values[-1] / 2) if half == 'N' else half}")
+    numbers = not (_near_the_ends(values) or any(value % 1 for value in values))
+    return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
 
 
 def _ends_in_void(values: Sequence[float]) -> bool:
@@ -336,8 +356,8 @@ def suggested_positive(values: Sequence[float]) -> str:
     if has_third_value(values):
         return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"
     if are_grey_levels(values) or any(value % 1 for value in values):
-        return half
-    return f"{_name_positive(f'{highest:g}')}, or {all_but(values[0])}"
+        return f"{_NAME_POSITIVE} {grey_levels_positive(values)}"
+    return f"{_name_positive(written(highest))}, or {all_but(values[0])}"
 
 
 def all_but(lowest: float) -> str:
@@ -407,7 +427,7 @@ def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None
 
 
 def _name_positive(rule: str) -> str:
-    return f"say which values are positive, for instance {format_setting('positive', rule)}"
+    return f"{_NAME_POSITIVE} {format_setting('positive', rule)}"
 
 
 def may_be_mask(truth: BoolArray, ones: Array) -> bool:

@@ -95,6 +95,21 @@ def test_a_rule_is_named_that_marks_all_numbered_objects(found, verb):
     assert run.code == 0
 
 
+@pytest.mark.parametrize("verb", ["pixels", "labels", "contours", "centerlines", "objects"])
+@pytest.mark.parametrize("number", [40, 200, 255])
+def test_many_numbered_objects_in_8_bits_are_not_cut_at_half_of_the_scale_alone(found, verb, number):
+    options = ("--kind", "components") if verb == "objects" else ()
+    cells = np.kron(np.arange(256).reshape(16, 16), np.pad(np.ones((2, 3), int), 1))
+    maps = {f"im{k}.png": np.roll(np.where(cells > number, 0, cells), k).astype(np.uint8) for k in range(2)}
+    masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in maps.items()}
+    findings, run = found(verb, maps, masks, *options)
+    assert run.code == 1
+    flag = next(finding["flag"] for finding in findings.values() if finding["severity"] == "error")
+    assert "--positive '>0' for all but 0" in flag
+    if number < 128:
+        assert ">=" not in flag
+
+
 @pytest.mark.parametrize("side", ["gt", "pred"])
 def test_contours_of_label_maps_name_their_classes_and_the_background(found, side):
     gt = {

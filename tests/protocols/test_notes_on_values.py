@@ -84,13 +84,32 @@ class TestValues:
             (255, (0, 255)),
             (0, (0, 255)),  # black on white
             (128, (0, 128, 255)),  # three classes in grey
-            (255, (0, 128, 255)),
+            ("128,255", (0, 128, 255)),
             (255, (0, 85, 170, 255)),
+            (255, (0, 3, 255)),
             (">=128", (3, 12, 250, 254)),
         ],
     )
     def test_label_maps_and_masks_have_no_note(self, rule, values):
         assert notes(Pixels(positive=rule), labels_of(*values)) == ()
+
+    @pytest.mark.parametrize("level", [127, 128, 200])
+    def test_a_level_between_those_of_masks_is_void_or_positive(self, level):
+        """As the unknown band of trimaps and the borders of objects are."""
+        for masks in (
+            Pixels(positive=255),
+            Labels(positive=255, predicted_positive=">=0.5"),
+            Contours(positive=255, at=0.5),
+        ):
+            (note,) = notes(masks, labels_of(0, level, 255))
+            assert note == (
+                f"ground truth: {level} counts as negative beside positive='255'; "
+                f"void=({level},) leaves it out, positive='{level},255' takes it as positive"
+            )
+            assert notes(replace(masks, void=(level,)), labels_of(0, level, 255)) == ()
+            assert notes(replace(masks, positive=f"{level},255"), labels_of(0, level, 255)) == ()
+        (note,) = notes(Saliency(positive=255), labels_of(0, level, 255))
+        assert note.endswith(f"beside positive='255'; positive='{level},255' takes it as positive")
 
     def test_void_that_is_declared(self):
         assert notes(Pixels(positive=1, void=(255,)), labels_of(0, 1, 255)) == ()

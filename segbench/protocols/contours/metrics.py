@@ -210,7 +210,7 @@ class ContourTable(_Means):
         if not (self.class_names and self.images):
             return self._left_out
         matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
-        return *self._background, *self._left_out, *notes_on_predictions(matrix, self._labels)
+        return *self._background, *self._left_out, *notes_on_predictions(matrix, self._labels, self.images)
 
     @property
     def _left_out(self) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, column_sums
 from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
+from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, find_renumbering
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""
@@ -301,11 +302,6 @@ class LabelTable(CountsTable[LabelCounts]):
         return "no negative pixels" if held[1] else "no positive pixels"
 
     @property
-    def missing_pred_map(self) -> str:
-        """The remapping that predictions seem to lack, whose labels are one too high or too low; empty for none."""
-        return _off_by_one(self._by_image[2], read_classes(self.classes)[0])
-
-    @property
     def notes(self) -> tuple[str, ...]:
         """Say which classes and images are in no mean, and which classes are only predicted."""
         counts, *_ = self._by_image
@@ -332,47 +328,20 @@ class LabelTable(CountsTable[LabelCounts]):
         if "miou_classes" in shown:
             held = {name: number for (name, number), within in zip(held.items(), meant, strict=True) if within}
             notes += held_note(shown["miou_classes"], held, self.images)
-        return (*notes, *notes_on_predictions(self._by_image[2], read_classes(self.classes)[0]))
+        return (*notes, *notes_on_predictions(self._by_image[2], read_classes(self.classes)[0], self.images))
 
 
-def notes_on_predictions(matrix: IntArray, classes: Sequence[int]) -> tuple[str, ...]:
-    """Say what is odd in the predicted labels of all images, given their matrix: labels outside, and off by one."""
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int) -> tuple[str, ...]:
+    """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers."""
     notes = []
     outside = int(matrix[:, -1].sum())
     if outside:
         predicted = "pixel is" if outside == 1 else "pixels are"
         notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
-    if remap := _off_by_one(matrix, classes):
-        notes.append(f"all predicted labels seem to be off by one: {format_setting('pred_map', remap)}")
+    if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
+        what = "all predicted labels seem to be off by one" if found.shift else f"predictions seem to {RENUMBERED}"
+        notes.append(f"{what}: {format_setting('pred_map', found.remap)}{CHOSEN * (not found.shift)}")
     return tuple(notes)
-
-
-def _off_by_one(matrix: IntArray, classes: Sequence[int]) -> str:
-    """Write the remapping of predictions whose labels are all one too high or too low; empty if they are not.
-
-    So many more pixels agree after it, in more than one class, that it is not by chance. The last column of the matrix
-    holds predictions outside the classes. A label at the end that would stay as it is, and so join a class, is moved
-    out of the classes.
-    """
-    first, last, size = classes[0], classes[-1], len(classes)
-    if tuple(classes) != tuple(range(first, last + 1)):
-        return ""
-    right, outside = int(np.trace(matrix)), matrix[:, size]
-    raised = np.append(outside[:1], np.diagonal(matrix, -1))
-    for neighbours, remap, end in (
-        (np.diagonal(matrix, 1), f"{first + 1}-{last + 1}={first}-{last}", first),
-        (raised, f"{max(first, 1) - 1}-{last - 1}={max(first, 1)}-{last}", last),
-    ):
-        classes_so = np.count_nonzero((neighbours > 0) & (neighbours == matrix.max(axis=1)))
-        if classes_so > 1 and neighbours.sum() > max(2 * right, matrix.sum() / 4):
-            stays = matrix[:, end - first].any()
-            return f"{remap},{end}={_outside(classes)}" if stays else remap
-    return ""
-
-
-def _outside(classes: Sequence[int]) -> int:
-    """Give a label that is no class."""
-    return 255 if 255 not in classes else -1
 
 
 def _mean_of_worst(values: FloatArray) -> float:

@@ -303,10 +303,16 @@ class Labels(
             found += [label for label in self.void or () if (truth == label).any()]
         return tuple(map(float, found))
 
-    def predicted_outside(self, sample: Sample) -> list[float]:
-        from segbench.core.arrays import distinct
+    def predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
+        import numpy as np
 
-        return sorted(set(distinct(self._maps(sample).predicted.remapped().labels).tolist()).difference(self._labels))
+        truth, predicted = (each.labels for each in self._maps(sample).remapped())
+        wrong = np.isin(truth, self._labels) & ~np.isin(predicted, self._labels)
+        wrong &= True if sample.field is None else sample.field
+        labels, codes = np.unique(predicted[wrong], return_inverse=True)
+        codes += places_of(truth[wrong], self._labels) * labels.size
+        counts = np.bincount(codes, minlength=len(self._labels) * labels.size).reshape(-1, max(labels.size, 1))
+        return dict(zip(map(int, labels), counts.T, strict=False))
 
     def left_out(self, sample: Sample) -> can.LeftOut:
         """Compare predictions with the ground truth where that is void or outside the field of view."""
@@ -344,10 +350,6 @@ class Labels(
                 rule = format_setting(name, str(getattr(self, name)))
                 detail = rules.listed(values)
                 yield f"{side}: values that {rule} does not name count as the classes of others [{detail}]"
-
-    def missing_pred_map(self, images: Mapping[str, LabelCounts]) -> str:
-        """Give the remapping of predictions that are off by one; empty where they are not."""
-        return self.table(images).missing_pred_map
 
     def require_both_sides(
         self, facts: Mapping[str, Facts], where: str = "the whole set", *, left_out_by: str = ""

@@ -437,7 +437,9 @@ def _positives(labels: Array, valid: BoolArray | None, positive: rules.Positive 
         _refuse_other_than_numbers(labels)
         among = labels if valid is None else labels[np.broadcast_to(valid, labels.shape)]
         values = np.unique(among)
-        example = f"{values[-1]:g}" if values.size <= 2 else f"'>={values[values.size // 2]:g}'"
+        example = f"{values[-1]:g}"
+        if values.size > 2:
+            example = f"'>={values[values.size // 2]:g}', or {rules.all_but(values[0])}"
         order = "labels come first, then scores; " if labels.dtype.kind == "f" and values.size > 2 else ""
         what = f"labels hold values other than 0 and 1: {rules.describe(values)}"
         hint = f"say which are positive, for instance positive={example}, or leave pixels out with valid"

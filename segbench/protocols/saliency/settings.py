@@ -22,6 +22,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     ManyValuesError,
     Positive,
+    describe,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
@@ -233,7 +234,7 @@ def count_saliency(
     >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
     (0.0, 1.0)
     """
-    from segbench.core.arrays import as_array
+    from segbench.core.arrays import as_array, distinct
     from segbench.protocols.saliency.counting import count_map
 
     truth, values = as_array(labels, "labels"), as_array(scores, "scores")
@@ -242,6 +243,9 @@ def count_saliency(
     if positive is not None:
         truth = MaskRule.parse(positive).labels("labels", truth)
     elif not ((truth == 0) | (truth == 1)).all():
-        order = perhaps_swapped(truth)
-        raise ArgumentError(f"labels hold values other than 0 and 1; {order}say which are positive: positive='>128'")
+        held = distinct(truth)
+        what = f"labels hold values other than 0 and 1: {describe(held)}"
+        of_8_bits = 128 < held[-1] <= 255 and held[0] >= 0
+        hint = _named(HALF) if of_8_bits else suggested_positive(held.tolist())
+        raise ArgumentError(f"{what}; {perhaps_swapped(truth)}{hint}")
     return count_map("scores", truth == 1, values, stretch=stretch)

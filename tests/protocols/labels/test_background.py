@@ -211,7 +211,7 @@ class TestAdvice:
         truths = {name: np.where(np.arange(SHAPE[1]) < 5, 0, truth + 1) for name, truth in TRUTHS.items()}
         options = ["--classes", "0-3", "--gt-map", "1-4=0-3,0=255"]
         predicted = {name: np.where(np.arange(SHAPE[1]) < 2, 4, one + 1) for name, one in PREDICTED.items()}
-        assert found("labels", predicted, *options, truths=truths).keys() == {"off-by-one"}
+        assert found("labels", predicted, *options, truths=truths).keys() == {"renumbered"}
 
     def test_predictions_that_differ_where_void_are_not_called_identical(self, found):
         flood = {name: np.where(truth == 0, 1, truth) for name, truth in TRUTHS.items()}

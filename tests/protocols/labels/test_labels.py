@@ -687,7 +687,7 @@ def test_labels_that_count_from_one(tmp_path):
     assert truths.fix.startswith(hint)
     assert truths.fix.endswith("; if some has, list 5, too: classes='0-5'")
     assert "value 5 is neither a class nor void, and no pixel is 0" in truths.places[0].detail
-    predictions = found("gt", "pred1")["off-by-one"]
+    predictions = found("gt", "pred1")["renumbered"]
     assert predictions.severity == "warning"
     assert predictions.fix == "pred_map='1-5=0-4'"
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred1", Labels(classes=5))

@@ -243,6 +243,22 @@ class TestSettings:
         with pytest.raises(ArgumentError):
             count_saliency(labels, scores)
 
+    @pytest.mark.parametrize(
+        ("values", "words"),
+        [
+            ([0, 200, 255], "positive='>128'"),
+            ([0, 1000], "positive='1000', or positive='>0' for all but 0"),
+            ([0, 1, 2, 3], "positive='3', or positive='>0' for all but 0"),
+            (range(400), "positive='399', or positive='>0' for all but 0"),
+            (range(0, 65536, 5), "positive='>=32768'; or positive='>0' for all but 0, if values number objects"),
+            ([0, 1234567], "positive='1234567', or positive='>0' for all but 0"),
+        ],
+    )
+    def test_labels_are_refused_with_a_rule_that_fits_them(self, values, words):
+        labels = np.array([values])
+        with pytest.raises(ArgumentError, match=f"labels hold values other than 0 and 1: .*{words}$"):
+            count_saliency(labels, labels / 2.0**30)
+
 
 class TestGroundTruthThatTheRuleDoesNotFit:
     """The default rule is for levels of 8 bits: what it cannot read is an error with the rule that can."""

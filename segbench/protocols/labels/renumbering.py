@@ -1,0 +1,85 @@
+"""Predictions that number the classes differently from the ground truth, as a confusion matrix shows it.
+
+Conventions
+-----------
+A predicted label and a class belong together if each has more pixels in common with the other than with any other
+label or class. The numbers differ if labels that belong to a class of another number hold most pixels, counting those
+with an IoU above .5; one class that keeps its number, such as the background, is left aside. It takes three such
+labels, or two that are exchanged or both off by one: a constant prediction has one, and a model that confuses classes
+few of the pixels. In a single image, where a weak model may miss all, only labels that are off by one are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from segbench.core.arrays import IntArray
+
+RENUMBERED = "number the classes differently from the ground truth"
+CHOSEN = "; check and complete it by the definitions of both lists: the mapping that agrees best flatters a method"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renumbering:
+    """Which class each predicted label belongs to."""
+
+    classes: Mapping[int, int]
+    remap: str  # as a remapping of predictions is written
+    shift: int  # by how much all classes are higher than their labels if that is one or minus one; else 0
+
+
+def find_renumbering(
+    matrix: IntArray, labels: Sequence[int], classes: Sequence[int], *, images: int
+) -> Renumbering | None:
+    """Compare the predicted `labels` of the first columns with the classes of the rows; None if the numbers agree."""
+    known = matrix[:, : len(labels)]
+    best = known.argmax(axis=1)
+    rows = np.flatnonzero((known.argmax(axis=0)[best] == np.arange(len(classes))) & known.any(axis=1))
+    columns = best[rows]
+    both, of_class, of_label = known[rows, columns], matrix.sum(axis=1)[rows], known.sum(axis=0)[columns]
+    found = np.array([np.array(labels)[columns], np.array(classes)[rows]])
+    clear, moved = 3 * both > of_class + of_label, found[0] != found[1]
+    others = {int(label): int(own) for label, own in found[:, clear & moved].T}
+    shift = _common_shift(found[:, clear], classes)
+    several = len(others) > 2 or others.keys() == {*others.values()}
+    sure = len(others) > 1 if shift else several and images > 1
+    aside = of_class[clear & ~moved].max(initial=0)
+    if not sure or 2 * both[clear & moved].sum() <= known.sum() - aside:
+        return None
+    pairs = dict(sorted(found.T.tolist()))
+    stays = bool(known[:, 0 if shift < 0 else len(classes) - 1].any())
+    remap = _shifted(shift, classes, stays=stays) if shift else _written(pairs)
+    return Renumbering(classes=pairs, remap=remap, shift=shift)
+
+
+def _common_shift(pairs: IntArray, classes: Sequence[int]) -> int:
+    shifts = set((pairs[1] - pairs[0]).tolist())
+    contiguous = tuple(classes) == tuple(range(classes[0], classes[-1] + 1))
+    return shifts.pop() if contiguous and len(shifts) == 1 and shifts <= {-1, 1} else 0
+
+
+def _shifted(shift: int, classes: Sequence[int], *, stays: bool) -> str:
+    """Write the remapping of all labels; one at the end that `stays`, and so would join a class, becomes no class."""
+    first, last = classes[0], classes[-1]
+    if shift < 0:
+        remap, end = f"{first + 1}-{last + 1}={first}-{last}", first
+    else:
+        remap, end = f"{max(first, 1) - 1}-{last - 1}={max(first, 1)}-{last}", last
+    return f"{remap},{end}={255 if 255 not in classes else -1}" if stays else remap
+
+
+def _written(pairs: Mapping[int, int]) -> str:
+    """Write pairs of label and class, in the order of labels, runs of them as ranges."""
+    ranges = groupby(enumerate(pairs.items()), lambda placed: [number - placed[0] for number in placed[1]])
+    parts = []
+    for _, placed in ranges:
+        first, *others = (pair for _, pair in placed)
+        sides = zip(first, others[-1], strict=True) if others else ((number,) for number in first)
+        parts.append("=".join("-".join(map(str, numbers)) for numbers in sides))
+    return ",".join(parts)
