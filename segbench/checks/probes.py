@@ -117,7 +117,9 @@ class ScoreProbe(Ranking):
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
     middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
-    blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2
+    blocks: float = (
+        0.0  # of lines: share of strong pixels, or under suppression of all but the lowest, in blocks of 2 x 2
+    )
 
     @property
     def full(self) -> float:
@@ -232,7 +234,8 @@ def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
         if lines and not scores.not_finite:
             shares = as_shares(soft)
             ridges = soft.max() - shares if expected.scores.invert else shares
-            scores = replace(scores, blocks=block_share(ridges > ridges.max() / 2) if ridges.max() else 0.0)
+            least = ridges.min() if lines.suppression else ridges.max() / 2
+            scores = replace(scores, blocks=block_share(ridges > least))
     if blank:
         truths = tuple(replace(found, values=()) for found in truths)
     elif lines and lines.label_maps:

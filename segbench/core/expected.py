@@ -28,6 +28,7 @@ class ExpectedLines:
     category: int | None = None  # which category counts, from 1, where ground truth is drawn category by category
     thinned: bool = False  # whether predictions are thinned, so that thick lines of the ground truth are missed
     suppressed: bool = True  # whether maps are suppressed before they are counted, or need not be
+    suppression: bool = False  # whether suppression is a setting that may be left out
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from threading import Lock
@@ -96,6 +96,10 @@ class Table(ABC):
         row: FloatArray = self.measure(np.ones((1, self.images)))[0]
         return row
 
+    def without_each(self) -> FloatArray:
+        """Measure every metric without each image in turn, and in the last row of all, shape (images + 1, metrics)."""
+        return without_each(self.rows, self.score)
+
     def beside(self, other: Self) -> Table:
         """Give the table without values that the other method of the same images lacks: itself, unless it lacks some.
 
@@ -106,12 +110,8 @@ class Table(ABC):
         del other
         return self
 
-    def with_all_beside(self, other: Self) -> Table:
-        """Give the table as `beside`, with the metrics that leave nothing out, too."""
-        return self.beside(other)
-
     def leaves_out(self, metric: Metric) -> bool:
-        """Whether `beside` may change a metric; the table that it gives need not have the others."""
+        """Whether `beside` may change a metric."""
         del metric
         return type(self).beside is not Table.beside
 
@@ -329,6 +329,15 @@ def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, 
     """Give rows as an array."""
     dense: FloatArray = rows if isinstance(rows, np.ndarray) else rows.toarray()
     return dense
+
+
+def without_each(rows: Any, score: Callable[[FloatArray], FloatArray]) -> FloatArray:  # noqa: ANN401  as above
+    """Score the sum of all rows but one, for each row in turn, and in the last row of all."""
+    total = np.asarray(rows.sum(axis=0)).ravel()
+    step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
+    starts = range(0, rows.shape[0], step)
+    parts = (score(total - as_dense(rows[start : start + step])) for start in starts)
+    return np.concatenate([*parts, score(total[np.newaxis])])
 
 
 def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray:  # noqa: ANN401  what an index may be

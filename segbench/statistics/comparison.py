@@ -302,11 +302,8 @@ def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
     if not draws.size:
         return undefined
-    order = np.sort(draws, axis=0)
-    shares = np.zeros((len(methods), len(methods)))
-    for drawn, above in zip(draws.T, order.T, strict=True):
-        ranks = len(methods) - np.searchsorted(above, drawn + TIED, side="right")
-        shares[np.arange(len(methods)), ranks] += 1
+    ranks = ((draws > drawn + TIED).sum(axis=0) for drawn in draws)
+    shares = np.array([np.bincount(of_method, minlength=len(methods)) for of_method in ranks])
     return dict(zip(methods, map(tuple, (shares / draws.shape[1]).tolist()), strict=True))
 
 

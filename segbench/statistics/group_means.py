@@ -79,7 +79,7 @@ class GroupMeans(Table):
         Groups that the other lacks are left out, unless nothing is there, so that what this method has are false
         positives.
         """
-        tables = {name: table.with_all_beside(other.tables[name]) for name, table in self.tables.items()}
+        tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
         of_groups = np.array([table.estimates[self.places] for table in tables.values()])
         weights = [table.shares[:, self.places] for table in other.tables.values()]
         left_out = left_out_beside(of_groups, other.of_groups, weights)

@@ -28,7 +28,7 @@ from functools import cached_property
 import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
-from segbench.core.table import CELLS_AT_ONCE, Table, as_dense
+from segbench.core.table import Table
 
 _LEAST_FREEDOM = 2.0
 _ROUNDING = 1e-9
@@ -84,16 +84,11 @@ class Jackknife:
 
 def jackknife(table: Table) -> Jackknife:
     """Leave out each image of a table in turn."""
-    images, rows = table.images, table.rows
-    total = np.asarray(rows.sum(axis=0)).ravel()
-    step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
-    whole = table.score(total[np.newaxis])[0]
-    pseudo = np.empty((images, whole.size))
-    for start in range(0, images, step):
-        left_out = table.score(total - as_dense(rows[start : start + step]))
-        # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
-        with np.errstate(invalid="ignore"):  # infinite where a threshold is
-            pseudo[start : start + step] = images * whole - (images - 1) * left_out + (table.estimates - whole)
+    images, measured = table.images, table.without_each()
+    left_out, whole = measured[:-1], measured[-1]
+    # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
+    with np.errstate(invalid="ignore"):  # infinite where a threshold is
+        pseudo = images * whole - (images - 1) * left_out + (table.estimates - whole)
     return Jackknife(table.estimates, pseudo, table.shares)
 
 

@@ -156,6 +156,7 @@ CASES = {
     "not suppressed": Case(
         each("scores", spread, extension=".npy"), "not-suppressed", GOES_ON, "--nms 1,5,1.01", **LINES
     ),
+    "suppressed before": Case(None, "already-suppressed", GOES_ON, "leave out --nms", ("--nms", "1,5,1.01"), **LINES),
     "ground truth black on white": Case(
         each("truth", np.invert), "inverted-ground-truth", GOES_ON, "--positive 0", **LINES
     ),

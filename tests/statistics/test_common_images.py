@@ -457,3 +457,17 @@ def test_calibration_is_compared_on_all_images():
         row, _ = rows_of(a, b, "brier")
         rows.append((row.estimate_a, row.estimate_b, row.p_value, row.freedom))
     assert rows[0] == rows[1]
+
+
+def test_a_mean_without_missing_values_is_not_left_out_by_rounding():
+    rng = np.random.default_rng(0)
+
+    def maps(dark):
+        return [rng.random((SIDE, SIDE)) * (0.4 if k in dark else 1) for k in range(30)]
+
+    some, every = (measured(maps(dark), name, Pixels(at=[0.5])) for name, dark in (("some", (3, 8)), ("every", ())))
+    comparison = compare_results([some, every])
+    assert comparison.pairs("mean_image_precision@0.5").common
+    assert not comparison.pairs("mean_image_recall@0.5").common
+    row = comparison.rows("mean_image_recall@0.5")[0]
+    assert row.estimate_a == some.summary["mean_image_recall@0.5"]

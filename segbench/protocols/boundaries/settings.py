@@ -225,6 +225,7 @@ class Boundaries(
                 category=self.category,
                 thinned=self.thin and not self.thin_ground_truth,
                 suppressed=self.nms is not None or not self.thin,
+                suppression=self.nms is not None,
             ),
         )
 

@@ -211,9 +211,12 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
         return np.hstack([self._means(scores), self._micro.score(micro)])
 
+    def without_each(self) -> FloatArray:
+        return np.hstack([self._means(table.without_each() for table in self._tables), self._micro.without_each()])
+
     def beside(self, other: Self) -> Self:
-        micro = self._micro.with_all_beside(other._micro)
-        classes = {name: table.with_all_beside(other._classes[name]) for name, table in self._classes.items()}
+        micro = self._micro.beside(other._micro)
+        classes = {name: table.beside(other._classes[name]) for name, table in self._classes.items()}
         same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
         weights = [table.shares[:, [*self._meant]] for table in other._tables]
         left_out = left_out_beside(self._of_classes, other._of_classes, weights)

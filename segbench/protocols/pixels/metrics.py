@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -32,7 +32,7 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import Columns, CountsTable, Reducing, Table, WholeNumbers, column_sums
+from segbench.core.table import Columns, CountsTable, Reducing, Table, WholeNumbers, column_sums, without_each
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
@@ -192,21 +192,20 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
             metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
+    def without_each(self) -> FloatArray:
+        return self._without_each
+
+    @cached_property
+    def _without_each(self) -> FloatArray:
+        return super().without_each()  # whose curves take long: once for all methods that it is beside
+
     def beside(self, other: Self) -> Table:
-        blocks = [block for block in self._blocks_beside(other) if block not in self._blocks]
-        return _OfBlocks(self.names, self.metrics, blocks) if blocks else self
+        beside = [block.beside(its) for block, its in zip(self._blocks, other._blocks, strict=True)]
+        changed = [block for block in beside if block not in self._blocks]
+        return _Beside(self, changed) if changed else self
 
     def leaves_out(self, metric: Metric) -> bool:
         return any(metric in block.metrics and block.leaves_out(metric) for block in self._blocks)
-
-    def with_all_beside(self, other: Self) -> Self:
-        blocks = self._blocks_beside(other)
-        if all(block in self._blocks for block in blocks):
-            return self
-        return self._with(_blocks=blocks, _layout=self._layout, _chosen=self._chosen, _best_of_all=self._best_of_all)
-
-    def _blocks_beside(self, other: Self) -> list[Block]:
-        return [block.beside(its) for block, its in zip(self._blocks, other._blocks, strict=True)]
 
     @property
     def shares(self) -> FloatArray:
@@ -341,36 +340,56 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return _Layout(scores, _single(positives, "positives"), _single(negatives, "negatives"), several)
 
 
-class _OfBlocks(Table):
-    """The metrics of some blocks alone, since curves take much longer; the others of a pixel table are undefined."""
+class _Beside(Table):
+    """A pixel table with some blocks replaced by others of the same metrics; its curves are not measured again."""
 
-    def __init__(self, names: Sequence[str], metrics: tuple[Metric, ...], blocks: Sequence[Block]) -> None:
-        self._names, self.metrics, self._blocks = names, metrics, blocks
+    def __init__(self, whole: PixelTable, blocks: Sequence[Block]) -> None:
+        self._whole, self._blocks, self.metrics = whole, blocks, whole.metrics
 
     @property
     def names(self) -> Sequence[str]:
         """The names of the images."""
-        return self._names
+        return self._whole.names
 
     @cached_property
-    def rows(self) -> FloatArray:
-        return np.hstack([block.rows for block in self._blocks])
+    def rows(self) -> Columns:
+        return Columns(self._whole.rows, *(block.rows for block in self._blocks))
 
     def score(self, sums: FloatArray) -> FloatArray:
-        parts = np.split(sums, np.cumsum([block.rows.shape[1] for block in self._blocks])[:-1], axis=1)
-        return self._columns([block.score(part, None) for block, part in zip(self._blocks, parts, strict=True)])
+        widths = self._whole.rows.shape[1], *(block.rows.shape[1] for block in self._blocks)
+        whole, *parts = np.split(sums, np.cumsum(widths)[:-1], axis=1)
+        blocks = [block.score(part, None) for block, part in zip(self._blocks, parts, strict=True)]
+        return self._with_blocks(self._whole.score(whole), blocks)
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        blocks = [block.estimates[np.newaxis] for block in self._blocks]
+        row: FloatArray = self._with_blocks(self._whole.estimates[np.newaxis], blocks)[0]
+        return row
+
+    def without_each(self) -> FloatArray:
+        blocks = [without_each(block.rows, partial(block.score, curves=None)) for block in self._blocks]
+        return self._with_blocks(self._whole.without_each(), blocks)
 
     @property
     def shares(self) -> FloatArray:
         """How much each image weighs, see `Table`."""
-        return self._columns([block.shares for block in self._blocks])
+        return self._with_blocks(self._whole.shares, [block.shares for block in self._blocks])
 
-    def _columns(self, values: Sequence[FloatArray]) -> FloatArray:
-        """Put the values of the blocks where their metrics are among all."""
-        columns = np.full((len(values[0]), len(self.metrics)), np.nan)
-        for block, of_block in zip(self._blocks, values, strict=True):
-            columns[:, [self.metrics.index(metric) for metric in block.metrics]] = of_block
-        return columns
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone, see `Table`."""
+        blocks = [block.measure_images() for block in self._blocks]
+        return self._with_blocks(self._whole.measure_images(), blocks)
+
+    def why_undefined(self, metric: Metric) -> str:
+        return self._whole.why_undefined(metric)
+
+    def _with_blocks(self, values: FloatArray, blocks: Sequence[FloatArray]) -> FloatArray:
+        """Put the values of the blocks in place of those of all metrics."""
+        replaced = values.copy()
+        for block, of_block in zip(self._blocks, blocks, strict=True):
+            replaced[:, [self.metrics.index(metric) for metric in block.metrics]] = of_block
+        return replaced
 
 
 @dataclass(frozen=True, eq=False)
