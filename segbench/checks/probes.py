@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -67,15 +67,20 @@ class UncountedError(DataError):
 
 
 class ClassStackError(DataError):
-    """A stack of one map per class, where a protocol reads one map."""
+    """A stack of so many maps, one per class, where a protocol reads one; `values` are those of its ground truth."""
 
-    def __init__(self, error: StackError, truth: NDArray[Any], maps: int) -> None:
-        of_labels, of_scores = (classes_of_maps(truth, maps, argument) for argument in CLASSES)
+    def __init__(self, error: DataError, values: Sequence[float], maps: int) -> None:
+        of_labels, of_scores = (classes_of_maps(np.array(values), maps, argument) for argument in CLASSES)
         labels = setting(f"segbench labels GT PRED {of_labels}", f"Labels({of_labels})")
-        if maps == 2 and len(few_distinct(truth.reshape(-1))) <= 2:
+        if maps == 2 and len(values) <= 2:
             labels = setting("segbench labels GT PRED", "Labels()")
         scores = setting(f"segbench pixels GT PRED {of_scores}", f"Classes({of_scores})")
         super().__init__(error.path, error.what, f"{labels} for the argmax, or {scores} for the scores of each class")
+        self.values, self.maps = values, maps
+
+    def of_set(self, values: Sequence[float]) -> DataError:
+        """Give the error with advice on the values of a set, of which an image may show too few."""
+        return ClassStackError(self, values, self.maps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,7 +198,8 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
     except DataError:
         return error
     if truth is not None and truth.shape in (error.shape[1:], error.shape[:-1]):
-        return ClassStackError(error, truth, error.shape[0 if truth.shape == error.shape[1:] else -1])
+        maps = error.shape[0 if truth.shape == error.shape[1:] else -1]
+        return ClassStackError(error, np.unique(truth).tolist(), maps)
     return error
 
 

@@ -469,17 +469,20 @@ def settled_positive(
     raise DataError("ground truth", what, hint)
 
 
-def require_two_classes(facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str) -> None:
-    """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do."""
+def require_two_classes(
+    facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str, count: Callable[[int, int], str]
+) -> None:
+    """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do.
+
+    `count` says how to count a label that is void as a class that has no pixels.
+    """
     held = {value for values in facts.values() for value in values}
     classes, left_out = held.intersection(labels), sorted(held.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
     what = f"class {listed([*classes])} alone has pixels in {where}, and void leaves out {listed(left_out)}"
     other = next(label for label in labels if label not in classes)
-    remap = f"{left_out[-1]:g}={other}"
-    count = f"{format_setting('gt_map', remap)}, and {format_setting('pred_map', remap)} if predictions hold it, too"
-    raise DataError("ground truth", what, f"for masks leave out {format_setting('classes')}; or count it: {count}")
+    raise DataError("ground truth", what, count(int(left_out[-1]), other))
 
 
 def _left_out(by: str) -> str:
