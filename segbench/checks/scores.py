@@ -62,16 +62,19 @@ def score_findings(
         turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
     when = "high scores mean positive" if expected.invert else INVERTED
     inverted = inverted_findings(varied, turn, when, on_bright=lines is not None, other_side=other_side)
-    masks = lines is None and len(_values(varied)) == 2
+    two_valued = len(_values(varied)) == 2
+    masks = lines is None and two_valued
     scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
     unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
     unscaled = _above_scores(scores, expected, masks=masks) or unscaled
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
+    jpeg = _jpeg_masks(varied, lines)
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
-        few = few or ([] if lines or expected.cut else _jpeg_masks(varied))
+        few = few or ([] if expected.cut or len(expected.listed) == 1 else jpeg)
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
-    return [*found, *(_ridges(varied, lines) if lines and not inverted else [])]
+    ridges = _ridges(varied, lines, masks=two_valued or bool(jpeg)) if lines and not inverted else []
+    return [*found, *ridges]
 
 
 def inverted_findings(
@@ -270,7 +273,7 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
     return found_in(scores, "few-levels", what, fix)
 
 
-def _jpeg_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
+def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> list[Finding]:
     """Find masks that JPEG turned into levels near 0 and 255, whose order is noise."""
     seen = [score for score in scores if score.dtype == "uint8" and of_jpeg(score.file)]
     middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
@@ -280,8 +283,9 @@ def _jpeg_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
         f"predictions look like masks saved as JPEG: only {100 * middle / pixels:.2g} % of the pixels are not near 0 "
     )
     what += "or 255, and levels near these are noise of the compression, not scores"
-    labels = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
-    return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {labels}")
+    at_half = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
+    at_half = format_setting("thresholds", (0.5,)) if lines else at_half
+    return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {at_half}")
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -296,8 +300,8 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return found_in((score for score in scores if sum(score.top)), "saturated", what, fix)
 
 
-def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines) -> list[Finding]:
-    """Find maps that should be suppressed, or that are suppressed again."""
+def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines, *, masks: bool) -> list[Finding]:
+    """Find maps that should be suppressed, or that are suppressed again; masks have no ridges that could be kept."""
     share = median([score.blocks for score in scores] or [nan])
     if lines.suppression and share < THICK:
         what = (
@@ -307,7 +311,7 @@ def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines) -> list[Finding]
         fix = f"leave out {format_setting('nms')}"
         thin = (score for score in scores if score.blocks < THICK)
         return found_in(thin, "already-suppressed", what, fix, _in_blocks)
-    if lines.suppressed or not share >= THICK:
+    if lines.suppressed or masks or not share >= THICK:
         return []
     what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
     nms = setting("segbench nms IN_DIR OUT_DIR", "segbench.nms")
