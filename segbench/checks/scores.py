@@ -35,6 +35,8 @@ LIKE_LEVELS = 128
 """Whole numbers above this, up to 255, are 8-bit levels as floats, and not ranks or counts."""
 NEARLY_ALL = 250
 """Other floats that end between this and 255 are such levels, resized or averaged."""
+OTHER_SCALE = 10
+"""Floats above this, beside thresholds from 0 to 1, are percentages or levels; others may be scores without a bound."""
 
 BETWEEN = 1e-3
 """Share of pixels away from 0 and 255: up to .0007 in JPEG masks of quality 75 or more, above .01 in soft maps."""
@@ -208,7 +210,8 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     apart = are_apart([score.highest for score in floats])
     logits = lowest < LOGIT - ROUNDING and not expected.any_range
     above = are_of_shares(expected.at) and highest > 1 + ROUNDING
-    stops = expected.unit_range or (logits and expected.cut and are_of_shares(expected.at))
+    wrong_mask = expected.cut and are_of_shares(expected.at) and (logits or highest > OTHER_SCALE)
+    stops = expected.unit_range or wrong_mask
     if not (stops or logits or above or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):

@@ -119,7 +119,7 @@ def _meaning(
     if kind == "grey-ground-truth":
         jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for truth in group)
         what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        return what, grey_levels_positive(examples)
+        return what, grey_levels_positive(examples, jpeg=jpeg)
     if kind == "labels":
         fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix

@@ -328,11 +328,11 @@ def _near_the_ends(values: Sequence[float]) -> bool:
     return all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
 
 
-def grey_levels_positive(values: Sequence[float]) -> str:
+def grey_levels_positive(values: Sequence[float], *, jpeg: bool = False) -> str:
     """Write the rule for rising grey levels; whole numbers in the middle of the scale may number objects instead."""
     half = half_of(values[-1])
     half = format_setting("positive", f">={written(values[-1] / 2) if half == 'N' else half}")
-    numbers = not (_near_the_ends(values) or any(value % 1 for value in values))
+    numbers = not (jpeg or _near_the_ends(values) or any(value % 1 for value in values))
     return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
 
 

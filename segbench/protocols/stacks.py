@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 Argument: TypeAlias = Literal["classes", "labels"]
 """What Python calls the classes that the command line lists with ``--classes``: those of `Labels`, or of `Classes`."""
 CLASSES: tuple[Argument, ...] = get_args(Argument)
+
+
+_NEAR_ONE = 0.01
+"""How far sums of half floats after a softmax may be from 1."""
+_LINE = 8
+"""Pixels of a line, at least, and lines of an axis, at most about twice as many, whose sums are no accident."""
 
 
 class ClassMapsError(DataError):
@@ -57,6 +63,23 @@ def class_axis(
         resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
         hint = f"save one map as (height, width); of files, {resize} resizes it"
     raise ClassMapsError(file, what, hint)
+
+
+def refuse_other_softmax(file: str, stack: Any, axis: int) -> None:
+    """Refuse scores that sum to 1 along rows or columns, as after a softmax over another axis than that of the classes.
+
+    An array or a tensor, of which some lines are summed.
+    """
+    shape, own = tuple(stack.shape), axis % stack.ndim
+    if "float" not in str(stack.dtype):
+        return
+    for other in (place for place, length in enumerate(shape) if place != own and length >= _LINE):
+        whole = (own, other)
+        some = stack[tuple(slice(None, None, 1 if k in whole else max(1, n // _LINE)) for k, n in enumerate(shape))]
+        over_other, over_own = (bool((abs(some.sum(each) - 1) < _NEAR_ONE).all()) for each in (other, own))
+        if over_other and not over_own:
+            what = f"scores sum to 1 along axis {other}, and not over the classes, which are axis {own}"
+            raise ClassMapsError(file, what, "take the softmax over the axis of the classes, and save the scores again")
 
 
 def _without_background(labels: Sequence[int], argument: Argument) -> str:

@@ -268,11 +268,19 @@ class TestThresholds:
         for folder, array in (("gt", self.MASK[0]), ("pred", 100 * SCORES[0])):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
-        for checked in (protocol, Pixels(at=(0.5,))):
+        for checked, severity in ((protocol, "error"), (Pixels(at=(0.5,)), "warning")):
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
-            (warning,) = (one for one in report.findings if one.key == "range")
-            assert warning.severity == "warning"
-            assert warning.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
+            (found,) = (one for one in report.findings if one.key == "range")
+            assert found.severity == severity
+            assert found.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
+            assert found.fix == "repairs=Repairs(scale=N) with the highest score that there can be"
+
+    def test_scores_that_have_no_bound_are_cut_with_a_warning(self, protocol, tmp_path):
+        for folder, array in (("gt", self.MASK[0]), ("pred", 3 * SCORES[0])):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", array)
+        report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
+        assert [one.severity for one in report.findings if one.key == "range"] == ["warning"]
 
     def test_all_or_nothing(self, protocol):
         assert notes(protocol, self.MASK, SCORES / 3) == ("no score reaches at=0.5, so nothing is predicted",)

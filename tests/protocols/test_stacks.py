@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from scipy.special import softmax
 from sklearn.metrics import f1_score, jaccard_score, roc_auc_score
 
 import segbench as package
@@ -155,3 +156,48 @@ def test_a_map_of_the_background_that_is_no_class_may_be_left_out():
     with pytest.raises(DataError, match="if label 0 is the background, save stacks without its map"):
         package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[1, 2]))
     assert package.evaluate([(TRUTH, SCORES[1:])], protocol=Classes(labels=[1, 2])).summary["classes"] == 2
+
+
+class TestSoftmaxOverAnotherAxis:
+    """Scores that a softmax made of those of a row or column, rather than of those of the classes of a pixel."""
+
+    BY_AXIS = softmax(4 * SCORES, 0), softmax(4 * SCORES, 1), softmax(4 * SCORES, 2)
+
+    @pytest.mark.parametrize("last", [False, True])
+    @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+    @pytest.mark.parametrize("wrong", [1, 2])
+    @pytest.mark.parametrize(
+        "protocol", [package.Labels(classes=3), Classes(labels=range(3))], ids=["labels", "pixels"]
+    )
+    def test_is_refused(self, protocol, wrong, dtype, last):
+        stack = self.BY_AXIS[wrong].astype(dtype)
+        stack, own, other = (np.moveaxis(stack, 0, -1), 2, wrong - 1) if last else (stack, 0, wrong)
+        words = f"sum to 1 along axis {other}, and not over the classes, which are axis {own}"
+        with pytest.raises(DataError, match=words):
+            package.evaluate([(TRUTH, stack)], protocol=protocol)
+
+    @pytest.mark.parametrize("verb", ["labels", "pixels", "contours"])
+    def test_is_found_before_a_run(self, segbench, folders, verb):
+        places = folders(predicted=self.BY_AXIS[2])
+        for words in (("check", verb), (verb,)):
+            said = segbench(*words, *places, "--classes", "0-2")
+            assert said.code == 1
+            assert "take the softmax over the axis of the classes" in said.out + said.err
+
+    def test_over_the_classes_gives_the_metric_of_the_scores(self):
+        miou = package.evaluate([(TRUTH, self.BY_AXIS[0])], protocol=package.Labels(classes=3)).summary["miou"]
+        assert miou == pytest.approx(MIOU)
+        wrong = package.Labels(classes=3).table({"": package.count_labels(TRUTH, self.BY_AXIS[2].argmax(0), classes=3)})
+        assert wrong.summary()["miou"] != pytest.approx(MIOU)
+
+    @pytest.mark.parametrize("stack", [
+        np.ones((3, 20, 30)),
+        np.zeros((3, 20, 30)),
+        np.full((3, 20, 30), 1 / 3),
+        np.stack([label == TRUTH for label in range(3)]).astype(float),
+        RNG.normal(size=(3, 20, 30)),
+        softmax(RNG.random((3, 20, 30)), 0),
+    ], ids=["ones", "zeros", "constant", "one-hot", "logits", "probabilities"])  # fmt: skip
+    def test_other_scores_are_counted(self, stack):
+        counts = package.count_labels(TRUTH, stack, classes=3)
+        assert (counts.matrix == package.count_labels(TRUTH, stack.argmax(0), classes=3).matrix).all()

@@ -19,7 +19,7 @@ from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
-from segbench.protocols.stacks import class_axis, is_one_map
+from segbench.protocols.stacks import class_axis, is_one_map, refuse_other_softmax
 
 _MOST_CODES = 1 << 16
 _MOST_CLASSES = 150
@@ -155,6 +155,7 @@ def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[in
     hint = f"save label maps instead: {reduced}; only these are resized"
     axis = class_axis(file, shape, truth, labels, argument="classes", hint=hint)
     refuse_nan(file, scores)
+    refuse_other_softmax(file, scores, axis)
     return _on_host(scores.argmax(axis))
 
 

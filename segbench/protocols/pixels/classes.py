@@ -36,7 +36,7 @@ from segbench.protocols.annotators import only_truth
 from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, void_without, written_classes
 from segbench.protocols.label_rules import require_two_classes, void_labels, where_not_void
 from segbench.protocols.pixels.settings import Pixels
-from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map
+from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
@@ -242,6 +242,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         (stack,) = predictions
         hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
         axis = class_axis(file, stack.shape, truth, self.labels, argument="labels", hint=hint)
+        refuse_other_softmax(file, stack, axis)
         return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]
 
     def _count(self, sample: Sample, label: int, name: str) -> ScoreCounts:
