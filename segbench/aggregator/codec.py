@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.interface import format_setting
+from segbench.core.notes import MetricNote
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
@@ -252,7 +253,8 @@ def encode_summary(summary: Summary) -> str:
     fields = {field.name: getattr(summary, field.name) for field in dataclasses.fields(summary)}
     written = {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
     metrics = {key: None if math.isnan(value) else value for key, value in written["metrics"].items()}
-    return json.dumps(written | {"metrics": metrics})
+    notes = [list(note.__getnewargs__()) if isinstance(note, MetricNote) else note for note in summary.notes]
+    return json.dumps(written | {"metrics": metrics, "notes": notes})
 
 
 def decode_summary(text: str) -> Summary:
@@ -263,8 +265,16 @@ def decode_summary(text: str) -> Summary:
         {str(key): shown(reason) for key, reason in fields["undefined"].items()},
         tuple(map(str, fields["optimistic"])),
         shown(fields["threshold_source"]),
-        tuple(map(shown, fields["notes"])),
+        tuple(map(_note, fields["notes"])),
     )
+
+
+def _note(written: Any) -> str:  # noqa: ANN401  as JSON gives it
+    """Read a note, or the parts of a note on metrics."""
+    if isinstance(written, str):
+        return shown(written)
+    before, names, after, most = written
+    return MetricNote(shown(before), {str(key): shown(name) for key, name in names.items()}, shown(after), most)
 
 
 class EncodedCounts(Mapping[str, Counts]):

@@ -122,9 +122,7 @@ class ScoreProbe(Ranking):
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
     middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
-    blocks: float = (
-        0.0  # of lines: share of strong pixels, or under suppression of all but the lowest, in blocks of 2 x 2
-    )
+    blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2; of all but the lowest if suppressed here
 
     @property
     def full(self) -> float:

@@ -307,10 +307,8 @@ def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines, *, masks: bool) 
     """Find maps that should be suppressed, or that are suppressed again; masks have no ridges that could be kept."""
     share = median([score.blocks for score in scores] or [nan])
     if lines.suppression and share < THICK:
-        what = (
-            f"maps are already thin: {100 * share:.0f} % of the pixels above the lowest score lie in blocks of 2 x 2 "
-        )
-        what += "(median), so suppression only takes pixels of the lines away"
+        pixels = f"{100 * share:.0f} % of the pixels above the lowest score lie in blocks of 2 x 2 (median)"
+        what = f"maps are already thin: {pixels}, so suppression only takes pixels of the lines away"
         fix = f"leave out {format_setting('nms')}"
         thin = (score for score in scores if score.blocks < THICK)
         return found_in(thin, "already-suppressed", what, fix, _in_blocks)

@@ -34,8 +34,11 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
         )
     try:
         array = np.asarray(plain)
-    except ValueError as error:
-        raise ArgumentError(f"{name} cannot be read as an array ({error}); give lists of one length") from error
+    except Exception as error:  # of whatever library it is, each of which raises its own
+        lists = isinstance(error, ValueError)
+        fix = "give lists of one length" if lists else "give a NumPy array; for a PyTorch tensor, tensor.detach().cpu()"
+        why = " ".join(str(error).split())
+        raise ArgumentError(f"{name} cannot be read as an array ({why}); {fix}") from error
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 

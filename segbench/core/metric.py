@@ -10,6 +10,7 @@ from typing import Literal
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
+from segbench.core.notes import MetricNote
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
@@ -169,8 +170,9 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
 
 def left_out_note(metrics: Iterable[Metric], why: str, left_out: int, images: int) -> tuple[str, ...]:
     """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
-    names = ", ".join(metric.name for metric in metrics)
-    return (f"left out of {names}, {why}: {left_out} of {images} images",) if 0 < left_out < images else ()
+    names = {metric.key: metric.name for metric in metrics}
+    note = MetricNote("left out of ", names, f", {why}: {left_out} of {images} images")
+    return (note,) if 0 < left_out < images else ()
 
 
 def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[str, ...]:
@@ -180,7 +182,7 @@ def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[str
         return ()
     least, most = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
     taken = f"from {number[least]} ({least}) to {number[most]} ({most}) of {images} images"
-    return (f"{metric.name} averages each class over the images that hold it: {taken}",)
+    return (MetricNote("", {metric.key: metric.name}, f" averages each class over the images that hold it: {taken}"),)
 
 
 def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:

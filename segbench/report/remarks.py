@@ -14,6 +14,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import columns
 from segbench.core.names import few_names
+from segbench.core.notes import notes_about
 from segbench.core.numbers import many, of_all, verb
 from segbench.core.summary import Summary
 from segbench.report.ranking import image_sets
@@ -49,7 +50,7 @@ def remarks(
         for remark, methods in grouped(dict.fromkeys(of_each)).items()
     ]
     made = list(zip(names, results, intervals, strict=False))
-    said_of = [(note, name) for name, _, one in made for note in one.notes]
+    said_of = [(note, name) for name, _, one in made for note in notes_about(one.notes, keys)]
     for name, result, one in made:
         said_of += [(text, name) for text in _without_intervals(result, one, keys)]
     for note, methods in grouped(dict.fromkeys(said_of)).items():
@@ -84,7 +85,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
     yield from (Remark(note, "run") for note in result.notes)
     yield from (Remark(text, "undefined") for text in (lacking(result), result.outdated) if text)
-    yield from (Remark(note) for note in result.summary.notes)
+    yield from (Remark(note) for note in notes_about(result.summary.notes, keys))
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
     if result.failed:
         failed = len(result.failed)

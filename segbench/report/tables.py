@@ -26,6 +26,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
+from segbench.core.notes import notes_about
 from segbench.core.numbers import DIGITS, exact, number, of_all
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
@@ -464,7 +465,7 @@ def class_table(
     for one, metric in itertools.product(classes, table.columns):
         if reason := one.result.summary.undefined.get(metric.key):
             undefined.append(((one.method, reason), one.name))
-    notes = [*optimistic_notes(table.columns), *_notes_by_class(classes)]
+    notes = [*optimistic_notes(table.columns), *_notes_by_class(classes, keys)]
     for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
         where = of if len(within) == 1 else _PLURAL[of]
         notes.append(f"{method}: undefined ({reason}) in {where} {', '.join(within)}")
@@ -473,9 +474,10 @@ def class_table(
     return replace(table, labels=(of, "method"), rows=rows, sets=sets, notes=tuple(notes))
 
 
-def _notes_by_class(classes: Sequence[ClassResult]) -> list[str]:
+def _notes_by_class(classes: Sequence[ClassResult], keys: Sequence[str] | None) -> list[str]:
     """Give the notes on classes: each once with its methods and classes, and numbers of images in one line."""
-    of_notes = grouped(((one.name, note), one.method) for one in classes for note in one.result.summary.notes)
+    notes_of = [(one, note) for one in classes for note in notes_about(one.result.summary.notes, keys)]
+    of_notes = grouped(((one.name, note), one.method) for one, note in notes_of)
     methods = len({one.method for one in classes})
     said: dict[tuple[str, str], dict[str, list[str]]] = {}
     for (name, note), of in of_notes.items():

@@ -19,6 +19,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
+from segbench.core.notes import behind
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
@@ -331,7 +332,8 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         )
     places = {metric.key: place for place, metric in metrics.items()}
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
-    notes += [note if len(on) == len(tables) else f"{few_names(on, len(tables))}: {note}" for note, on in said.items()]
+    for note, on in said.items():
+        notes.append(note if len(on) == len(tables) else behind(f"{few_names(on, len(tables))}: ", note))
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 

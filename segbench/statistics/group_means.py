@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
+from segbench.core.notes import MetricNote
 from segbench.core.table import Table, left_out_beside
 from segbench.statistics.jackknife import Jackknife
 
@@ -95,16 +96,16 @@ class GroupMeans(Table):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which groups are in no mean."""
-        lacking: dict[tuple[str, ...], list[str]] = {}
+        lacking: dict[tuple[str, ...], dict[str, str]] = {}
         for metric, held in zip(self.metrics, self.held.T, strict=True):
             without = tuple(name for name, here in zip(self.tables, held, strict=True) if not here)
             if metric.title and 0 < len(without) < len(self.tables):
-                lacking.setdefault(without, []).append(metric.name)
-        return tuple(
-            f"mean of {', '.join(names)}: over {len(self.tables) - len(without)} of {len(self.tables)} groups, "
-            f"undefined in {', '.join(without)}"
-            for without, names in lacking.items()
-        )
+                lacking.setdefault(without, {})[metric.key] = metric.name
+        groups, notes = len(self.tables), []
+        for without, names in lacking.items():
+            over = f": over {groups - len(without)} of {groups} groups, undefined in {', '.join(without)}"
+            notes.append(MetricNote("mean of ", names, over))
+        return tuple(notes)
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""

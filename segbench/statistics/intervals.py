@@ -12,6 +12,7 @@ import numpy as np
 from segbench.core.grouping import grouped
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
+from segbench.core.notes import MetricNote
 from segbench.core.numbers import many, number
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
@@ -25,7 +26,7 @@ FEW_IMAGES = 10
 """Below this many images, intervals say that they are unreliable."""
 _FEW_OF_A_CLASS = 5
 _ALIKE = 1 + 1e-9
-_NAMED_CLASSES = 8
+_NAMED_CLASSES, _NAMED_METRICS = 8, 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,7 +205,8 @@ def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str
     """Say in how many resamples metrics are undefined."""
     for key, place in places.items():
         if lost := int(np.isnan(measured.draws[:, place]).sum()):
-            yield f"{key}: undefined in {lost} of {measured.replicates} resamples, which are left out"
+            why = f": undefined in {lost} of {measured.replicates} resamples, which are left out"
+            yield MetricNote("", {key: key}, why)
 
 
 def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
@@ -220,11 +222,10 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         place = found[0][1]
         heaviest = int(weights[:, place].argmax())
         share = weights[heaviest, place] / weights[:, place].sum()
-        of = first_names([key for key, _ in found], 3)
+        names = {key: key for key, _ in found}
         if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
-            yield f"{of}: only {measured.jackknife.counted[place]} of {measured.images} images count in it"
-            continue
-        yield (
-            f"{of}: the {measured.images} images count as {effective[place]:.1f} of equal weight; "
-            f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
-        )
+            why = f": only {measured.jackknife.counted[place]} of {measured.images} images count in it"
+        else:
+            why = f": the {measured.images} images count as {effective[place]:.1f} of equal weight; "
+            why += f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
+        yield MetricNote("", names, why, _NAMED_METRICS)

@@ -146,6 +146,26 @@ class TestMeansOverImages:
         assert "specificity" not in found
         assert found.endswith(": 1 of 3 images")
 
+    @pytest.mark.parametrize("groups", ["none", "folder"])
+    @pytest.mark.parametrize("side", [12, 200])  # of the larger maps, a results file keeps the summary
+    def test_a_note_names_the_metrics_that_the_table_holds(self, segbench, tmp_path, side, groups):
+        rng = np.random.default_rng(0)
+        truths = {f"{group}/{k}.npy": rng.random((side, side)) < 0.3 * k for group in "ab" for k in range(3)}
+        maps = {name: 0.4 * rng.random((side, side)) if "2" in name else rng.random((side, side)) for name in truths}
+        truth, pred = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", maps)
+        kept = tmp_path / "r.segbench"
+        assert segbench("pixels", truth, pred, "--at", 0.5, "-o", kept).code == 0
+
+        def notes(keys):
+            shown = segbench("show", kept, "--group-by", groups, "--metrics", keys).out
+            return [line.partition("left out of ")[2] for line in shown.splitlines() if "left out of" in line]
+
+        assert notes("ods_f") == []
+        assert all(one.startswith("mean F, without positive pixels: ") for one in notes("mean_image_f"))
+        at = notes("mean_image_mcc@0.5,f@0.5")
+        assert at
+        assert all(one.startswith("mean_image_mcc@0.5, without a value: ") for one in at)
+
     def test_a_table_of_classes_has_one_line_for_all(self, segbench, tmp_path):
         maps = {"a.png": [[1, 2], [3, 0]], "b.png": [[1, 0], [0, 0]], "c.png": [[0, 2], [3, 0]], "d.png": [[0] * 2] * 2}
         written = {name: np.array(map_, np.uint8) for name, map_ in maps.items()}

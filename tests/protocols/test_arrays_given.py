@@ -43,6 +43,42 @@ def rising():
     return np.ma.array([[1, 2, 3, 4], [5, 6, 7, 8]])
 
 
+class Unreadable:
+    """What NumPy cannot read, as a tensor that lies on a GPU."""
+
+    def __array__(self, *_, **__):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy.\nUse Tensor.cpu() first.")
+
+
+class TestUnreadable:
+    @pytest.mark.parametrize(
+        ("name", "call"),
+        [
+            ("labels", lambda a: segbench.count_pixels(a, SCORES)),
+            ("scores", lambda a: segbench.count_pixels(LABELS, a)),
+            ("valid", lambda a: segbench.count_pixels(LABELS, SCORES, a)),
+            ("prediction", lambda a: segbench.count_boundaries(LABELS, a)),
+            ("ground_truth", lambda a: segbench.count_labels(a, LABELS, classes=2)),
+            ("mask", segbench.thin),
+        ],
+    )
+    def test_the_argument_and_what_to_do_are_named(self, name, call):
+        why = "can't convert cuda:0 device type tensor to numpy. Use Tensor.cpu() first."
+        with pytest.raises(ArgumentError) as caught:
+            call(Unreadable())
+        fix = "give a NumPy array; for a PyTorch tensor, tensor.detach().cpu()"
+        assert str(caught.value) == f"{name} cannot be read as an array ({why}); {fix}"
+        assert isinstance(caught.value.__cause__, TypeError)
+
+    def test_a_tensor_that_takes_part_in_gradients(self):
+        torch = pytest.importorskip("torch")
+        scores = torch.rand(2, 4, requires_grad=True)
+        for given in (scores, list(scores)):
+            with pytest.raises(ArgumentError, match=r"^scores cannot be read .*tensor\.detach\(\)\.cpu\(\)$"):
+                segbench.count_pixels(LABELS, given)
+        segbench.count_pixels(LABELS, scores.detach().cpu())
+
+
 class TestMasks:
     @pytest.mark.parametrize("call", WHOLE.values(), ids=WHOLE.keys())
     def test_masked_pixels_are_refused_where_nothing_can_be_ignored(self, call):

@@ -14,6 +14,7 @@ from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric, shares
+from segbench.core.notes import MetricNote
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, column_sums
 from segbench.loaders.pairing import natural
@@ -219,15 +220,17 @@ class ContourTable(_Means):
             return ()
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
         what = "mask pair" if self.class_names else "image"
-        shown = [metric.name for metric in self.metrics if metric.title]
-        distances = [name for name in shown if name.startswith(tuple(_NAMES[key] for key in DISTANCES))]
-        others = ", ".join(name for name in shown if name not in distances)
+        shown = {metric.key: metric.name for metric in self.metrics if metric.title}
+        starts = tuple(_NAMES[key] for key in DISTANCES)
+        distances = {key: name for key, name in shown.items() if name.startswith(starts)}
+        others = {key: name for key, name in shown.items() if key not in distances}
         notes = []
         if 0 < one + both < of and one:
-            notes.append(f"left out of {', '.join(distances)}, one mask or both empty: {of_all(one + both, of, what)}")
+            empty = f", one mask or both empty: {of_all(one + both, of, what)}"
+            notes.append(MetricNote("left out of ", distances, empty))
         if 0 < both < of:
-            names = others if one else ", ".join(shown)
-            notes.append(f"left out of {names}, both masks empty: {of_all(both, of, what)}")
+            empty = f", both masks empty: {of_all(both, of, what)}"
+            notes.append(MetricNote("left out of ", others if one else shown, empty))
         return tuple(notes)
 
     @cached_property

@@ -18,7 +18,7 @@ from segbench.protocols.class_names import lines_of
 from segbench.protocols.predicted_labels import in_colour
 
 _ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")
-_HEADER = re.compile(r"r,g,b,label(,name)?")
+_HEADER = re.compile(r"\s*r[\s,]+g[\s,]+b[\s,]+label(?:[\s,]+name)?\s*", re.IGNORECASE)
 _EXPECTED = "write r,g,b,label,name: 128,64,128,0,road (the name may be left out)"
 _UNKNOWN = 1 << 16
 _SHOWN = 8
@@ -37,12 +37,11 @@ def as_palette(given: Any) -> str:
     lines = rows_given if _ROW.fullmatch(rows_given[0]) else lines_of(text, "a palette", _EXPECTED)
     rows: dict[tuple[str, ...], str] = {}
     for place, line in enumerate(lines, start=1):
-        if not line.strip() or line.lstrip().startswith("#") or (place == 1 and _HEADER.fullmatch(line.strip())):
+        if not line.strip() or line.lstrip().startswith("#") or (not rows and _HEADER.fullmatch(line)):
             continue
         found = _ROW.fullmatch(line)
         if not found or max(map(int, found.groups()[:3])) > 255:
-            header = "leave the header out, and " * (not any(map(str.isdigit, line)))
-            raise ArgumentError(f"row {place} of the palette is {line.strip()[:60]!r}; {header}{_EXPECTED}")
+            raise ArgumentError(f"row {place} of the palette is {line.strip()[:60]!r}; {_EXPECTED}")
         *colour, label, name = found.groups()
         if tuple(colour) in rows:
             raise ArgumentError(f"the colour {','.join(colour)} comes twice in the palette; name it once")

@@ -23,6 +23,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
+from segbench.core.notes import MetricNote, behind
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Columns, CountsTable, Reducing, left_out_beside
 from segbench.curves.curve import Curve
@@ -294,7 +295,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     def notes(self) -> tuple[str, ...]:
         """Say which classes are in no mean, or not in all, and why."""
         absent = self._absent
-        notes = []
+        notes: list[str] = []
         if absent:
             taken = f"{len(self._classes) - len(absent)} of {len(self._classes)} classes"
             lack = f"absent from the ground truth: {', '.join(absent)}"
@@ -308,7 +309,8 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
             ).items()
         )
         for (reason, without), keys in lacking.items():
-            notes.append(f"{', '.join(keys)} without {', '.join(without)} ({reason})")
+            lack = f" without {', '.join(without)} ({reason})"
+            notes.append(MetricNote("", dict(zip(keys, keys, strict=True)), lack))
         remarks = grouped(
             (note, name) for name, table in self._classes.items() for note in table.notes if note not in table.left_out
         )
@@ -316,7 +318,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         mean = next(metric for metric in self.metrics if metric.key == "macro_mean_image_f")
         held = {name: table.images_with_positives for name, table in self._classes.items()}
         notes += held_note(mean, held, self.images)
-        return (*notes, *(f"micro: {note}" for note in self._micro.notes))
+        return (*notes, *(behind("micro: ", note, "micro_") for note in self._micro.notes))
 
     @property
     def reduced(self) -> ClassCounts:

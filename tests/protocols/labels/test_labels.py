@@ -491,8 +491,10 @@ def test_a_palette_names_the_classes(tmp_path):
     protocol = Labels(palette=str(file))
     assert protocol.names == ("background", "plane", "bicycle")
     assert protocol == Labels(palette=PALETTE)
-    file.write_text(f"r,g,b,label,name\n{file.read_text()}")  # as advice names the columns
-    assert Labels(palette=str(file)) == protocol
+    rows = file.read_text()
+    for header in ("r,g,b,label,name\n", "# colours\nR, G, B, label\n"):  # as advice names the columns
+        file.write_text(header + rows)
+        assert Labels(palette=str(file)) == protocol
     assert "palette" in protocol.signature_fields()
     assert Labels(palette={(0, 0, 0): 0, (9, 9, 9): 1}).classes == (0, 1)
     for wrong, message in (
@@ -506,7 +508,7 @@ def test_a_palette_names_the_classes(tmp_path):
             Labels(palette=wrong)
     header = tmp_path / "header.csv"
     header.write_text("red,green,blue,id,name\n0,0,0,0,road\n", encoding="utf-8")
-    with pytest.raises(ArgumentError, match="row 1 of the palette is 'red,green,blue,id,name'; leave the header out"):
+    with pytest.raises(ArgumentError, match="row 1 of the palette is 'red,green,blue,id,name'; write r,g,b,label,name"):
         Labels(palette=str(header))
 
 

@@ -1,0 +1,48 @@
+"""Notes on metrics, of which a table of some metrics shows its part."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Self
+
+from segbench.core.names import first_names
+
+
+class MetricNote(str):
+    """A note that names metrics, by their keys, between two texts: all of them, or the first so many."""
+
+    __slots__ = ("after", "before", "most", "names")
+
+    before: str
+    names: Mapping[str, str]
+    after: str
+    most: int | None
+
+    def __new__(cls, before: str, names: Mapping[str, str], after: str, most: int | None = None) -> Self:
+        """Write the note."""
+        listed = list(dict.fromkeys(names.values()))
+        note = super().__new__(cls, f"{before}{first_names(listed, most or len(listed))}{after}")
+        note.before, note.names, note.after, note.most = before, names, after, most
+        return note
+
+    def __getnewargs__(self) -> tuple[str, Mapping[str, str], str, int | None]:  # type: ignore[override]  # str has one
+        return self.before, self.names, self.after, self.most
+
+    def within(self, text: str, prefix: str = "") -> MetricNote:
+        """Give the note behind a text, on metrics with longer keys."""
+        names = {f"{prefix}{key}": name for key, name in self.names.items()}
+        return MetricNote(text + self.before, names, self.after, self.most)
+
+
+def behind(text: str, note: str, prefix: str = "") -> str:
+    """Write a text before a note, whose metrics have longer keys if there is a prefix."""
+    return note.within(text, prefix) if isinstance(note, MetricNote) else text + note
+
+
+def notes_about(notes: Iterable[str], keys: Collection[str] | None) -> Iterator[str]:
+    """Give the notes that matter beside metrics of some keys, or of all; notes name no others."""
+    for note in notes:
+        if keys is None or not isinstance(note, MetricNote):
+            yield note
+        elif names := {key: name for key, name in note.names.items() if key in keys}:
+            yield MetricNote(note.before, names, note.after, note.most)
