@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan, nan
+from math import exp, isnan, nan
 from statistics import median
 
 from segbench.checks.findings import Finding, found_in, inspected
@@ -11,7 +11,16 @@ from segbench.checks.probes import Ranking, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
+from segbench.core.levels import (
+    LOGIT,
+    RESIZED,
+    ROUNDING,
+    are_apart,
+    are_beyond_shares,
+    are_of_shares,
+    are_signed,
+    how_to_scale,
+)
 from segbench.core.numbers import many, verb
 from segbench.protocols.label_rules import listed, of_jpeg
 from segbench.protocols.mask_settings import above_scores
@@ -189,13 +198,17 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
 def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, masks: bool) -> list[Finding]:
     """Find that thresholds are above all scores that there can be, as levels are."""
     thresholds = expected.at if expected.cut else expected.listed
-    name = "at" if expected.cut and len(thresholds) == 1 else "thresholds"
+    name = _name_of_cuts(expected) if expected.cut else "thresholds"
     above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
         return []
     what, fix = above
     fix += f"; masks need no threshold: leave out {format_setting(name)}" * masks
     return found_in(scores, "range", f"predictions {what}", fix, stops=True)
+
+
+def _name_of_cuts(expected: ExpectedScores) -> str:
+    return "thresholds" if expected.cut and len(expected.at) > 1 else "at"
 
 
 def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
@@ -208,21 +221,40 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     on_their_scale = expected.cut and min(expected.at) > 1
     levels = not on_their_scale and lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = are_apart([score.highest for score in floats])
-    logits = lowest < LOGIT - ROUNDING and not expected.any_range
-    above = are_of_shares(expected.at) and highest > 1 + ROUNDING
-    wrong_mask = expected.cut and are_of_shares(expected.at) and (logits or highest > OTHER_SCALE)
-    stops = expected.unit_range or wrong_mask
-    if not (stops or logits or above or ((levels or apart) and not expected.stretched)):
+    of_shares = are_of_shares(expected.at)
+    # Thresholds of 0 or less are on the scale of logits.
+    logits = lowest < LOGIT - ROUNDING and not expected.any_range and (of_shares or not expected.at)
+    beyond = of_shares and are_beyond_shares(lowest, highest)
+    stops = expected.unit_range or (expected.cut and of_shares and (logits or highest > OTHER_SCALE))
+    if not (stops or logits or beyond or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         what = f"some predictions range from 0 to 1, and others up to {highest:g}"
         fix = "save all predictions on one scale"
     else:
         what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
-        fix = how_to_scale(lowest, highest)
-        if lowest < 0 and not logits:
-            fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
+        fix = _into_unit_range(lowest, highest, expected)
     return found_in(outside, "range", what, fix, lambda score: f"{score.lowest:g} to {score.highest:g}", stops=stops)
+
+
+def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> str:
+    """Say how floats come into [0, 1], and which thresholds fit them as they are or change with them."""
+    if are_signed(lowest, highest):
+        fix = "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead"
+        return fix + f", or give {_format_cuts([2 * at - 1 for at in expected.at], expected)}" * bool(expected.at)
+    if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
+        return "save scores between 0 and 1: clip them, if resizing moved them beyond"
+    fix = how_to_scale(lowest, highest)
+    if lowest < 0 and expected.at and not are_of_shares(expected.at):
+        fix += f"; after a sigmoid, {_format_cuts([1 / (1 + exp(-at)) for at in expected.at], expected)}"
+    return fix
+
+
+def _format_cuts(cuts: Sequence[float], expected: ExpectedScores) -> str:
+    """Write other thresholds as the given ones are written."""
+    rounded = [round(cut, 6) for cut in cuts]
+    one = expected.cut and len(cuts) == 1
+    return format_setting(_name_of_cuts(expected), rounded[0] if one else rounded)
 
 
 def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
