@@ -43,7 +43,12 @@ from segbench.checks.sizes import (
     survey_headers,
     type_findings,
 )
-from segbench.checks.truths import exchange_findings, rule_for_other_side, truth_findings
+from segbench.checks.truths import (
+    exchange_findings,
+    refused_exchange_findings,
+    rule_for_other_side,
+    truth_findings,
+)
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
@@ -230,7 +235,7 @@ class _Set:
             *failing("unreadable", unread, others, "write the files again"),
             *palettes,
         ]
-        exchanged = exchange_findings(seen, truths, expected)
+        exchanged = refused_exchange_findings(failures, judged) or exchange_findings(seen, truths, expected)
         if exchanged or any(found.whole for found in palettes):
             return [*findings, *exchanged]  # advice on what the files hold is of no use
         findings += [

@@ -25,7 +25,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import MANY_LEVELS, NEAR_AN_END, equals_any, share_between
+from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -64,6 +64,7 @@ class UncountedError(DataError):
         self.error = error
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
+        self.exchanged = looks_exchanged(sample)
 
 
 class ClassStackError(DataError):
@@ -281,11 +282,25 @@ def _label_map(sample: Sample) -> LabelProbe | None:
     (labels,) = sample.predictions
     if labels.dtype.kind not in "bui" or labels.shape != sample.ground_truths[0].shape or not labels.size:
         return None
-    starts = np.ones(labels.shape, np.bool_)
-    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
-    runs = np.diff(np.flatnonzero(starts), append=labels.size)
-    found, run = np.unique(labels).size, float(np.median(runs))
-    return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=run)
+    found = np.unique(labels).size
+    return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=median_run(labels))
+
+
+def median_run(values: NDArray[Any]) -> float:
+    """Give the median number of neighbouring pixels of a row with the same value."""
+    starts = np.ones(values.shape, np.bool_)
+    starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
+
+
+def looks_exchanged(sample: Sample) -> bool | None:
+    """Return whether the ground truth is a soft map and the prediction a mask; None of a blank prediction."""
+    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    values = len(few_distinct(predicted.reshape(-1)))
+    if values == 1:
+        return None
+    levels = len(few_distinct(truth.reshape(-1))) >= MANY_LEVELS and share_between(truth) > HALOS
+    return values == 2 and truth.ndim == 2 and levels and median_run(truth) <= SHORT_RUN
 
 
 def _truth(

@@ -53,6 +53,7 @@ _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": ope
 _OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
+IF_PREDICTION = f"if this is a prediction, mind the order: {ORDER}; or "
 _MIDDLES = (0.5, 127, 127.5, 128, 32767, 32767.5, 32768)
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
 _NAME_POSITIVE = "say which values are positive, for instance"
@@ -373,7 +374,7 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
 
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
     swapped = (levels or not is_whole(ground_truth)) and all(np.unique(one).size == 2 for one in predictions)
-    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+    return IF_PREDICTION * swapped
 
 
 def share_between(values: Array) -> float:
