@@ -347,9 +347,16 @@ def has_third_value(values: Sequence[float]) -> bool:
     return len(values) == 3 and values[0] == 0 and values[-1] in VOIDS
 
 
-def suggested_positive(values: Sequence[float]) -> str:
-    """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
+def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
+    """Say which settings give ground truth of more values than two meaning: rising values, all or some of them.
+
+    Without a setting for `void`, such values are not positive.
+    """
     *others, highest = values
+    if not void and (_ends_in_void(values) or has_third_value(values)):
+        unsure, sure = (highest, others[-1]) if _ends_in_void(values) else (values[1], highest)
+        of_sure, of_all = format_setting("positive", sure), format_setting("positive", f">{values[0]:g}")
+        return f"{of_sure} if {unsure:g} is void, or {of_all} if it is positive"
     half = _name_positive(f">={half_of(highest)}")
     if _ends_in_void(values):
         rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
