@@ -15,6 +15,7 @@ from segbench.checks.probes import (
     Inspected,
     LabelProbe,
     Probe,
+    Ranking,
     ScoreProbe,
     UncountedError,
     coloured_files,
@@ -32,7 +33,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.sample import Reading
+from segbench.core.sample import Reading, Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
@@ -215,15 +216,11 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         counted = count_as_run(sample, counted_by)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    mask = None
-    if counted_by.masks:
-        of, (negative, positive) = (sample.name, sample.prediction_file), counted.counts.matrix.tolist()
-        mask = mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
     return CountsProbe(
         image=files.name,
         inputs=Inspected.of(sample),
         prediction=sample.prediction_file,
-        mask=mask,
+        mask=ranking_of_mask(sample, counted.counts) if counted_by.masks else None,
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,
@@ -233,6 +230,13 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
         and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
     )
+
+
+def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
+    """Judge a predicted mask by its counts."""
+    negative, positive = counts.matrix.tolist()
+    of = sample.name, sample.prediction_file
+    return mask_ranking(of, positive[1], negative[1], sum(positive), counts.pixels)
 
 
 def label_map_findings(

@@ -175,7 +175,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         sample = decode_sample(read(files), protocol.reads, repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
-        return replace(_inspected(sample, files, expected), facts=facts)
+        return replace(inspect_sample(sample, files, expected), facts=facts)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
@@ -202,7 +202,8 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
     return error
 
 
-def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
+def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
+    """Inspect an image that is decoded."""
     coloured = coloured_files(sample, files)
     named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
     if expected.scores is None:
