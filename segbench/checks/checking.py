@@ -205,7 +205,10 @@ class _Set:
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 probes = self.probes(SAMPLE)
                 findings = self.findings(probes)
-            findings += same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
+            same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
+            if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
+                findings = [found for found in findings if found.key != "masks-among-maps"]
+            findings += same
         return Report(
             method=method,
             protocol=self.protocol.name,
@@ -359,7 +362,9 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
-    return _none_left(findings, probes) or any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
+    told = any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    return _none_left(findings, probes) or told or len(kinds) > 1
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

@@ -135,6 +135,11 @@ class ScoreProbe(Ranking):
         """Whether all pixels have one score."""
         return len(self.values) == 1
 
+    @property
+    def is_mask(self) -> bool:
+        """Whether it holds both ends of its scale, and nothing else."""
+        return self.values == (0, self.full)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabelProbe:

@@ -7,7 +7,7 @@ from math import exp, isnan, nan
 from statistics import median
 
 from segbench.checks.findings import Finding, found_in, inspected
-from segbench.checks.probes import Ranking, ScoreProbe
+from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
@@ -82,7 +82,7 @@ def score_findings(
     jpeg = _jpeg_masks(varied, lines)
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
-        few = few or ([] if expected.cut or len(expected.listed) == 1 else jpeg)
+        few = few or ([] if expected.cut or len(expected.listed) == 1 else jpeg or _masks_among_maps(varied, expected))
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
     ridges = _ridges(varied, lines, masks=two_valued or bool(jpeg)) if lines and not inverted else []
     return [*found, *ridges]
@@ -321,6 +321,18 @@ def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> li
     at_half = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
     at_half = format_setting("thresholds", (0.5,)) if lines else at_half
     return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {at_half}")
+
+
+def _masks_among_maps(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
+    """Find masks among soft maps, which outrank them; saturated networks leave levels in between at edges."""
+    large = [score for score in scores if score.pixels >= SMALL and expected.pooled]
+    masks = [score for score in large if score.is_mask]
+    maps = [score for score in large if len(score.values) >= MOST_VALUES]
+    if min(len(masks), len(maps)) < max(2, GROUP * len(scores)):
+        return []
+    what = f"{len(masks)} of {many(len(scores), 'prediction')} are masks and the others soft maps, whose scores are "
+    what += "ranked together"
+    return found_in(masks, "masks-among-maps", what, "save soft maps of all images, or masks of all")
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
