@@ -184,11 +184,11 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
             runs = replace(runs, results=in_tables if named else alone)
         if len(runs.results) == 1 and runs.stopped:
             raise runs.not_complete(runs.stopped[0])
-        chosen = self.means(runs.results)
-        by_class = results_of_classes(self.results, chosen) if self.class_name == _EVERY_CLASS else {"": chosen}
+        every_class = self.class_name == _EVERY_CLASS
+        by_class = results_of_classes(self.results, runs.results) if every_class else {"": runs.results}
         for several in by_class.values():
             self._refuse_baseline([result.method for result in several])
-        found = self._compared(by_class, chosen, runs)
+        found = self._compared(by_class, runs)
         same = grouped(((one.signature, one.digest_of("", b"")), one.method) for one in runs.results if one.digests)
         for methods in filter(lambda methods: len(methods) > 1, same.values()):
             tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
@@ -211,13 +211,15 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
             click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
-    def _compared(self, by_class: Mapping[str, Sequence[Result]], chosen: Sequence[Result], runs: Chosen) -> Compared:
+    def _compared(self, of_runs: Mapping[str, Sequence[Result]], runs: Chosen) -> Compared:
         """Compare methods, class by class."""
         from segbench.aggregator.comparing import compare_results
         from segbench.report.comparisons import Compared
         from segbench.statistics.comparison import together
         from segbench.statistics.worse import check_not_worse
 
+        by_class = {name: self.means(several) for name, several in of_runs.items()}
+        whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
         resampled = {"replicates": self.replicates, "seed": self.seed}
         each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
         comparisons = together([*each])
@@ -225,7 +227,7 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
         metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
-        found = Compared(by_name, by_class, chosen[0].signature, metrics, self.against, left_out=runs.left_out)
+        found = Compared(by_name, by_class, whole[0].signature, metrics, self.against, left_out=runs.left_out)
         if self.against is None or self.fail_if_worse is None:
             return found
         keys = found.keys(every=False)

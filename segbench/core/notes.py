@@ -28,15 +28,13 @@ class MetricNote(str):
     def __getnewargs__(self) -> tuple[str, Mapping[str, str], str, int | None]:  # type: ignore[override]  # str has one
         return self.before, self.names, self.after, self.most
 
-    def within(self, text: str, prefix: str = "") -> MetricNote:
-        """Give the note behind a text, on metrics with longer keys."""
-        names = {f"{prefix}{key}": name for key, name in self.names.items()}
-        return MetricNote(text + self.before, names, self.after, self.most)
-
 
 def behind(text: str, note: str, prefix: str = "") -> str:
     """Write a text before a note, whose metrics have longer keys if there is a prefix."""
-    return note.within(text, prefix) if isinstance(note, MetricNote) else text + note
+    if not isinstance(note, MetricNote):
+        return text + note
+    names = {f"{prefix}{key}": name for key, name in note.names.items()}
+    return MetricNote(text + note.before, names, note.after, note.most)
 
 
 def notes_about(notes: Iterable[str], keys: Collection[str] | None) -> Iterator[str]:

@@ -164,6 +164,11 @@ class Table(ABC):
         """How much each image weighs in each metric, shape (images, metrics), in any unit; by default all alike."""
         return np.ones((self.images, len(self.metrics)))
 
+    @cached_property
+    def may_be_missed(self) -> BoolArray:
+        """In which metrics a method without a value misses what is there, shape (metrics,): where images weigh."""
+        return np.asarray(self.shares.any(axis=0))
+
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
         step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
@@ -347,14 +352,12 @@ def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray
     return rows if np.array_equal(changed, rows) else changed
 
 
-def left_out_beside(own: FloatArray, other: FloatArray, weights: Sequence[FloatArray]) -> BoolArray:
-    """Mark values that another method lacks, shape (parts, metrics), where its images weigh something in the metric.
+def left_out_beside(own: FloatArray, other: FloatArray, may_be_missed: Sequence[BoolArray]) -> BoolArray:
+    """Mark values that another method lacks as it misses what is there, shape (parts, metrics).
 
-    They do where something is there, which it misses. Elsewhere a value is that of false positives, and stays; see
-    `Table.beside`.
+    Elsewhere a value is that of false positives, and stays; see `Table.beside`.
     """
-    there = np.array([of_part.any(axis=0) for of_part in weights])
-    return np.isnan(other) & ~np.isnan(own) & there
+    return np.isnan(other) & ~np.isnan(own) & np.array(may_be_missed)
 
 
 def column_sums(rows: FloatArray) -> FloatArray:

@@ -82,8 +82,8 @@ class GroupMeans(Table):
         """
         tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
         of_groups = np.array([table.estimates[self.places] for table in tables.values()])
-        weights = [table.shares[:, self.places] for table in other.tables.values()]
-        left_out = left_out_beside(of_groups, other.of_groups, weights)
+        missed = [table.may_be_missed[self.places] for table in other.tables.values()]
+        left_out = left_out_beside(of_groups, other.of_groups, missed)
         if not left_out.any() and all(tables[name] is table for name, table in self.tables.items()):
             return self
         return self._with(tables=tables, of_groups=np.where(left_out, np.nan, of_groups))

@@ -299,6 +299,26 @@ class TestClasses:
             "9 images: intervals over fewer than 10 are unreliable"
         ]
 
+    @pytest.mark.parametrize("groups", [("--group-by", "folder"), ("--group-by", "folder", "--group", "a")])
+    def test_all_has_means_of_groups_as_one_class_has(self, segbench, tmp_path, groups):
+        rng = np.random.default_rng(0)
+        truths = {f"{group}/{k}.png": rng.integers(0, 3, (6, 10)).astype(np.uint8) for group in "ab" for k in range(6)}
+        noisy = {name: np.where(rng.random((6, 10)) < 0.3, 0, truth).astype(np.uint8) for name, truth in truths.items()}
+        noisier = {
+            name: np.where(rng.random((6, 10)) < 0.5, 0, truth).astype(np.uint8) for name, truth in noisy.items()
+        }
+        maps = (("gt", truths), ("noisy", noisy), ("noisier", noisier))
+        folders = [write_folder(tmp_path / name, of_side) for name, of_side in maps]
+        path = tmp_path / "groups.segbench"
+        assert segbench("labels", *folders, "--classes", "0-2", "-o", path).code == 0
+
+        def estimates(name):
+            document = strict_json(segbench("compare", path, "--class", name, *groups, "--format", "json").out)
+            return [[one["estimate"] for one in each["standings"]] for each in document["answers"]]
+
+        alone = [estimates(name) for name in "012"]
+        assert estimates("all") == [*alone[0], *alone[1], *alone[2]]
+
     def test_all_corrects_over_classes(self, segbench, kept):
         document = strict_json(
             segbench("compare", kept, "--class", "all", "--format", "json", "--metrics", "ods_f").out

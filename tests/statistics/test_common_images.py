@@ -9,6 +9,7 @@ from segbench import (
     Centerlines,
     Classes,
     Contours,
+    Labels,
     Objects,
     Pixels,
     compare_results,
@@ -370,6 +371,33 @@ def test_false_things_in_a_group_without_things_count_against_a_method():
     ]
     row, _ = rows_of(*means, "pq_things")
     assert (row.estimate_a, row.estimate_b) == (1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "key"),
+    [
+        (Labels(), "kappa"),
+        (Labels(classes=3), "kappa"),
+        (Labels(classes=3, background=0), "miou"),
+        (Labels(classes=3, background=0), "mean_dice"),
+    ],
+)
+def test_false_labels_in_a_group_of_background_count_against_a_method(protocol, key):
+    names = [f"{group}/{k}" for group in "xy" for k in range(4)]
+    truths = {name: square(2, 8) * (name[0] == "y") for name in names}
+    silent, alarmed = (
+        evaluate(
+            {name: (truths[name], square(2, 7) if name[0] == "y" else other) for name in names},
+            protocol=protocol,
+            method=method,
+        ).groups("folder")
+        for method, other in (("silent", NOTHING), ("alarmed", square(14, 5)))
+    )
+    assert np.isnan(silent["x"].summary[key])
+    row, _ = rows_of(silent.mean, alarmed.mean, key)
+    found = silent["y"].summary[key]
+    assert alarmed["x"].summary[key] == 0
+    assert (row.estimate_a, row.estimate_b) == pytest.approx((found, found / 2))
 
 
 def test_a_class_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_out():

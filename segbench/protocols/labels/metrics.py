@@ -268,6 +268,14 @@ class LabelTable(CountsTable[LabelCounts]):
         }
         return np.hstack([weights.get(metric.key, pixels) for metric in self.metrics]).astype(np.float64)
 
+    @cached_property
+    def may_be_missed(self) -> BoolArray:
+        """Of means over classes, where one of them is there; of kappa never: it is undefined where all is right."""
+        counts, *_ = self._by_image
+        there = {**dict.fromkeys(_MEANS, bool(counts.truth[:, self._meant].any())), "kappa": False}
+        weighing = super().may_be_missed.tolist()
+        return np.array([there.get(metric.key, any_) for metric, any_ in zip(self.metrics, weighing, strict=True)])
+
     @property
     def images_of_classes(self) -> Mapping[str, int]:
         counts, *_ = self._by_image

@@ -219,8 +219,8 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         micro = self._micro.beside(other._micro)
         classes = {name: table.beside(other._classes[name]) for name, table in self._classes.items()}
         same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
-        weights = [table.shares[:, [*self._meant]] for table in other._tables]
-        left_out = left_out_beside(self._of_classes, other._of_classes, weights)
+        missed = [table.may_be_missed[[*self._meant]] for table in other._tables]
+        left_out = left_out_beside(self._of_classes, other._of_classes, missed)
         if same and not left_out.any():
             return self
         return self._with(_micro=micro, _classes=classes, _left_out=left_out)

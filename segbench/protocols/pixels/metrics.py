@@ -345,6 +345,8 @@ class _Beside(Table):
 
     def __init__(self, whole: PixelTable, blocks: Sequence[Block]) -> None:
         self._whole, self._blocks, self.metrics = whole, blocks, whole.metrics
+        keys = [metric.key for metric in whole.metrics]
+        self._places = [[keys.index(metric.key) for metric in block.metrics] for block in blocks]
 
     @property
     def names(self) -> Sequence[str]:
@@ -387,8 +389,8 @@ class _Beside(Table):
     def _with_blocks(self, values: FloatArray, blocks: Sequence[FloatArray]) -> FloatArray:
         """Put the values of the blocks in place of those of all metrics."""
         replaced = values.copy()
-        for block, of_block in zip(self._blocks, blocks, strict=True):
-            replaced[:, [self.metrics.index(metric) for metric in block.metrics]] = of_block
+        for places, of_block in zip(self._places, blocks, strict=True):
+            replaced[:, places] = of_block
         return replaced
 
 
