@@ -291,7 +291,8 @@ class _Set:
                 return None
             return seen.scores or seen.mask
 
-        return geometry_findings(samples, rank)
+        with np.errstate(invalid="ignore"):
+            return geometry_findings(samples, rank)
 
     def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
         """Give the files of another size than their ground truth, also those of which only decoding shows it."""

@@ -79,6 +79,12 @@ class TestTurned:
         assert turn in found(made, "boundaries")["turned"]["message"]
 
 
+def test_beside_scores_that_are_not_finite(found):
+    made = blobs()
+    each("scores", lambda scores: np.where(scores[::-1] == 7, np.nan, scores[::-1] / 255), extension=".npy")(made)
+    assert "upside down" in found(made)["turned"]["message"]
+
+
 @pytest.mark.parametrize(("step", "which"), [(1, "1 after it"), (-2, "2 before it")])
 def test_predictions_of_other_images(found, step, which):
     finding = found(moved(blobs(), -step))["exchanged-images"]
