@@ -45,6 +45,15 @@ def test_folders_the_wrong_way_round_are_named(keys, tmp_path, command):
     assert "exchanged" not in keys(command, truth, scores)[0]
 
 
+def test_soft_maps_of_very_many_values(keys, tmp_path):
+    values = np.random.default_rng(0).random((len(NAMES), 80, 80))
+    truth = write_folder(tmp_path / "soft", {f"{name}.npy": one for name, one in zip(NAMES, values, strict=True)})
+    masks = write_folder(
+        tmp_path / "masks", {f"{name}.npy": one > 0.5 for name, one in zip(NAMES, values, strict=True)}
+    )
+    assert keys("labels", truth, masks)[0].keys() == {"exchanged"}
+
+
 @pytest.mark.parametrize("command", [each for each in COMMANDS if "--at" not in each and each[0] in "lco"])
 def test_numbered_objects_beside_masks_are_in_order(keys, tmp_path, command):
     numbers = np.kron(np.arange(48).reshape(6, 8), np.ones((8, 8))).astype(np.uint8)

@@ -183,7 +183,8 @@ def masks_in(
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
         except rules.ManyValuesError as error:
             advise = partial(_advice_on_values, order=rules.perhaps_swapped(truth.labels, predicted.labels))
-            raise rules.ManyValuesError(error.path, error.what, error.values, advise) from None
+            held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
+            raise rules.ManyValuesError(error.path, error.what, np.unique(held).tolist(), advise) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
