@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from os import PathLike
@@ -22,9 +23,11 @@ from segbench.checks.classes import (
     predicted_label_findings,
     probe_classes,
     probe_counts,
+    ranking_of_mask,
     region_findings,
 )
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
+from segbench.checks.geometry import IN_A_ROW, geometry_findings, ranks_badly
 from segbench.checks.names import (
     copy_findings,
     duplicate_findings,
@@ -32,7 +35,7 @@ from segbench.checks.names import (
     problem_findings,
     same_file_findings,
 )
-from segbench.checks.probes import ClassStackError, Probe, UncountedError, probe
+from segbench.checks.probes import ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
 from segbench.checks.scores import inverted_findings, score_findings
 from segbench.checks.sizes import (
     Misfit,
@@ -43,18 +46,25 @@ from segbench.checks.sizes import (
     survey_headers,
     type_findings,
 )
-from segbench.checks.truths import exchange_findings, rule_for_other_side, truth_findings
+from segbench.checks.truths import (
+    exchange_findings,
+    refused_exchange_findings,
+    rule_for_other_side,
+    truth_findings,
+)
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
 from segbench.core.numbers import many, verb
 from segbench.core.protocol import Protocol
+from segbench.core.sample import Sample
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.palettes import Palettes
+from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
@@ -195,7 +205,10 @@ class _Set:
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 probes = self.probes(SAMPLE)
                 findings = self.findings(probes)
-            findings += same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
+            same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
+            if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
+                findings = [found for found in findings if found.key != "masks-among-maps"]
+            findings += same
         return Report(
             method=method,
             protocol=self.protocol.name,
@@ -230,7 +243,7 @@ class _Set:
             *failing("unreadable", unread, others, "write the files again"),
             *palettes,
         ]
-        exchanged = exchange_findings(seen, truths, expected)
+        exchanged = refused_exchange_findings(failures, judged) or exchange_findings(seen, truths, expected)
         if exchanged or any(found.whole for found in palettes):
             return [*findings, *exchanged]  # advice on what the files hold is of no use
         findings += [
@@ -249,11 +262,37 @@ class _Set:
             field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
             other_side = "" if expected.lines else rule_for_other_side(seen, expected)
             findings += score_findings(scores, expected.scores, expected.lines, field=field, other_side=other_side)
+            findings += self.geometry([score for score in scores if not score.constant])
         else:
             masks = [probe.mask for probe in seen if probe.mask]
             turn, other_side = _turned(expected.rule, protocol.capability(Confusing))
             findings += inverted_findings(masks, turn, other_side=other_side)
+            findings += self.geometry(masks)
         return findings
+
+    def geometry(self, rankings: Sequence[Ranking]) -> list[Finding]:
+        """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
+        if not ranks_badly(rankings):
+            return []
+        expected, counted_by = expected_in(self.protocol), self.protocol.capability(Confusing)
+        named = {files.name: files for files in self.pairing.files}
+        first = min([*named].index(rankings[0].image), max(len(named) - IN_A_ROW, 0))
+        samples = []
+        for files in [*named.values()][first : first + IN_A_ROW]:
+            with suppress(DataError):
+                samples.append(decode_sample(read(files), self.protocol.reads, self.repairs))
+
+        def rank(sample: Sample) -> Ranking | None:
+            try:
+                if counted_by:
+                    return ranking_of_mask(sample, counted_by.count(sample).counts)
+                seen = inspect_sample(sample, named[sample.name], expected)
+            except DataError:
+                return None
+            return seen.scores or seen.mask
+
+        with np.errstate(invalid="ignore"):
+            return geometry_findings(samples, rank)
 
     def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
         """Give the files of another size than their ground truth, also those of which only decoding shows it."""
@@ -324,7 +363,9 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
-    return _none_left(findings, probes) or any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
+    told = any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    return _none_left(findings, probes) or told or len(kinds) > 1
 
 
 def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

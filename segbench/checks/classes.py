@@ -15,6 +15,7 @@ from segbench.checks.probes import (
     Inspected,
     LabelProbe,
     Probe,
+    Ranking,
     ScoreProbe,
     UncountedError,
     coloured_files,
@@ -32,13 +33,19 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.sample import Reading
+from segbench.core.sample import Reading, Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.class_names import format_background, read_classes, with_background, written_classes
+from segbench.protocols.class_names import (
+    format_background,
+    read_classes,
+    void_without,
+    with_background,
+    written_classes,
+)
 from segbench.protocols.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
@@ -109,6 +116,7 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
             score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
             for name, soft, label in zip(names, maps, known, strict=True)
         ),
+        facts=classes.labels_held(truth, counted),
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
         zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,
@@ -118,13 +126,13 @@ def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe
 
 def class_map_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List predictions that are not one soft map per class, and those that are where one map is read."""
-    maps, stacks = (
-        {image: error for image, error in failures.items() if isinstance(error, kind)}
-        for kind in (ClassMapsError, ClassStackError)
-    )
+    maps = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
+    several = {image: error for image, error in failures.items() if isinstance(error, ClassStackError)}
+    values = sorted({value for error in several.values() for value in error.values})
+    stacks = {image: error.of_set(values) for image, error in several.items()}
     no_maps = f"{inspected(maps, total, 'are')} not one soft map per class"
-    several = f"{inspected(stacks, total, 'have')} one map per class"
-    return [*failing("class-maps", no_maps, maps), *failing("class-stacks", several, stacks)]
+    one_each = f"{inspected(stacks, total, 'have')} one map per class"
+    return [*failing("class-maps", no_maps, maps), *failing("class-stacks", one_each, stacks)]
 
 
 def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
@@ -184,7 +192,7 @@ def _void_zero_of_scores(seen: Sequence[ClassesProbe], void: Sequence[float]) ->
     """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
     zeros, pixels = sum(probe.zeros for probe in seen), sum(probe.pixels for probe in seen)
     what = f"label 0 of the ground truth is left out as void, in {zeros / max(pixels, 1):.0%} of the pixels"
-    fix = f"if 0 is background, high scores there are wrong, and count with {_void_without(void, (0,))}"
+    fix = f"if 0 is background, high scores there are wrong, and count with {void_without(void, (0,))}"
     places = [Place(probe.truth_file) for probe in seen if probe.zeros and 2 * zeros > pixels]
     return finding("void-background", what, fix, places, about="ground truth")
 
@@ -208,15 +216,11 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         counted = count_as_run(sample, counted_by)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    mask = None
-    if counted_by.masks:
-        of, (negative, positive) = (sample.name, sample.prediction_file), counted.counts.matrix.tolist()
-        mask = mask_ranking(of, positive[1], negative[1], sum(positive), counted.counts.pixels)
     return CountsProbe(
         image=files.name,
         inputs=Inspected.of(sample),
         prediction=sample.prediction_file,
-        mask=mask,
+        mask=ranking_of_mask(sample, counted.counts) if counted_by.masks else None,
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,
@@ -226,6 +230,13 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
         and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
     )
+
+
+def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
+    """Judge a predicted mask by its counts."""
+    negative, positive = counts.matrix.tolist()
+    of = sample.name, sample.prediction_file
+    return mask_ranking(of, positive[1], negative[1], sum(positive), counts.pixels)
 
 
 def label_map_findings(
@@ -461,16 +472,10 @@ def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> str:
         return f"{with_background(labels, names, [free])}, and 0={free} in {named('gt_map')}"
     text = with_background(labels, names, background)
     if not {*background}.isdisjoint(void):
-        return f"{text} and {_void_without(void, background)}"
+        return f"{text} and {void_without(void, background)}"
     if any(probe.left_out.zeros for probe in counted):
         return f"{text}, and leave 0 out of {named('gt_map')}"
     return text
-
-
-def _void_without(void: Sequence[float], labels: Sequence[int]) -> str:
-    """Write the setting of void without some labels."""
-    kept = tuple(label for label in void if label not in labels)
-    return format_setting("void", kept) if kept else setting("--void none", "void=()")
 
 
 def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import MANY_LEVELS, NEAR_AN_END, equals_any, share_between
+from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -64,18 +64,24 @@ class UncountedError(DataError):
         self.error = error
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
+        self.exchanged = looks_exchanged(sample)
 
 
 class ClassStackError(DataError):
-    """A stack of one map per class, where a protocol reads one map."""
+    """A stack of so many maps, one per class, where a protocol reads one; `values` are those of its ground truth."""
 
-    def __init__(self, error: StackError, truth: NDArray[Any], maps: int) -> None:
-        of_labels, of_scores = (classes_of_maps(truth, maps, argument) for argument in CLASSES)
+    def __init__(self, error: DataError, values: Sequence[float], maps: int) -> None:
+        of_labels, of_scores = (classes_of_maps(np.array(values), maps, argument) for argument in CLASSES)
         labels = setting(f"segbench labels GT PRED {of_labels}", f"Labels({of_labels})")
-        if maps == 2 and len(few_distinct(truth.reshape(-1))) <= 2:
+        if maps == 2 and len(values) <= 2:
             labels = setting("segbench labels GT PRED", "Labels()")
         scores = setting(f"segbench pixels GT PRED {of_scores}", f"Classes({of_scores})")
         super().__init__(error.path, error.what, f"{labels} for the argmax, or {scores} for the scores of each class")
+        self.values, self.maps = values, maps
+
+    def of_set(self, values: Sequence[float]) -> DataError:
+        """Give the error with advice on the values of a set, of which an image may show too few."""
+        return ClassStackError(self, values, self.maps)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +135,11 @@ class ScoreProbe(Ranking):
         """Whether all pixels have one score."""
         return len(self.values) == 1
 
+    @property
+    def is_mask(self) -> bool:
+        """Whether it holds both ends of its scale, and nothing else."""
+        return self.values == (0, self.full)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LabelProbe:
@@ -169,7 +180,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         sample = decode_sample(read(files), protocol.reads, repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
-        return replace(_inspected(sample, files, expected), facts=facts)
+        return replace(inspect_sample(sample, files, expected), facts=facts)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
@@ -191,11 +202,13 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
     except DataError:
         return error
     if truth is not None and truth.shape in (error.shape[1:], error.shape[:-1]):
-        return ClassStackError(error, truth, error.shape[0 if truth.shape == error.shape[1:] else -1])
+        maps = error.shape[0 if truth.shape == error.shape[1:] else -1]
+        return ClassStackError(error, np.unique(truth).tolist(), maps)
     return error
 
 
-def _inspected(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
+def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
+    """Inspect an image that is decoded."""
     coloured = coloured_files(sample, files)
     named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
     if expected.scores is None:
@@ -275,11 +288,25 @@ def _label_map(sample: Sample) -> LabelProbe | None:
     (labels,) = sample.predictions
     if labels.dtype.kind not in "bui" or labels.shape != sample.ground_truths[0].shape or not labels.size:
         return None
-    starts = np.ones(labels.shape, np.bool_)
-    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
-    runs = np.diff(np.flatnonzero(starts), append=labels.size)
-    found, run = np.unique(labels).size, float(np.median(runs))
-    return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=run)
+    found = np.unique(labels).size
+    return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=median_run(labels))
+
+
+def median_run(values: NDArray[Any]) -> float:
+    """Give the median number of neighbouring pixels of a row with the same value."""
+    starts = np.ones(values.shape, np.bool_)
+    starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
+
+
+def looks_exchanged(sample: Sample) -> bool | None:
+    """Return whether the ground truth is a soft map and the prediction a mask; None of a blank prediction."""
+    truth, predicted = sample.ground_truths[0], sample.predictions[0]
+    values = len(few_distinct(predicted.reshape(-1)))
+    if values == 1:
+        return None
+    levels = len(few_distinct(truth.reshape(-1))) >= MANY_LEVELS and share_between(truth) > HALOS
+    return values == 2 and truth.ndim == 2 and levels and median_run(truth) <= SHORT_RUN
 
 
 def _truth(

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan, nan
+from math import exp, isnan, nan
 from statistics import median
 
 from segbench.checks.findings import Finding, found_in, inspected
-from segbench.checks.probes import Ranking, ScoreProbe
+from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import LOGIT, ROUNDING, are_apart, are_of_shares, how_to_scale
+from segbench.core.levels import (
+    LOGIT,
+    RESIZED,
+    ROUNDING,
+    are_apart,
+    are_beyond_shares,
+    are_of_shares,
+    are_signed,
+    how_to_scale,
+)
 from segbench.core.numbers import many, verb
 from segbench.protocols.label_rules import listed, of_jpeg
 from segbench.protocols.mask_settings import above_scores
@@ -64,16 +73,19 @@ def score_findings(
         turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
     when = "high scores mean positive" if expected.invert else INVERTED
     inverted = inverted_findings(varied, turn, when, on_bright=lines is not None, other_side=other_side)
-    masks = lines is None and len(_values(varied)) == 2
+    two_valued = len(_values(varied)) == 2
+    masks = lines is None and two_valued
     scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
     unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
     unscaled = _above_scores(scores, expected, masks=masks) or unscaled
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
+    jpeg = _jpeg_masks(varied, lines)
     if varied and not unscaled:
         few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
-        few = few or ([] if lines or expected.cut else _jpeg_masks(varied))
+        few = few or ([] if expected.cut or len(expected.listed) == 1 else jpeg or _masks_among_maps(varied, expected))
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
-    return [*found, *(_ridges(varied, lines) if lines and not inverted else [])]
+    ridges = _ridges(varied, lines, masks=two_valued or bool(jpeg)) if lines and not inverted else []
+    return [*found, *ridges]
 
 
 def inverted_findings(
@@ -186,13 +198,17 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
 def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, masks: bool) -> list[Finding]:
     """Find that thresholds are above all scores that there can be, as levels are."""
     thresholds = expected.at if expected.cut else expected.listed
-    name = "at" if expected.cut and len(thresholds) == 1 else "thresholds"
+    name = _name_of_cuts(expected) if expected.cut else "thresholds"
     above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
         return []
     what, fix = above
     fix += f"; masks need no threshold: leave out {format_setting(name)}" * masks
     return found_in(scores, "range", f"predictions {what}", fix, stops=True)
+
+
+def _name_of_cuts(expected: ExpectedScores) -> str:
+    return "thresholds" if expected.cut and len(expected.at) > 1 else "at"
 
 
 def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
@@ -205,21 +221,40 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     on_their_scale = expected.cut and min(expected.at) > 1
     levels = not on_their_scale and lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = are_apart([score.highest for score in floats])
-    logits = lowest < LOGIT - ROUNDING and not expected.any_range
-    above = are_of_shares(expected.at) and highest > 1 + ROUNDING
-    wrong_mask = expected.cut and are_of_shares(expected.at) and (logits or highest > OTHER_SCALE)
-    stops = expected.unit_range or wrong_mask
-    if not (stops or logits or above or ((levels or apart) and not expected.stretched)):
+    of_shares = are_of_shares(expected.at)
+    # Thresholds of 0 or less are on the scale of logits.
+    logits = lowest < LOGIT - ROUNDING and not expected.any_range and (of_shares or not expected.at)
+    beyond = of_shares and are_beyond_shares(lowest, highest)
+    stops = expected.unit_range or (expected.cut and of_shares and (logits or highest > OTHER_SCALE))
+    if not (stops or logits or beyond or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         what = f"some predictions range from 0 to 1, and others up to {highest:g}"
         fix = "save all predictions on one scale"
     else:
         what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
-        fix = how_to_scale(lowest, highest)
-        if lowest < 0 and not logits:
-            fix = "save scores between 0 and 1: clip them, or map scores between -1 and 1 with (s + 1) / 2"
+        fix = _into_unit_range(lowest, highest, expected)
     return found_in(outside, "range", what, fix, lambda score: f"{score.lowest:g} to {score.highest:g}", stops=stops)
+
+
+def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> str:
+    """Say how floats come into [0, 1], and which thresholds fit them as they are or change with them."""
+    if are_signed(lowest, highest):
+        fix = "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead"
+        return fix + f", or give {_format_cuts([2 * at - 1 for at in expected.at], expected)}" * bool(expected.at)
+    if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
+        return "save scores between 0 and 1: clip them, if resizing moved them beyond"
+    fix = how_to_scale(lowest, highest)
+    if lowest < 0 and expected.at and not are_of_shares(expected.at):
+        fix += f"; after a sigmoid, {_format_cuts([1 / (1 + exp(-at)) for at in expected.at], expected)}"
+    return fix
+
+
+def _format_cuts(cuts: Sequence[float], expected: ExpectedScores) -> str:
+    """Write other thresholds as the given ones are written."""
+    rounded = [round(cut, 6) for cut in cuts]
+    one = expected.cut and len(cuts) == 1
+    return format_setting(_name_of_cuts(expected), rounded[0] if one else rounded)
 
 
 def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
@@ -273,7 +308,7 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
     return found_in(scores, "few-levels", what, fix)
 
 
-def _jpeg_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
+def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> list[Finding]:
     """Find masks that JPEG turned into levels near 0 and 255, whose order is noise."""
     seen = [score for score in scores if score.dtype == "uint8" and of_jpeg(score.file)]
     middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
@@ -283,8 +318,21 @@ def _jpeg_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
         f"predictions look like masks saved as JPEG: only {100 * middle / pixels:.2g} % of the pixels are not near 0 "
     )
     what += "or 255, and levels near these are noise of the compression, not scores"
-    labels = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
-    return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {labels}")
+    at_half = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
+    at_half = format_setting("thresholds", (0.5,)) if lines else at_half
+    return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {at_half}")
+
+
+def _masks_among_maps(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
+    """Find masks among soft maps, which outrank them; saturated networks leave levels in between at edges."""
+    large = [score for score in scores if score.pixels >= SMALL and expected.pooled]
+    masks = [score for score in large if score.is_mask]
+    maps = [score for score in large if len(score.values) >= MOST_VALUES]
+    if min(len(masks), len(maps)) < max(2, GROUP * len(scores)):
+        return []
+    what = f"{len(masks)} of {many(len(scores), 'prediction')} are masks and the others soft maps, whose scores are "
+    what += "ranked together"
+    return found_in(masks, "masks-among-maps", what, "save soft maps of all images, or masks of all")
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -299,8 +347,8 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return found_in((score for score in scores if sum(score.top)), "saturated", what, fix)
 
 
-def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines) -> list[Finding]:
-    """Find maps that should be suppressed, or that are suppressed again."""
+def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines, *, masks: bool) -> list[Finding]:
+    """Find maps that should be suppressed, or that are suppressed again; masks have no ridges that could be kept."""
     share = median([score.blocks for score in scores] or [nan])
     if lines.suppression and share < THICK:
         pixels = f"{100 * share:.0f} % of the pixels above the lowest score lie in blocks of 2 x 2 (median)"
@@ -308,7 +356,7 @@ def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines) -> list[Finding]
         fix = f"leave out {format_setting('nms')}"
         thin = (score for score in scores if score.blocks < THICK)
         return found_in(thin, "already-suppressed", what, fix, _in_blocks)
-    if lines.suppressed or not share >= THICK:
+    if lines.suppressed or masks or not share >= THICK:
         return []
     what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
     nms = setting("segbench nms IN_DIR OUT_DIR", "segbench.nms")

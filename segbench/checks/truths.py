@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import fmean
 
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in, inspected
-from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe
+from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe, UncountedError
+from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting
@@ -18,6 +19,7 @@ from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import (
     BOTH_SIDES,
     HALOS,
+    IF_PREDICTION,
     LABELS_BELOW,
     ORDER,
     SOFT,
@@ -217,6 +219,21 @@ def rule_for_other_side(probes: Sequence[Probe], expected: Expected) -> str:
     return format_setting("positive", rule.other_side(values))
 
 
+_EXCHANGED = "the folders look swapped: the first contains soft maps, the second two-valued images"
+
+
+def refused_exchange_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+    """Find that the folders look exchanged by most of the `total` images inspected, which cannot be counted so."""
+    refused = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    exchanged = {image: error for image, error in refused.items() if error.exchanged}
+    if 2 * len(exchanged) <= total or any(error.exchanged is False for error in refused.values()):
+        return []
+    hint = next(iter(exchanged.values())).hint.removeprefix(IF_PREDICTION)
+    fix = f"{ORDER}; or, if they are in order, {hint}"
+    places = [Place(error.path, error.what) for error in exchanged.values()]
+    return finding("exchanged", _EXCHANGED, fix, places, about="names", images=refused)
+
+
 def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expected: Expected) -> list[Finding]:
     """Find that the folders look exchanged: scores of two values or blank, and soft maps that no named rule cuts.
 
@@ -230,10 +247,9 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
     grey = [one for one in found if one.key == "grey-ground-truth"] if between > HALOS and all(levels) else []
     if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
         return []
-    what = "the folders look swapped: the first contains soft maps, the second two-valued images"
     places = [Place(score.file, listed(score.values)) for score in masks]
     fix = ORDER
     if grey:
         blurred = f"are masks with blurred edges, {grey[0].fix}"
         fix += f"; or, if the first {blurred if between <= SOFT else f'number objects, {all_but(0)}'}"
-    return finding("exchanged", what, fix, places, about="names", images=[probe.image for probe in probes])
+    return finding("exchanged", _EXCHANGED, fix, places, about="names", images=[probe.image for probe in probes])

@@ -103,6 +103,10 @@ class ByClass(ABC):
     def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
         """Give the label map of an image, and the soft map of each class."""
 
+    @abstractmethod
+    def labels_held(self, truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> Facts:
+        """Give labels that show whether a label map has more than one where pixels count, and what is void."""
+
 
 class TwoSided(ABC):
     """Refuses a set in which only one of two sides has pixels."""

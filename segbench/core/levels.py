@@ -22,7 +22,10 @@ FAR_BEYOND = 100
 """A score above this, beside maps that end at 1 or below, is of another scale."""
 
 LOGIT = -1.0
-"""Scores above this may be of tanh or cosines, or what cubic resizing puts below 0; logits go further."""
+"""Scores above this may be of tanh or cosines; logits go further."""
+
+RESIZED = -0.25
+"""Cubic resizing and Lanczos leave scores from 0 to 1 above this."""
 
 
 def are_apart(highest: Collection[float]) -> bool:
@@ -79,9 +82,21 @@ def how_to_scale(lowest: float, highest: float) -> str:
     return f"{divided} with the highest score that there can be"
 
 
-def how_to_change(lowest: float) -> str:
+def how_to_change(lowest: float, highest: float) -> str:
     """Say what brings arrays of floats into [0, 1]."""
+    if are_signed(lowest, highest):
+        return "apply (s + 1) / 2 to scores from -1 to 1"
     return "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
+
+
+def are_signed(lowest: float, highest: float) -> bool:
+    """Return whether scores from the lowest to the highest look like those from -1 to 1, of tanh or cosines."""
+    return LOGIT - ROUNDING <= lowest < RESIZED and highest <= 1 + ROUNDING
+
+
+def are_beyond_shares(lowest: float, highest: float) -> bool:
+    """Return whether thresholds of scores from 0 to 1 do not fit scores from the lowest to the highest."""
+    return lowest < RESIZED or highest > 1 + ROUNDING
 
 
 def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a tensor
@@ -108,7 +123,7 @@ def refuse_beyond_unit(name: str, scores: Any, why: str, otherwise: str = "") ->
     lowest, highest = (float(scores.min()), float(scores.max())) if math.prod(scores.shape) else (0.0, 1.0)
     if lowest < -ROUNDING or highest > 1 + ROUNDING:
         scale = how_to_scale(lowest, highest)
-        use = setting(f"use {scale}", f"{how_to_change(lowest)}, or of files use {scale}")
+        use = setting(f"use {scale}", f"{how_to_change(lowest, highest)}, or of files use {scale}")
         raise DataError(name, f"scores from {lowest:g} to {highest:g}, {why}", use + otherwise)
 
 

@@ -41,9 +41,7 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
     both = [str(label) for label in labels if label in void]
     if both:
-        kept = [label for label in void if label not in labels]
-        less = format_setting("void", kept) if kept else setting("--void none", "void=()")
-        hint = f"leave it out of {named('classes')}, or write {less}"
+        hint = f"leave it out of {named('classes')}, or write {void_without(void, labels)}"
         raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
@@ -51,6 +49,12 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
             raise ArgumentError(f"{name!r} is not a valid class name; {use} cannot name a class")
         if name.isdecimal() and int(name) != label:
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+
+
+def void_without(void: Sequence[float], labels: Sequence[int]) -> str:
+    """Write the setting of void without some labels."""
+    kept = tuple(label for label in void if label not in labels)
+    return format_setting("void", kept) if kept else setting("--void none", "void=()")
 
 
 def read_background(given: int | Sequence[int] | str, labels: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:

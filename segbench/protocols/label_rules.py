@@ -53,6 +53,7 @@ _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": ope
 _OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
+IF_PREDICTION = f"if this is a prediction, mind the order: {ORDER}; or "
 _MIDDLES = (0.5, 127, 127.5, 128, 32767, 32767.5, 32768)
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
 _NAME_POSITIVE = "say which values are positive, for instance"
@@ -346,9 +347,16 @@ def has_third_value(values: Sequence[float]) -> bool:
     return len(values) == 3 and values[0] == 0 and values[-1] in VOIDS
 
 
-def suggested_positive(values: Sequence[float]) -> str:
-    """Say which settings give ground truth of more values than two meaning: rising values, all or some of them."""
+def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
+    """Say which settings give ground truth of more values than two meaning: rising values, all or some of them.
+
+    Without a setting for `void`, such values are not positive.
+    """
     *others, highest = values
+    if not void and (_ends_in_void(values) or has_third_value(values)):
+        unsure, sure = (highest, others[-1]) if _ends_in_void(values) else (values[1], highest)
+        of_sure, of_all = format_setting("positive", sure), format_setting("positive", f">{values[0]:g}")
+        return f"{of_sure} if {unsure:g} is void, or {of_all} if it is positive"
     half = _name_positive(f">={half_of(highest)}")
     if _ends_in_void(values):
         rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
@@ -373,7 +381,7 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
 
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
     swapped = (levels or not is_whole(ground_truth)) and all(np.unique(one).size == 2 for one in predictions)
-    return f"if this is a prediction, mind the order: {ORDER}; or " * swapped
+    return IF_PREDICTION * swapped
 
 
 def share_between(values: Array) -> float:
@@ -469,17 +477,20 @@ def settled_positive(
     raise DataError("ground truth", what, hint)
 
 
-def require_two_classes(facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str) -> None:
-    """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do."""
+def require_two_classes(
+    facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str, count: Callable[[int, int], str]
+) -> None:
+    """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do.
+
+    `count` says how to count a label that is void as a class that has no pixels.
+    """
     held = {value for values in facts.values() for value in values}
     classes, left_out = held.intersection(labels), sorted(held.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
     what = f"class {listed([*classes])} alone has pixels in {where}, and void leaves out {listed(left_out)}"
     other = next(label for label in labels if label not in classes)
-    remap = f"{left_out[-1]:g}={other}"
-    count = f"{format_setting('gt_map', remap)}, and {format_setting('pred_map', remap)} if predictions hold it, too"
-    raise DataError("ground truth", what, f"for masks leave out {format_setting('classes')}; or count it: {count}")
+    raise DataError("ground truth", what, count(int(left_out[-1]), other))
 
 
 def _left_out(by: str) -> str:

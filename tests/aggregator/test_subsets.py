@@ -18,7 +18,7 @@ from segbench import (
     load_results,
     merge_results,
 )
-from segbench.report.ranking import image_sets
+from segbench.report.ranking import competing_sets
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ class TestMissing:
         results = [evaluate(truth, folder, allow_missing=True) for folder in (a, b)]
         with pytest.raises(DataError, match="b has im02, a has not"):
             compare_results(results)
-        assert image_sets(results) == [[1], [0]]
+        assert competing_sets(results) == [[1], [0]]
 
     def test_methods_that_lack_the_same_images_are_compared(self, folders):
         truth, *methods = folders

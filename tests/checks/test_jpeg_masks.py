@@ -45,6 +45,31 @@ def test_the_advice_gives_the_number_of_the_masks(segbench, saved):
     assert library.evaluate(*of_jpeg, labels).summary == library.evaluate(*of_png, library.Labels()).summary
 
 
+class TestLines:
+    """Boundaries have a threshold of their own at which masks are cut."""
+
+    def report(self, segbench, places, *options):
+        answer = segbench("check", "boundaries", *places, *options, "--format", "json")
+        return {one["key"]: one["flag"] for one in json.loads(answer.out)["reports"][0]["findings"]}
+
+    def test_the_advice_gives_the_number_of_the_masks(self, segbench, saved):
+        options = ("--max-dist", "2px", "--thin-ground-truth")
+        of_jpeg, of_png = ([*saved(as_mask, extension)] for extension in ("jpg", "png"))
+        found = self.report(segbench, of_jpeg, *options)
+        assert found == {"jpeg-masks": "save masks as PNG, or evaluate them cut at half: --thresholds 0.5"}
+        runs = [
+            json.loads(segbench("boundaries", *places, *options, *more, "--format", "json").out)["runs"][0]["summary"]
+            for places, more in ((of_jpeg, ("--thresholds", "0.5")), (of_png, ()))
+        ]
+        assert runs[0]["ods_f"] == pytest.approx(runs[1]["ods_f"])
+        assert runs[0]["ois_f"] == pytest.approx(runs[1]["ods_f"])
+        assert not self.report(segbench, of_jpeg, *options, "--thresholds", "0.5")
+
+    def test_masks_are_not_told_to_be_suppressed(self, segbench, saved):
+        assert self.report(segbench, saved(as_mask, "png"), "--thin-ground-truth").keys() == {"few-levels"}
+        assert "not-suppressed" in self.report(segbench, saved(np.asarray, "jpg"), "--thin-ground-truth")
+
+
 @pytest.fixture
 def truth_as_jpeg(tmp_path):
     """Save masks and predicted masks, and the first again as JPEG of some quality; give the three folders."""

@@ -262,6 +262,26 @@ class TestThresholds:
         assert error.message.endswith("like logits, but the threshold 0.5 is for scores from 0 to 1")
         assert "scale='sigmoid'" in error.fix
 
+    def test_scores_from_minus_1_to_1(self, protocol, tmp_path):
+        signed = np.float32(2) * SCORES - 1
+        (note,) = notes(protocol, self.MASK, signed)
+        assert note == "scores outside 0 to 1 beside at=0.5: apply (s + 1) / 2 to scores from -1 to 1"
+        assert notes(protocol, self.MASK, 1.2 * SCORES - 0.2) == ()  # what resizing adds
+        for folder, array in (("gt", self.MASK[0]), ("pred", signed[0])):
+            (tmp_path / folder).mkdir()
+            np.save(tmp_path / folder / "a.npy", array)
+        for checked, at in ((protocol, "at=0"), (Pixels(at=(0.5,)), "at=(0,)")):
+            report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
+            (warning,) = (one for one in report.findings if one.key == "range")
+            assert warning.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
+            assert warning.fix.endswith(f"(s + 1) / 2 instead, or give {at}")
+        followed = replace(protocol, at=0)
+        assert "range" not in {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "pred", followed).findings}
+        at_half, at_0 = Accumulator(protocol), Accumulator(followed)
+        at_half.update(self.MASK, (signed + 1) / 2, names=["a"])
+        at_0.update(self.MASK, signed, names=["a"])
+        assert repr(at_half.compute().summary) == repr(at_0.compute().summary)
+
     def test_scores_up_to_100(self, protocol, tmp_path):
         (note,) = notes(protocol, self.MASK, 100 * SCORES)
         assert note.endswith("beside at=0.5: divide them by the highest score that there can be")
@@ -289,6 +309,17 @@ class TestThresholds:
     def test_maps_that_have_nothing_odd(self, protocol):
         assert notes(protocol, self.MASK) == ()
         assert notes(protocol, self.MASK, (255 * SCORES).astype(np.uint8)) == ()
+
+
+@pytest.mark.parametrize("protocol", [*(replace(one, at=0) for one in MASKS.values()), Pixels(at=(0,))])
+def test_logits_at_0_are_not_told_to_be_scaled(protocol, tmp_path):
+    for folder, array in (("gt", TestThresholds.MASK[0]), ("pred", 12 * SCORES[0] - 6)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", array)
+    places = tmp_path / "gt", tmp_path / "pred"
+    assert "range" not in {one.key for one in segbench.check(*places, protocol).findings}
+    rounded = segbench.check(*places, Pixels(at=(0,), quantize=8)).errors
+    assert [one.fix for one in rounded if "after a sigmoid, at=(0.5,)" in one.fix]
 
 
 def test_thresholds_of_logits():

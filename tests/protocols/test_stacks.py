@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from scipy.special import softmax
-from sklearn.metrics import f1_score, jaccard_score
+from sklearn.metrics import f1_score, jaccard_score, roc_auc_score
 
 import segbench as package
 from segbench import ArgumentError, Classes, DataError
@@ -71,6 +71,49 @@ def test_check_names_no_classes_where_two_maps_are_those_of_a_mask(segbench, fol
     assert "segbench labels GT PRED for the argmax" in finding["flag"]
     found = metric(segbench("labels", *places, "--format", "json"), "dice")
     assert found == pytest.approx(f1_score((TRUTH == 1).ravel(), (SCORES[1] > SCORES[0]).ravel()))
+
+
+OF_MASKS = {"a.npy": np.uint8(255) * (TRUTH == 1), "b.npy": np.zeros_like(TRUTH)}
+TWO_MAPS = {name: np.stack([1 - SCORES[1] / 2, SCORES[1] / 2]) for name in OF_MASKS}
+
+
+class TestTwoMapsBesideMasksOf0And255:
+    """Label 255 is void by default, and images without anything to find show no value but 0."""
+
+    @pytest.fixture
+    def places(self, tmp_path):
+        return write_folder(tmp_path / "gt", OF_MASKS), write_folder(tmp_path / "pred", TWO_MAPS)
+
+    @pytest.mark.parametrize(
+        "command",
+        ["pixels", "centerlines", "contours --at 0.5", "objects --kind components --at 0.5", "boundaries"],
+    )
+    def test_are_told_the_classes_of_the_whole_set(self, segbench, places, command):
+        verb, *options = command.split()
+        said = segbench("check", verb, *places, *options, "--format", "json").out
+        finding = json.loads(said)["reports"][0]["findings"][0]
+        assert finding["key"] == "class-stacks"
+        assert finding["flag"].count("segbench pixels GT PRED") == 1
+        assert "segbench pixels GT PRED --classes 0,255 --void none" in finding["flag"]
+
+    def test_are_refused_where_nothing_but_one_class_counts(self, segbench, places):
+        given = (*places, "--classes", "0-1")
+        (finding,) = json.loads(segbench("check", *given, "--format", "json").out)["reports"][0]["findings"]
+        assert (finding["key"], finding["flag"]) == ("no-positives", "count it: --classes 0,255 and --void none")
+        refused = segbench("pixels", *given)
+        assert refused.code == 1
+        assert "class 0 alone has pixels in the whole set, and void leaves out 255; count it:" in refused.err
+
+    def test_are_counted_as_advised(self, segbench, places):
+        answer = segbench("pixels", *places, "--classes", "0,255", "--void", "none", "--format", "json")
+        truth, scores = (np.stack([*maps.values()]) for maps in (OF_MASKS, TWO_MAPS))
+        expected = roc_auc_score(truth.ravel() == 255, scores[:, 1].ravel())
+        assert metric(answer, "macro_auc_roc") == pytest.approx(expected)
+
+    def test_a_label_of_no_class_has_negatives(self):
+        truth = np.where(TRUTH == 0, 255, TRUTH)
+        found = package.evaluate([(truth, SCORES[:2])], protocol=Classes(labels=[1, 3]))
+        assert found.summary["classes_present"] == 1
 
 
 @pytest.mark.parametrize(

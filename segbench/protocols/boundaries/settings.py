@@ -19,7 +19,15 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.label_rules import LabelRule, Positive, describe, optional_rule, perhaps_swapped, rule_option
+from segbench.protocols.label_rules import (
+    LabelRule,
+    Positive,
+    describe,
+    optional_rule,
+    perhaps_swapped,
+    rule_option,
+    suggested_positive,
+)
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -368,10 +376,10 @@ class Boundaries(
             return LabelRule.parse(self.positive).labels(name, ground_truth)
         boundary: BoolArray = ground_truth != 0
         if not np.all(ground_truth[boundary] == ground_truth.max()):
-            what = f"{describe(np.unique(ground_truth))}, expected 0 and at most one other in a boundary map"
-            hint = perhaps_swapped(ground_truth)
-            hint += f"say which are boundary, for instance {format_setting('positive', '>=128')}, "
-            raise DataError(name, what, f"{hint}or {format_setting('label_maps', True)} if these are labels")
+            values = np.unique(ground_truth)
+            what = f"{describe(values)}, expected 0 and at most one other in a boundary map"
+            hint = perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False)
+            raise DataError(name, what, f"{hint}; or {format_setting('label_maps', True)} if these are labels")
         return boundary
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
-from segbench.core.levels import in_type_of, refuse_nan
+from segbench.core.levels import RESIZED, in_type_of, refuse_nan
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
@@ -183,7 +183,8 @@ def masks_in(
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
         except rules.ManyValuesError as error:
             advise = partial(_advice_on_values, order=rules.perhaps_swapped(truth.labels, predicted.labels))
-            raise rules.ManyValuesError(error.path, error.what, error.values, advise) from None
+            held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
+            raise rules.ManyValuesError(error.path, error.what, np.unique(held).tolist(), advise) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
@@ -227,11 +228,11 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
 
 
 def _logits_at_half(labels: Array, rule: rules.LabelRule) -> tuple[str, ...]:
-    """Say that a bound which is half of probabilities cuts logits."""
-    if not rule.at_half or rule.values[0] != 0.5 or labels.dtype.kind != "f" or labels.min(initial=0) >= -1:
+    """Say that a bound which is half of probabilities cuts logits, or scores from -1 to 1."""
+    if not rule.at_half or rule.values[0] != 0.5 or labels.dtype.kind != "f" or labels.min(initial=0) >= RESIZED:
         return ()
     half = format_setting("predicted_positive", ">=0")
-    return (f"prediction: scores below -1, as logits are, are cut at 0.5; half of logits is {half}",)
+    return (f"prediction: scores far below 0, as of logits or tanh, are cut at 0.5; half of these is {half}",)
 
 
 def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:

@@ -356,7 +356,7 @@ class Labels(
     ) -> None:
         """Refuse masks without a positive, or negative, pixel by the rule, and label maps of one class beside void."""
         if not self.masks:
-            rules.require_two_classes(facts, self._labels, where)
+            rules.require_two_classes(facts, self._labels, where, _count_void)
         elif self.positive is not None:
             rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=left_out_by, where=where)
 
@@ -468,6 +468,13 @@ def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCount
 
 def _against_others(name: str) -> str:
     return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
+
+
+def _count_void(void: int, missing: int) -> str:
+    """Say how to count a label that is void as a class that no pixel has."""
+    gt_map, pred_map = (format_setting(name, f"{void}={missing}") for name in ("gt_map", "pred_map"))
+    count = f"count it: {gt_map}, and {pred_map} if predictions hold it, too"
+    return f"for masks leave out {format_setting('classes')}; or {count}"
 
 
 def _swapped(counts: LabelCounts) -> LabelCounts:

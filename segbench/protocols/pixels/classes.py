@@ -19,21 +19,22 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_whole, check_flags, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
-from segbench.core.interface import format_setting, named
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import CLASSES_PRESENT, Metric
 from segbench.core.options import option, option_like
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, written_classes
-from segbench.protocols.label_rules import void_labels, where_not_void
+from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, void_without, written_classes
+from segbench.protocols.label_rules import require_two_classes, void_labels, where_not_void
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
 
@@ -46,7 +47,7 @@ _LISTED_ONE_BY_ONE = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByClass):
+class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByClass, can.SettledBySet, can.TwoSided):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -188,7 +189,35 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
             self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
             for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
         )
-        return Counted(ClassCounts(self.class_names, counts), notes=self._notes(truth, valid))
+        return Counted(ClassCounts(self.class_names, counts), self.labels_held(truth, valid), self._notes(truth, valid))
+
+    def labels_held(self, truth: Array, valid: BoolArray | None) -> Facts:
+        """Give two labels where pixels count; where there are fewer, also those of void."""
+        among = truth.reshape(-1) if valid is None else truth[valid]
+        found = {float(label) for label in (among.min(), among.max())} if among.size else set()
+        if len(found) < 2:
+            found |= {float(label) for label in self.void if (truth == label).any()}
+        return tuple(sorted(found))
+
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str = "the whole set") -> None:
+        """Refuse label maps of one class alone, beside void: it has no negatives, and the others have no positives."""
+        if len({label for held in facts.values() for label in held}.difference(self.void)) == 1:
+            require_two_classes(facts, self.labels, where, self._count_void)
+
+    def _count_void(self, void: int, missing: int) -> str:
+        """Say how to count a label that is void as a class that no pixel has."""
+        labels = [void if label == missing else label for label in self.labels]
+        names = [str(void) if name == str(missing) else name for name in self.class_names]
+        classes = setting(f"--classes {quote(written_classes(labels, names))}", f"labels={labels}")
+        return f"count it: {classes} and {void_without(self.void, labels)}"
+
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    ) -> can.Settled:
+        """Decide nothing; a whole set of which one class alone counts is refused."""
+        if complete and not part:
+            self.require_both_sides(facts)
+        return {}
 
     def maps(self, sample: Sample) -> tuple[Array, list[Array]]:
         from segbench.protocols.labels.inputs import whole_labels

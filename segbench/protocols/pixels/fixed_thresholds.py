@@ -18,7 +18,7 @@ import numpy as np
 from segbench.core.arguments import Quantize
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.levels import LOGIT, ROUNDING, in_type_of, rounded
+from segbench.core.levels import are_beyond_shares, in_type_of, rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.numbers import number
 from segbench.core.operating_point import Confusion
@@ -142,7 +142,7 @@ class FixedThresholds(Block):
                 yield f"no score reaches {at:g}: the highest is {number(float(scores[0]))}"
             elif at <= scores[-1]:
                 yield f"all scores reach {at:g}: the lowest is {number(float(scores[-1]))}"
-            elif 0 < at < 1 and (scores[-1] < LOGIT - ROUNDING or scores[0] > 1 + ROUNDING):
+            elif 0 < at < 1 and are_beyond_shares(float(scores[-1]), float(scores[0])):
                 low, high = (number(float(score)) for score in (scores[-1], scores[0]))
                 yield f"{at:g} is a threshold for scores from 0 to 1, and these range from {low} to {high}"
 

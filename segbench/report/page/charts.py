@@ -105,7 +105,9 @@ def _of_curves(chart: Chart, methods: Sequence[Method]) -> Figure:
     named = f"{chart.caption}: {names}; the values are in the table of methods"
     ends = {"data_x": _ends(chart.x.column, x), "data_y": _ends(chart.y.column, y)}
     svg = drawing(parts, _HEIGHT, named, css="readable", tabindex=0, **ends)
-    return Figure(chart.kind, chart.caption, svg, chart.note)
+    dotted = [f"dotted: {guide.name}" for guide in chart.levels if guide.name]
+    note = "; ".join(filter(None, [chart.note, *dotted]))
+    return Figure(chart.kind, chart.caption, svg, f"{note[:1].upper()}{note[1:]}")
 
 
 def _mark(mark: Mark, x: Scale, y: Scale) -> Markup:

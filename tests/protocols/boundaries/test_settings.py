@@ -6,7 +6,7 @@ import pytest
 from cases import save_cell, write_folder
 from scipy.io import savemat
 
-from segbench import Annotators, ArgumentError, Boundaries, DataError, evaluate, nms
+from segbench import Accumulator, Annotators, ArgumentError, Boundaries, DataError, check, evaluate, nms
 from segbench.core.sample import Sample
 from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 from segbench.protocols.boundaries.inputs import label_boundaries
@@ -308,3 +308,25 @@ class TestCrispness:
         answer = segbench("boundaries", gt, pred, "--no-thin", "--crisp")
         assert answer.code == 2
         assert "give --nms 1,5,1.01, or leave out --no-thin" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("values", "advice"),
+    [
+        ([0, 128, 255], "positive=255 if 128 is void, or positive='>0' if it is positive; or label_maps=True"),
+        ([0, 1, 255], "positive=1 if 255 is void, or positive='>0' if it is positive; or label_maps=True"),
+        ([0, 2, 250, 255], "say which values are positive, for instance positive='>=128'; or label_maps=True"),
+    ],
+)
+def test_the_error_of_more_values_agrees_with_check(tmp_path, values, advice):
+    """Boundaries have no setting for void; its pixels are not boundary under the rule that check names, too."""
+    truth = np.resize(np.array(values, np.uint8), (20, 20))
+    accumulator = Accumulator(Boundaries())
+    with pytest.raises(DataError) as error:
+        accumulator.update(truth[None], truth[None] / np.float32(255), names=["a"])
+    assert f"; {advice}" in str(error.value)
+    for folder, array in (("gt", truth), ("pred", np.resize(np.linspace(0, 1, 40), truth.shape))):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "a.npy", array)
+    errors = check(tmp_path / "gt", tmp_path / "pred", Boundaries()).errors
+    assert errors[0].fix in advice

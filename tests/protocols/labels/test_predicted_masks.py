@@ -203,10 +203,12 @@ def test_logits_that_are_cut_at_half_of_probabilities_are_told():
             "other": {"predicted_positive": ">=0.4"},
         }.items()
     }
-    told = "prediction: scores below -1, as logits are, are cut at 0.5; half of logits is predicted_positive='>=0'"
+    told = "prediction: scores far below 0, as of logits or tanh, are cut at 0.5; "
+    told += "half of these is predicted_positive='>=0'"
     assert notes == {"half": (told,), "both": (told,), "logit": (), "other": ()}
-    tanh = package.evaluate({"a": (TRUTH, SOFT * 2 - 1)}, protocol=Labels(predicted_positive=">=0.5"))
-    assert tanh.notes == ()
+    of_half = Labels(predicted_positive=">=0.5")
+    assert package.evaluate({"a": (TRUTH, SOFT * 2 - 1)}, protocol=of_half).notes == (told,)
+    assert package.evaluate({"a": (TRUTH, SOFT * 1.1 - 0.1)}, protocol=of_half).notes == ()  # as resized
 
 
 def test_logits_are_cut_at_0():

@@ -118,7 +118,8 @@ def test_wrong_settings_are_refused(wrong):
     [
         ([-3.0, -1.5, 2.0], "0.5 is a threshold for scores from 0 to 1, and these range from -3.0000 to 2.0000"),
         ([3.0, 150.0, 0.25], "0.5 is a threshold for scores from 0 to 1, and these range from .2500 to 150.0000"),
-        ([-1.0, -0.2, 1.0], None),
+        ([-1.0, -0.2, 1.0], "0.5 is a threshold for scores from 0 to 1, and these range from -1.0000 to 1.0000"),
+        ([-0.2, 0.6, 1.0], None),
         ([-0.05, 0.6, 1.0], None),
         ([-3.0, -1.5, 0.25], "no score reaches 0.5: the highest is .2500"),
         ([3.0, 1.5, 0.5], "all scores reach 0.5: the lowest is .5000"),

@@ -236,6 +236,14 @@ class TestAnswer:
             ahead = number(values[0] - values[1])
             assert said[0] == f"two has the best ODS F, {number(values[0])}, {ahead} ahead of three, without a test."
 
+    def test_dotted_lines_have_their_names_below_the_chart(self, tmp_path):
+        gt, one = write_methods(tmp_path, {"one": 2}, images=3)
+        page = write_page(tmp_path, [evaluate(gt, one)], replicates=20).read_text()
+        assert re.search(r"Shaded: [^<]* resamples of images; dotted: prevalence \.\d+\.</p>", page)
+        blob = np.pad(np.ones((3, 5), bool), 2)
+        page = write_page(tmp_path, [evaluate([(blob, blob)], protocol="contours")], intervals=None).read_text()
+        assert "Dotted: 95 % of the contours.</p>" in page
+
     def test_a_published_curve_is_not_tested(self, tmp_path):
         print_only = Result("print", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
         counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k % 3, 5]) for k in range(7)}

@@ -1,0 +1,108 @@
+"""Predictions that are turned, or of the next images: as they are they rank pixels by chance, and another way well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import isnan
+from statistics import fmean, median, pstdev
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from segbench.checks.findings import Finding, Place, finding
+from segbench.checks.probes import Ranking
+from segbench.checks.scores import INVERTED_BELOW
+from segbench.core.interface import format_setting
+from segbench.core.sample import Sample
+
+IN_A_ROW = 8
+"""Images that are compared, one after another, for a shift of names pairs neighbours."""
+_LEAST = 3
+BAD = 0.7
+"""Median AUC-ROC from which predictions belong where they are."""
+FAR_BETTER, SPREADS = 0.03, 4
+"""What AUC-ROC has to gain in two images of three: this, and so many times its spread over all else that was tried.
+Thin lines gain little, but nothing else gains anything; smooth noise gains much, in some images, by everything."""
+
+_TURNS: Mapping[str, tuple[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    "mirrored left to right": ("[:, ::-1]", lambda soft: soft[:, ::-1]),
+    "upside down": ("[::-1]", lambda soft: soft[::-1]),
+    "turned by 180 degrees": ("[::-1, ::-1]", lambda soft: soft[::-1, ::-1]),
+}
+
+
+class _Compared(NamedTuple):
+    """An image as it is, and with another prediction."""
+
+    own: Ranking
+    other: Ranking
+
+
+def ranks_badly(rankings: Sequence[Ranking]) -> bool:
+    """Return whether predictions rank pixels about by chance, and not the other way round."""
+    known = [ranking.auc for ranking in rankings if not isnan(ranking.auc)]
+    return bool(known) and INVERTED_BELOW <= median(known) < BAD
+
+
+def geometry_findings(samples: Sequence[Sample], rank: Callable[[Sample], Ranking | None]) -> list[Finding]:
+    """Find that predictions of a few images in a row are turned, or paired with neighbours."""
+    ranked = {place: own for place, sample in enumerate(samples) if (own := rank(sample)) and not isnan(own.auc)}
+    if len(ranked) < _LEAST or not ranks_badly([*ranked.values()]):
+        return []
+
+    def compared(change: Callable[[int], tuple[NDArray[Any], ...] | None]) -> list[_Compared]:
+        found = []
+        for place, own in ranked.items():
+            maps, sample = change(place), samples[place]
+            if maps and [one.shape for one in maps] == [one.shape for one in sample.predictions]:
+                other = rank(replace(sample, predictions=maps))
+                found += [_Compared(own, other)] if other else []
+        return found
+
+    found: dict[str | int, list[_Compared]] = {
+        how: compared(lambda place, turn=turn: tuple(map(turn, samples[place].predictions)))  # type: ignore[misc]
+        for how, (_, turn) in _TURNS.items()
+    }
+
+    def of_neighbour(step: int) -> Callable[[int], tuple[NDArray[Any], ...] | None]:
+        return lambda place: samples[place + step].predictions if 0 <= place + step < len(samples) else None
+
+    steps = [step for step in range(_LEAST - len(samples), len(samples) - _LEAST + 1) if step]
+    found |= {step: compared(of_neighbour(step)) for step in steps}
+    how = _far_better(found)
+    if how is None:
+        return []
+    pairs = found[how]
+    if isinstance(how, str):
+        what = f"predictions look {how}: turned back, {_gain(pairs)}"
+        return finding("turned", what, f"save them turned back, as scores{_TURNS[how][0]}", map(_place, pairs))
+    which = f"{abs(how)} {'after' if how > 0 else 'before'} it, by name,"
+    what = f"predictions seem to be of other images: with that of the image {which} {_gain(pairs)}"
+    fix = "compare images with their predictions, then rename the files, or list which belong together: "
+    return finding("exchanged-images", what, fix + format_setting("pairs"), map(_place, pairs), about="names")
+
+
+def _far_better(found: Mapping[str | int, Sequence[_Compared]]) -> str | int | None:
+    """Give the change that makes two images of three far better, of several the best."""
+    medians = {
+        change: median(one.other.auc for one in pairs) for change, pairs in found.items() if len(pairs) >= _LEAST
+    }
+    if not medians:
+        return None
+    best = max(medians, key=lambda change: medians[change])
+    pairs = found[best]
+    rest = [one.other.auc for change, others in found.items() if change != best for one in others]
+    rest += [one.own.auc for one in pairs]
+    gain, usual = max(FAR_BETTER, SPREADS * pstdev(rest)), fmean(rest)
+    better = sum(one.other.auc >= max(one.own.auc, usual) + gain for one in pairs)
+    return best if 3 * better >= 2 * len(pairs) else None
+
+
+def _gain(pairs: Sequence[_Compared]) -> str:
+    own, other = (median(one[side].auc for one in pairs) for side in (0, 1))
+    return f"the median AUC-ROC of {len(pairs)} images is {other:.2f} instead of {own:.2f}"
+
+
+def _place(pair: _Compared) -> Place:
+    return Place(pair.own.file, f"AUC-ROC {pair.own.auc:.2f}, {pair.other.auc:.2f} then")

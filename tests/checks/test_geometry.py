@@ -1,0 +1,117 @@
+"""Predictions that are turned, or paired with the next images, rank pixels by chance; only these are told so."""
+
+import json
+
+import numpy as np
+import pytest
+from broken_folders import NAMES, Folders, each, lines
+from broken_folders import blobs as blobs_of
+from scipy.ndimage import gaussian_filter
+
+import segbench as library
+
+TURNS = {
+    "upside down": (lambda soft: soft[::-1], "scores[::-1]"),
+    "mirrored left to right": (lambda soft: soft[:, ::-1], "scores[:, ::-1]"),
+    "turned by 180 degrees": (lambda soft: soft[::-1, ::-1], "scores[::-1, ::-1]"),
+}
+
+
+SHAPE = (120, 160)
+
+
+def blobs(seed=0, names=NAMES):
+    """Draw more than a few blobs an image, so that images differ in what is where."""
+    return blobs_of(seed, SHAPE, names)
+
+
+@pytest.fixture
+def found(segbench, tmp_path):
+    """Check folders; give the findings on geometry by key."""
+
+    def check(made, command="pixels"):
+        verb, *options = command.split()
+        answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        told = {finding["key"]: finding for finding in report["findings"]}
+        return {key: told[key] for key in told if key in ("turned", "exchanged-images")}
+
+    return check
+
+
+def as_masks(made):
+    each("scores", lambda scores: (scores > 128).astype(np.uint8) * 255)(made)
+    return made
+
+
+def moved(made, step):
+    """Give each image the prediction of another one."""
+    maps = list(made.scores.values())
+    made.scores = {name: maps[(place + step) % len(maps)] for place, name in enumerate(NAMES)}
+    return made
+
+
+@pytest.mark.parametrize("turn", TURNS)
+class TestTurned:
+    def test_soft_maps(self, segbench, found, turn, tmp_path):
+        made = blobs()
+        right = library.evaluate(*made.write(tmp_path)).summary
+        each("scores", TURNS[turn][0])(made)
+        finding = found(made)["turned"]
+        assert f"predictions look {turn}: turned back, the median AUC-ROC of 6 images is" in finding["message"]
+        assert finding["flag"] == f"save them turned back, as {TURNS[turn][1]}"
+        assert f"turned: predictions look {turn}" in segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+        each("scores", TURNS[turn][0])(made)
+        assert library.evaluate(*made.write(tmp_path)).summary == right
+
+    @pytest.mark.parametrize("command", ["labels", "contours", "centerlines", "objects --kind components", "pixels"])
+    def test_masks(self, found, turn, command):
+        made = as_masks(blobs())
+        each("scores", TURNS[turn][0])(made)
+        assert turn in found(made, command)["turned"]["message"]
+
+    def test_thin_lines(self, found, turn):
+        made = blobs()
+        for name, mask in made.truth.items():
+            made.truth[name] = np.uint8(255) * library.label_boundaries(mask)
+            made.scores[name] = np.roll(made.truth[name], 1, axis=1)
+        each("scores", TURNS[turn][0])(made)
+        assert turn in found(made, "boundaries")["turned"]["message"]
+
+
+def test_beside_scores_that_are_not_finite(found):
+    made = blobs()
+    each("scores", lambda scores: np.where(scores[::-1] == 7, np.nan, scores[::-1] / 255), extension=".npy")(made)
+    assert "upside down" in found(made)["turned"]["message"]
+
+
+@pytest.mark.parametrize(("step", "which"), [(1, "1 after it"), (-2, "2 before it")])
+def test_predictions_of_other_images(found, step, which):
+    finding = found(moved(blobs(), -step))["exchanged-images"]
+    assert finding["severity"] == "warning"
+    assert f"of other images: with that of the image {which}, by name, the median AUC-ROC of" in finding["message"]
+    assert "--pairs" in finding["flag"]
+
+
+def test_predictions_of_other_images_among_many(found):
+    names = tuple(f"im{k:02}" for k in range(40))
+    made = blobs(names=names)
+    maps = list(made.scores.values())
+    made.scores = dict(zip(names, [*maps[1:], maps[0]], strict=True))
+    assert "1 before it" in found(made)["exchanged-images"]["message"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [0, 3, 12])
+def test_weak_predictions_have_no_finding(found, seed, size):
+    rng = np.random.default_rng(seed)
+    made = blobs(seed)
+    each("scores", lambda scores: gaussian_filter(rng.normal(size=scores.shape), size), extension=".npy")(made)
+    assert found(made) == {}
+
+
+def test_sound_predictions_and_constant_ones_have_no_finding(found):
+    assert found(blobs()) == found(lines(), "boundaries") == {}
+    assert found(as_masks(blobs()), "labels") == {}
+    made = Folders(blobs().truth, dict.fromkeys(NAMES, np.full(SHAPE, 9, np.uint8)))
+    assert found(made) == {}

@@ -1,0 +1,53 @@
+"""Masks among the soft maps of one method, whose scores are ranked together."""
+
+import json
+
+import numpy as np
+import pytest
+from broken_folders import NAMES, blobs, each, lines
+
+
+@pytest.fixture
+def keys(segbench, tmp_path):
+    """Check folders; give the keys of the findings."""
+
+    def check(made, verb="pixels"):
+        answer = segbench("check", verb, *made.write(tmp_path), "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        return {finding["key"] for finding in report["findings"]}
+
+    return check
+
+
+def cut(scores):
+    return np.uint8(255) * (scores > 128)
+
+
+@pytest.mark.parametrize("masks", [2, 4])
+def test_are_named(segbench, keys, tmp_path, masks):
+    made = blobs()
+    each("scores", cut, only=masks)(made)
+    assert keys(made) == {"masks-among-maps"}
+    said = segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+    assert f"masks-among-maps: {masks} of 6 predictions are masks and the others soft maps" in said
+
+
+def test_a_single_one_and_blank_ones_are_not(keys):
+    made = blobs()
+    each("scores", cut, only=1)(made)
+    for name in NAMES[1:4]:  # nothing to find, and nothing found
+        made.truth[name] = made.scores[name] = np.zeros_like(made.truth[name])
+    assert keys(made) == set()
+
+
+def test_saturated_maps_are_not(keys):
+    made = blobs()
+    each("scores", lambda scores: np.clip(8 * (scores.astype(int) - 128) + 128, 0, 255).astype(np.uint8), only=3)(made)
+    assert "masks-among-maps" not in keys(made)
+    assert "masks-among-maps" not in keys(lines(), "boundaries")
+
+
+def test_saliency_ranks_no_images_together(keys):
+    made = blobs()
+    each("scores", cut, only=3)(made)
+    assert "masks-among-maps" not in keys(made, "saliency")
