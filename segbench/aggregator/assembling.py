@@ -238,9 +238,11 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     digest, summary, packed = store.pooled(run.key) or ("", "", b"")
     if not isinstance(packed, bytes) or digest != result.digest_of(summary, packed):
         return signed
-    counts: Any = decode(packed)
-    same = type(counts) is protocol.counts
-    return replace(signed, kept=(decode_summary(summary), counts)) if same else signed
+    try:
+        kept: Any = decode_summary(summary), decode(packed)
+    except DataError as error:
+        raise DataError(path, f"what was kept of the run of {run.method!r} {error.what}", _DAMAGED) from error
+    return replace(signed, kept=kept) if type(kept[1]) is protocol.counts else signed
 
 
 def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stacklevel: int = 4) -> None:

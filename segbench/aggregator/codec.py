@@ -260,14 +260,15 @@ def encode_summary(summary: Summary) -> str:
 
 def decode_summary(text: str) -> Summary:
     """Read what `encode_summary` wrote."""
-    fields: dict[str, Any] = json.loads(text)
-    return Summary(
-        {str(key): math.nan if value is None else value + 0 for key, value in fields["metrics"].items()},
-        {str(key): shown(reason) for key, reason in fields["undefined"].items()},
-        tuple(map(str, fields["optimistic"])),
-        shown(fields["threshold_source"]),
-        tuple(map(_note, fields["notes"])),
-    )
+    with _refusing_damage():
+        fields: dict[str, Any] = json.loads(text)
+        return Summary(
+            {str(key): math.nan if value is None else value + 0 for key, value in fields["metrics"].items()},
+            {str(key): shown(reason) for key, reason in fields["undefined"].items()},
+            tuple(map(str, fields["optimistic"])),
+            shown(fields["threshold_source"]),
+            tuple(map(_note, fields["notes"])),
+        )
 
 
 def _note(written: Any) -> str:  # noqa: ANN401  as JSON gives it

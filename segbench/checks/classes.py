@@ -305,8 +305,10 @@ def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int
 
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
-    together = _renumbering(counted)
-    by_image = [(probe, own) for probe in counted if (own := _renumbering([probe])) and own.shift]
+    together = _renumbering(counted, images=len(counted))
+    # Beside a shift in all images together, one that shows it is no accident.
+    images = len(counted) if together else 1
+    by_image = [(probe, own) for probe in counted if (own := _renumbering([probe], images=images)) and own.shift]
     by_image = [(probe, own) for probe, own in by_image if not together or own.shift == together.shift]
     found = together or (by_image[0][1] if by_image else None)
     off = [probe for probe, _ in by_image] or counted[: len(counted) * bool(found)]
@@ -327,16 +329,16 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
     return [*numbered, *_outside(outside, counted, counted_by.void or ())]
 
 
-def _renumbering(probes: Sequence[CountsProbe]) -> Renumbering | None:
-    """Compare the numbers of the classes over images; masks are told as inverted instead."""
+def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
+    """Compare the numbers of the classes over probes, among so many images; masks are told as inverted instead."""
     if any(probe.mask for probe in probes):
         return None
     classes = read_classes(probes[0].counts.classes)[0]
     outside = sorted({label for probe in probes for label in probe.outside})
     none = np.zeros(len(classes), np.int64)
     columns = [*np.sum([probe.counts.matrix[:, :-1] for probe in probes], axis=0).T]
-    columns += [np.sum([probe.outside.get(label, none) for probe in probes], axis=0) for label in outside]
-    return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=len(probes))
+    columns += [np.sum([probe.outside.get(label, none) for probe in probes], axis=0) for label in outside] + [none]
+    return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
 def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusing, *, of_all: bool) -> str:

@@ -14,8 +14,8 @@ from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 
 ROUNDING = 1e-6
-_AT_ONCE = 2**14  # pixels that stay in the cache
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
+_AT_ONCE = 2**14  # pixels that stay in the cache
 
 
 FAR_BEYOND = 100

@@ -34,7 +34,8 @@ def competing_sets(results: Sequence[Result]) -> list[list[int]]:
     sets: list[list[int]] = []
     published: list[int] = []
     for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
-        found = [places for places in sets if _alike(result, results[places[0]])]
+        # With all of them, as two of different settings are both like one whose settings are not known.
+        found = [places for places in sets if all(_alike(result, results[k]) for k in places)]
         if result.published:
             published.append(place)
         elif found:
@@ -63,7 +64,8 @@ def _alike(one: Result, other: Result) -> bool:
 
 def why_apart(results: Sequence[Result], sets: Sequence[Sequence[int]]) -> tuple[str, list[str]]:
     """Say in what the sets of results differ, images or settings, and what the results of each set have."""
-    firsts = [results[places[0]] for places in sets]
+    best_known = (min(of, key=lambda k: bool(results[k].published) or "source" in results[k].settings) for of in sets)
+    firsts = [results[place] for place in best_known]
     known = [one for one in firsts if not one.published and one.settings.get("source") != "imported"]
     methods = [one for one in known if competes(one.rules)]
     settings = different_settings(methods).keys() - {"source"} if methods else frozenset()

@@ -32,7 +32,7 @@ from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.protocols.class_names import in_no_mean
 from segbench.report.ranking import competing_sets, headline_order, ranked
-from segbench.report.remarks import remarks, undefined_metrics
+from segbench.report.remarks import not_ranked_together, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
@@ -436,9 +436,11 @@ def group_table(
     """Give one row per group and method, as `class_table`, with what is wrong with the groups."""
     table = class_table(groups, keys=keys, every=every, of="group")
     of_notes = grouped(dict.fromkeys((note, one.method) for one in groups for note in one.notes))
-    notes = [f"{few_names(methods, len(results))}: {note}" for note, methods in of_notes.items()]
+    names = names_of(results)
+    apart = not_ranked_together(results, names)
+    notes = [*([apart] if apart else []), *(f"{few_names(of, len(names))}: {note}" for note, of in of_notes.items())]
     failed = []
-    for method, one in zip(names_of(results), results, strict=True):
+    for method, one in zip(names, results, strict=True):
         images = of_all(len(one.failed), len(one.failed) + len(one.counts), "image")
         failed += [f"{method}: {images} failed; the first: {why}" for why in [*one.failed.values()][:1]]
     return replace(table, notes=(*notes, *table.notes, *failed))
@@ -465,13 +467,21 @@ def class_table(
     for one, metric in itertools.product(classes, table.columns):
         if reason := one.result.summary.undefined.get(metric.key):
             undefined.append(((one.method, reason), one.name))
-    notes = [*optimistic_notes(table.columns), *_notes_by_class(classes, keys)]
+    notes = [*optimistic_notes(table.columns), *(_ranked_apart(groups) if of == "class" and not every else [])]
+    notes += _notes_by_class(classes, keys)
     for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
         where = of if len(within) == 1 else _PLURAL[of]
         notes.append(f"{method}: undefined ({reason}) in {where} {', '.join(within)}")
     if left_out := list(dict.fromkeys(one.name for one in classes if in_no_mean(one.result.settings))):
         notes.append(f"left out of means over classes, background: {', '.join(left_out)}")
     return replace(table, labels=(of, "method"), rows=rows, sets=sets, notes=tuple(notes))
+
+
+def _ranked_apart(groups: Sequence[Sequence[ClassResult]]) -> list[str]:
+    """Say of which classes not all methods are ranked together."""
+    said = ((not_ranked_together([one.result for one in of], [one.method for one in of]), of[0].name) for of in groups)
+    of_texts = grouped((text, name) for text, name in said if text)
+    return [text if len(of) == len(groups) else f"{', '.join(of)}: {text}" for text, of in of_texts.items()]
 
 
 def _notes_by_class(classes: Sequence[ClassResult], keys: Sequence[str] | None) -> list[str]:

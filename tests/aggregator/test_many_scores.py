@@ -125,6 +125,30 @@ class TestResultsFile:
         assert dict(again.summary) == dict(result.summary)
         assert again.reduced == result.reduced
 
+    @pytest.mark.parametrize(
+        "changed",
+        [
+            {"notes": [5]},
+            {"notes": [["left out of ", {"ods_f": "ODS F"}]]},
+            {"notes": [["left out of ", ["ods_f"], ", empty", None]]},
+            {"notes": [["left out of ", {"ods_f": "ODS F"}, ", empty", "3"]]},
+            {"notes": None},
+            {"metrics": {"ods_f": "high"}},
+            {"undefined": ["ods_f"]},
+        ],
+    )
+    def test_a_forged_summary_is_damage(self, folders, tmp_path, segbench, changed):
+        file = tmp_path / "r.segbench"
+        result = evaluate(*folders[:2], results=file)
+        with sqlite3.connect(file) as database:
+            summary, counts = database.execute("SELECT summary, counts FROM pooled").fetchone()
+            forged = json.dumps(json.loads(summary) | changed)
+            database.execute("UPDATE pooled SET summary = ?, digest = ?", (forged, result.digest_of(forged, counts)))
+        answer = segbench("show", file)
+        assert answer.code == 1
+        assert "what was kept of the run of 'net' cannot be unpacked" in answer.err
+        assert "run again into a new file" in answer.err
+
 
 def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, tmp_path):
     evaluate(*folders[:2], results=tmp_path / "r.segbench")

@@ -120,6 +120,18 @@ class TestLabelsOffByOne:
         assert findings.keys() == {"renumbered"}
         assert findings["renumbered"]["flag"] == f"--pred-map {remap}"
 
+    @pytest.mark.parametrize(("shift", "remap"), [(1, "1-5=0-4"), (-1, "0-4=1-5")])
+    def test_of_a_model_whose_classes_have_an_iou_below_a_half(self, found, tmp_path, shift, remap):
+        truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
+        truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
+        weak = {name: prediction(k, share=0.6) + np.uint8(shift > 0) for k, name in enumerate(PREDICTIONS)}
+        assert found(weak, "0-4" if shift > 0 else "1-5", truths=truths)["renumbered"]["flag"] == f"--pred-map {remap}"
+        settings = library.Labels(classes=5 if shift > 0 else "1-5", pred_map=remap)
+        assert library.evaluate(tmp_path / "gt", tmp_path / "pred", settings).summary["miou"] < 0.5
+        unmapped = library.Labels(classes=settings.classes)
+        notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", unmapped).summary.notes
+        assert notes[-1].endswith(f"off by one: pred_map={remap!r}")
+
     def test_beside_a_label_for_unlabelled_pixels(self, found):
         truths = {name: np.where(labels == 255, 0, labels + 1).astype(np.uint8) for name, labels in TRUTHS.items()}
         flag = found(PREDICTIONS, "0-5", truths=truths)["renumbered"]["flag"]
@@ -215,6 +227,14 @@ class TestLabelsNumberedOtherwise:
             "predictions seem to number the classes differently from the ground truth: pred_map='0=2,1-2=0-1,3=4,4=3'"
         )
         assert notes == (told + CHOSEN,)
+
+    def test_a_run_advises_no_mapping_that_changes_nothing(self, found, tmp_path):
+        """Where all labels but background are none of the classes: a run does not see which they are."""
+        ids = np.array([0, 10, 20, 30, 40] + [50] * 251, np.uint8)
+        unsure = np.arange(SHAPE[1]) % 5 == 0
+        found({name: np.where(unsure, np.uint8(50), ids[labels]) for name, labels in TRUTHS.items()})
+        notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5)).summary.notes
+        assert not [note for note in notes if "pred_map" in note]
 
     @pytest.mark.parametrize("predictions", WEAK.values(), ids=WEAK)
     def test_weak_predictions_are_no_finding(self, found, predictions):

@@ -17,7 +17,7 @@ from segbench.core.numbers import number
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report import tables
 from segbench.report.documents import document, latex_table, markdown_table
-from segbench.report.ranking import ranked
+from segbench.report.ranking import competing_sets, ranked
 from segbench.report.terminal import show
 
 
@@ -250,6 +250,20 @@ class TestBest:
         assert f"{why}: method 1, method 2 (void:none); method 0 (void:7)" in text
         assert "\nmethod 0: protocol:pixels|void:7" in text  # of several signatures each names its methods
 
+    def test_of_other_settings_is_said_below_tables_of_classes_and_of_groups(self, tmp_path, segbench):
+        rng = np.random.default_rng(0)
+        labels = {f"{folder}/{k}.png": rng.integers(0, 3, (8, 8)).astype(np.uint8) for folder in "ab" for k in range(3)}
+        gt = write_folder(tmp_path / "gt", labels)
+        file, classes = tmp_path / "r.segbench", ("--classes", "0-2", "--no-check")
+        segbench("labels", gt, f"one={gt}", f"two={gt}", *classes, "-o", file)
+        segbench("labels", gt, f"three={gt}", *classes, "--background", "0", "-o", file)
+        why = "not all methods have the same settings; the best is marked only among those that do: one, two"
+        of_classes = segbench("show", file, "--per-class").out
+        assert f"\n0: {why} (background:none); three (background:left out of means)" in of_classes
+        assert of_classes.count(why) == 1
+        of_groups = segbench("show", file, "--group-by", "folder").out
+        assert of_groups.count(f"{why} (background:none); three (background:0)") == 1
+
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
         detector, human = boundary_results()
         imported = replace(
@@ -262,6 +276,17 @@ class TestBest:
         assert "best" in {table.marks.get((row, 1), "") for row in range(3)}
         fewer = replace(imported, counts={"im0": imported.counts["im0"]})
         assert [row[-1] for row in method_table([printed, detector, fewer]).rows] == ["-", "4", "1"]
+
+    @pytest.mark.parametrize("source", ["imported", "arrays"])
+    def test_what_is_not_known_of_a_method_joins_no_others(self, source):
+        unknown, middle, low = pixel_results(3)
+        unknown = replace(unknown, settings={"source": source}, signature="protocol:pixels|data:2")
+        other = {"settings": {"void": "7"}} if source == "imported" else {"signature": "protocol:pixels|data:1"}
+        middle = replace(middle, **other)
+        has = ("void:7", "void:none") if source == "imported" else ("8 images, data:1", "8 images, data:0")
+        text = shown([unknown, middle, low], 200)
+        assert "method 0, method 1 ({}); method 2 ({})".format(*has) in text
+        assert competing_sets([unknown, middle, low]) == [[0, 1], [2]]
 
     def test_the_underline_is_that_of_the_digits(self):
         results = [replace(result, method=name) for result, name in zip(pixel_results(3), "abc", strict=True)]

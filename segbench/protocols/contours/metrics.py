@@ -182,7 +182,7 @@ class ContourTable(_Means):
     def _sides(self) -> BoolArray:
         """Whether each of these masks has pixels in ground truth and prediction, shape (images, masks, 2)."""
         sides = [counts.areas[self._places, :2] > 0 for counts in self.ordered]
-        return np.array(sides).reshape(-1, len(self._places), 2)
+        return np.array(sides, np.bool_).reshape(-1, len(self._places), 2)
 
     @property
     def totals(self) -> Mapping[str, int]:

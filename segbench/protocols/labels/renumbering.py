@@ -2,11 +2,14 @@
 
 Conventions
 -----------
-A predicted label and a class belong together if each has more pixels in common with the other than with any other
-label or class. The numbers differ if labels that belong to a class of another number hold most pixels, counting those
-with an IoU above .5; one class that keeps its number, such as the background, is left aside. It takes three such
-labels, or two that are exchanged or both off by one: a constant prediction has one, and a model that confuses classes
-few of the pixels. In a single image, where a weak model may miss all, only labels that are off by one are told.
+All labels are off by one if far more pixels agree after a shift by one, in more than one class, however weak the model.
+
+Otherwise a predicted label and a class belong together if each has more pixels in common with the other than with any
+other label or class. The numbers differ if labels that belong to a class of another number hold most pixels, counting
+those with an IoU above .5; one class that keeps its number, such as the background, is left aside. It takes three such
+labels, or two that are exchanged: a constant prediction has one, and a model that confuses classes few of the pixels.
+
+In a single image, where a weak model may miss all, only a shift is told, and only if two IoUs are above .5.
 """
 
 from __future__ import annotations
@@ -37,31 +40,45 @@ class Renumbering:
 def find_renumbering(
     matrix: IntArray, labels: Sequence[int], classes: Sequence[int], *, images: int
 ) -> Renumbering | None:
-    """Compare the predicted `labels` of the first columns with the classes of the rows; None if the numbers agree."""
-    known = matrix[:, : len(labels)]
+    """Compare the predicted `labels` with the classes of the rows; None if the numbers agree.
+
+    The last column of the matrix holds all other predictions.
+    """
+    known = matrix[:, :-1]
     best = known.argmax(axis=1)
     rows = np.flatnonzero((known.argmax(axis=0)[best] == np.arange(len(classes))) & known.any(axis=1))
     columns = best[rows]
     both, of_class, of_label = known[rows, columns], matrix.sum(axis=1)[rows], known.sum(axis=0)[columns]
     found = np.array([np.array(labels)[columns], np.array(classes)[rows]])
     clear, moved = 3 * both > of_class + of_label, found[0] != found[1]
+    shift = _common_shift(matrix, labels, classes)
+    sure = images > 1 or np.count_nonzero(clear) > 1
+    if shift and sure and (found[1] - found[0] == shift)[clear].all():
+        stays = bool(known[:, 0 if shift < 0 else len(classes) - 1].any())
+        shifted = {label - shift: label for label in classes if label - shift in labels}
+        return Renumbering(classes=shifted, remap=_shifted(shift, classes, stays=stays), shift=shift)
     others = {int(label): int(own) for label, own in found[:, clear & moved].T}
-    shift = _common_shift(found[:, clear], classes)
-    several = len(others) > 2 or others.keys() == {*others.values()}
-    sure = len(others) > 1 if shift else several and images > 1
-    aside = of_class[clear & ~moved].max(initial=0)
-    if not sure or 2 * both[clear & moved].sum() <= known.sum() - aside:
+    several = len(others) > 2 or (len(others) == 2 and others.keys() == {*others.values()})
+    aside = known.sum(axis=1)[rows][clear & ~moved].max(initial=0)
+    if images == 1 or not several or 2 * both[clear & moved].sum() <= known.sum() - aside:
         return None
     pairs = dict(sorted(found.T.tolist()))
-    stays = bool(known[:, 0 if shift < 0 else len(classes) - 1].any())
-    remap = _shifted(shift, classes, stays=stays) if shift else _written(pairs)
-    return Renumbering(classes=pairs, remap=remap, shift=shift)
+    return Renumbering(classes=pairs, remap=_written(pairs), shift=0)
 
 
-def _common_shift(pairs: IntArray, classes: Sequence[int]) -> int:
-    shifts = set((pairs[1] - pairs[0]).tolist())
-    contiguous = tuple(classes) == tuple(range(classes[0], classes[-1] + 1))
-    return shifts.pop() if contiguous and len(shifts) == 1 and shifts <= {-1, 1} else 0
+def _common_shift(matrix: IntArray, labels: Sequence[int], classes: Sequence[int]) -> int:
+    """Give 1 or -1 if all classes are higher by it than their labels; 0 if they are not."""
+    size = len(classes)
+    if tuple(classes) != tuple(range(classes[0], classes[0] + size)):
+        return 0
+    places = {label: place for place, label in enumerate(labels)}
+    right = int(np.trace(matrix[:, :size]))
+    for shift in (-1, 1):
+        own = matrix[range(size), [places.get(label - shift, -1) for label in classes]]
+        largest = np.count_nonzero((own > 0) & (own == matrix.max(axis=1)))
+        if largest > 1 and own.sum() > max(2 * right, matrix.sum() / 4):
+            return shift
+    return 0
 
 
 def _shifted(shift: int, classes: Sequence[int], *, stays: bool) -> str:

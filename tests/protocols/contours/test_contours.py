@@ -6,6 +6,7 @@ import math
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from cases import write_folder
 from matplotlib.figure import Figure
 from scipy.ndimage import gaussian_filter
 
@@ -510,3 +511,11 @@ def test_other_protocols_have_no_distances():
     result = evaluate([([0, 1], [0.2, 0.9])])
     with pytest.raises(ArgumentError, match="the pixels protocol has no distances of contours; draw kind pr"):
         plot(result, "nsd")
+
+
+def test_a_run_in_which_every_image_fails_says_why(segbench, tmp_path):
+    labels = {"a.png": np.array([[0, 1], [2, 2]], np.uint8)}
+    where = write_folder(tmp_path / "gt", labels), write_folder(tmp_path / "pred", labels)
+    answer = segbench("contours", *where, "--classes", "1-2", "--no-check")
+    assert "value 0 is neither a class nor void" in answer.err
+    assert answer.code == 1
