@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ def sound(tmp_path_factory, places):
     truth, scores = places
     for method in ("one", "two"):
         evaluate(truth, scores, method=method, results=file)
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute("PRAGMA journal_mode = DELETE")
     database.close()
     return file
@@ -37,7 +38,7 @@ def results(sound, tmp_path):
 
 
 def change(file, *statement):
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute(*statement)
     database.close()
 

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -119,7 +120,7 @@ class TestResultsFile:
     def test_what_was_changed_is_derived_again(self, folders, tmp_path, change):
         file = tmp_path / "r.segbench"
         result = evaluate(*folders[:2], results=file)
-        with sqlite3.connect(file) as database:
+        with closing(sqlite3.connect(file)) as database, database:
             database.execute(f"UPDATE pooled SET {change}")  # noqa: S608  of this list
         (again,) = load_results(file)
         assert dict(again.summary) == dict(result.summary)
@@ -140,7 +141,7 @@ class TestResultsFile:
     def test_a_forged_summary_is_damage(self, folders, tmp_path, segbench, changed):
         file = tmp_path / "r.segbench"
         result = evaluate(*folders[:2], results=file)
-        with sqlite3.connect(file) as database:
+        with closing(sqlite3.connect(file)) as database, database:
             summary, counts = database.execute("SELECT summary, counts FROM pooled").fetchone()
             forged = json.dumps(json.loads(summary) | changed)
             database.execute("UPDATE pooled SET summary = ?, digest = ?", (forged, result.digest_of(forged, counts)))

@@ -3,6 +3,7 @@
 import csv
 import json
 import sqlite3
+from contextlib import closing
 
 import pytest
 from methods import write_methods
@@ -166,7 +167,7 @@ def test_they_are_compared_on_the_same_images_only(file, folders):
 
 
 def test_of_files_that_do_not_say_how_many_images_there_are(file):
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE runs SET signature = '' WHERE NOT complete")
     partial = partial_of(file)
     assert partial.partial == (4, None)
@@ -175,7 +176,7 @@ def test_of_files_that_do_not_say_how_many_images_there_are(file):
 
 @pytest.mark.parametrize("change", ["signature = 'images:many'", "signature = 'x'", 'settings = \'{"subset": "a"}\''])
 def test_what_segbench_did_not_write_is_refused(file, change):
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute(f"UPDATE runs SET {change} WHERE NOT complete")  # noqa: S608  texts of this test
     with pytest.raises(DataError, match="holds a row that segbench did not write"):
         load_results(file, partial=True)
@@ -245,7 +246,7 @@ class TestGate:
 
 
 def test_a_run_of_a_protocol_that_is_not_installed_names_the_remedy(file):
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE runs SET protocol = 'found_objects'")
     with pytest.raises(DataError, match=r"protocol 'found_objects', which is not installed; .* install the package"):
         load_results(file)

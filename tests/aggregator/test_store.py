@@ -1,4 +1,5 @@
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ class TestForeignFiles:
 
     def test_the_database_of_another_program(self, tmp_path, papers):
         file = tmp_path / "other.sqlite"
-        with sqlite3.connect(file) as database:
+        with closing(sqlite3.connect(file)) as database, database:
             database.execute("CREATE TABLE notes (text)")
         database.close()
         with pytest.raises(DataError, match="another program"):
@@ -116,7 +117,7 @@ class TestForeignFiles:
     def test_a_file_of_another_version(self, tmp_path, papers, schema):
         file = tmp_path / "r.segbench"
         evaluate(*papers, results=file)
-        with sqlite3.connect(file) as database:
+        with closing(sqlite3.connect(file)) as database, database:
             database.execute(f"PRAGMA user_version = {schema}")
         database.close()
         with pytest.raises(DataError, match="another version of segbench; run again into a new file"):
