@@ -58,7 +58,7 @@ function following(section) {
     const slider = Object.assign(head.appendChild(document.createElement("input")), { type: "range", className: "tools", min: 0, max: method.cuts.length - 1 });
     const set = (threshold) => {
       slider.value = nearestCut(method, threshold);
-      slider.title = `threshold ${written(method.cuts[slider.value])}`;
+      slider.title = `threshold ${writtenCut(method.cuts[slider.value])}`;
       slider.setAttribute("aria-valuetext", slider.title);
     };
     slider.setAttribute("aria-label", `Threshold of ${find(".name", head).textContent}`);

@@ -11,6 +11,12 @@ const root = document.documentElement;
 
 const written = (value) => (value === null ? "–" : value.toFixed(4).replace(/^(-?)0\./, "$1."));
 
+// A threshold is rounded down: what reaches it reaches the printed one, too.
+function writtenCut(cut) {
+  const near = cut === null ? null : Number(cut.toFixed(4));
+  return written(near > cut ? near - 1e-4 : near);
+}
+
 // A custom property may read light-dark(...): only an element that wears it knows the colour.
 const probe = document.body.appendChild(document.createElement("i"));
 probe.hidden = true;

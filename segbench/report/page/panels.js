@@ -24,7 +24,7 @@ const bestOfImage = (method) => {
   const [, values] = ranking(method);
   return values.indexOf(Math.max(...values.filter((value) => value !== null)));
 };
-const alone = (method) => (method.cuts.length === 1 && method.cuts[0] !== null ? `threshold ${written(method.cuts[0])} · ` : "");
+const alone = (method) => (method.cuts.length === 1 && method.cuts[0] !== null ? `threshold ${writtenCut(method.cuts[0])} · ` : "");
 const viewed = () => find("input[name=view]:checked").value;
 
 // The large picture: errors, one of the small ones, or two methods.
@@ -102,8 +102,8 @@ async function slide() {
   const current = open;
   const { panel, method } = open;
   const at = Number(slider.value);
-  find("#at").textContent = written(method.cuts[at]);
-  slider.setAttribute("aria-valuetext", `threshold ${written(method.cuts[at])}`);
+  find("#at").textContent = writtenCut(method.cuts[at]);
+  slider.setAttribute("aria-valuetext", `threshold ${writtenCut(method.cuts[at])}`);
   const [states, outlines] = await Promise.all([statesAt(panel, method, at), method.outlines && decodeOnce(method.outlines[at])]);
   if (current !== open || method !== open.method || at !== Number(slider.value)) return;
   if (outlines) paint(open.views.prediction, outlines, SHADES);
@@ -115,7 +115,7 @@ async function slide() {
   }
   open.states = states;
   await stage();
-  open.main.setAttribute("aria-label", `${method.classes ? "Wrong" : "True, false and missed"} pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${written(method.cuts[at])}`}: ${find("#reading").textContent}`);
+  open.main.setAttribute("aria-label", `${method.classes ? "Wrong" : "True, false and missed"} pixels of ${panel.name}${method.cuts[at] === null ? "" : ` at threshold ${writtenCut(method.cuts[at])}`}: ${find("#reading").textContent}`);
   address();
 }
 

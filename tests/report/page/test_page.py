@@ -69,6 +69,13 @@ def states_at(panel, place, cut):
 
 
 class TestTables:
+    def test_a_threshold_is_rounded_down_so_that_it_cuts_the_same_pixels(self, tmp_path):
+        images = {"one": (np.array([[1, 0]]), np.array([[106, 9]], np.uint8))}
+        page = write_page(tmp_path, [evaluate(images)]).read_text("utf-8")
+        assert f'data-v="{106 / 255!r}"' in page
+        assert "<span>.4156</span>" in page
+        assert "<span>.4157</span>" not in page
+
     def test_the_best_method_comes_first_and_is_bold(self, papers, tmp_path):
         page = write_page(tmp_path, papers[::-1]).read_text()
         methods = re.findall(r'<tr><th scope="row" data-v="([^"]*)">', page)
