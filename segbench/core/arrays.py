@@ -35,9 +35,10 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
     try:
         array = np.asarray(plain)
     except Exception as error:  # of whatever library it is, each of which raises its own
-        lists = isinstance(error, ValueError)
-        fix = "give lists of one length" if lists else "give a NumPy array; for a PyTorch tensor, tensor.detach().cpu()"
         why = " ".join(str(error).split())
+        tensor = "tensor.detach().cpu()" + ".float()" * ("BFloat16" in why)  # which NumPy lacks
+        lists = isinstance(error, ValueError)
+        fix = "give lists of one length" if lists else f"give a NumPy array; for a PyTorch tensor, {tensor}"
         raise ArgumentError(f"{name} cannot be read as an array ({why}); {fix}") from error
     return array.astype(array.dtype.newbyteorder("="), copy=False)
 

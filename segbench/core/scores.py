@@ -99,12 +99,12 @@ class ScoreCounts(Counts):
     @property
     def total_positives(self) -> int:
         """Positive pixels in all, P."""
-        return int(self.positives.sum(dtype=np.int64))
+        return total_of(self.positives)
 
     @property
     def total_negatives(self) -> int:
         """Negative pixels in all, N."""
-        return int(self.negatives.sum(dtype=np.int64))
+        return total_of(self.negatives)
 
     @property
     def scores_known(self) -> bool:

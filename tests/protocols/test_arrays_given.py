@@ -78,6 +78,13 @@ class TestUnreadable:
                 segbench.count_pixels(LABELS, given)
         segbench.count_pixels(LABELS, scores.detach().cpu())
 
+    def test_a_tensor_of_a_type_that_numpy_lacks(self):
+        torch = pytest.importorskip("torch")
+        scores = torch.rand(2, 4).to(torch.bfloat16)
+        with pytest.raises(ArgumentError, match=r"tensor\.detach\(\)\.cpu\(\)\.float\(\)$"):
+            segbench.count_pixels(LABELS, scores)
+        segbench.count_pixels(LABELS, scores.detach().cpu().float())
+
 
 class TestMasks:
     @pytest.mark.parametrize("call", WHOLE.values(), ids=WHOLE.keys())

@@ -21,7 +21,7 @@ from segbench.loaders.pairing import natural
 from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
-from segbench.protocols.contours.tolerances import Tolerances, tolerances_of
+from segbench.protocols.contours.tolerances import Tolerances, farthest_of, tolerances_of
 from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)
@@ -238,7 +238,9 @@ class ContourTable(_Means):
     @cached_property
     def tolerances(self) -> Tolerances:
         """NSD at rising tolerances, and the distribution of distances."""
-        return tolerances_of(self.ordered, self.conventions, self._places)
+        # Images may be unpacked as they are needed, never all at once.
+        farthest = farthest_of(self.ordered, self._places)
+        return tolerances_of(self.ordered, self.conventions, self._places, farthest)
 
 
 class SequenceTable(_Means):

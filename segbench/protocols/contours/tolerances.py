@@ -37,10 +37,11 @@ class Tolerances(NamedTuple):
     share: FloatArray
 
 
-def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, masks: Sequence[int]) -> Tolerances:
+def tolerances_of(
+    images: Iterable[ContourCounts], conventions: Conventions, masks: Sequence[int], farthest: float
+) -> Tolerances:
     """Compute NSD at each tolerance, averaged over images, and then over the masks in these places."""
-    images = list(images)
-    pixels = np.append(np.arange(NEAR) / _STEPS, _far(images, masks))
+    pixels = np.append(np.arange(NEAR) / _STEPS, _far(math.ceil(farthest)))
     sums, held = np.zeros((len(masks), pixels.size)), np.zeros((len(masks), 1))
     within, whole = np.zeros(pixels.size), 0.0
     for counts in images:
@@ -62,9 +63,13 @@ def tolerances_of(images: Iterable[ContourCounts], conventions: Conventions, mas
         return Tolerances(pixels * conventions.spacing, nsd, within / np.float64(whole))
 
 
-def _far(images: Sequence[ContourCounts], masks: Sequence[int]) -> FloatArray:
+def farthest_of(images: Iterable[ContourCounts], masks: Sequence[int]) -> float:
+    """Give the largest distance of contours, in pixels; 0 without any."""
+    found = (counts.distances(place) for counts in images for place in masks if counts.areas[place, :2].all())
+    return max((each.farthest for both in found for each in both), default=0.0)
+
+
+def _far(farthest: int) -> FloatArray:
     """Give whole pixels from 33 to the largest distance, at most so many of them."""
-    found = [counts.distances(place) for counts in images for place in masks if counts.areas[place, :2].all()]
-    farthest = math.ceil(max((each.farthest for both in found for each in both), default=0.0))
     step = max(1, math.ceil((farthest - _LAST) / _MOST_FAR))
     return np.arange(_LAST + step, farthest + step, step, dtype=np.float64)

@@ -137,7 +137,7 @@ def export_report(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path, PurePath
+    >>> from pathlib import Path
     >>> from segbench import evaluate
     >>> demo = "datasets/demo/objects"
     >>> result = evaluate(f"{demo}/ground_truth", f"{demo}/predictions/soft_otsu", images=["coins"])
