@@ -90,6 +90,11 @@ class Metric:
         return f"{self.group} {self.title}".strip() if self.title else self.key
 
     @property
+    def label(self) -> str:
+        """What it is called where metrics of sets and of single images lie together: its key, or that for images."""
+        return self.key or self.image_key
+
+    @property
     def name_for_images(self) -> str:
         """What a column of single images is called."""
         same = self.title if self.image_key == self.key else ""

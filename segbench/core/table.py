@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cache, cached_property
 from threading import Lock
@@ -38,41 +38,72 @@ _one_at_a_time = Lock()  # limits are of the process: of two at once, the last t
 class Table(ABC):
     """Images of one method, with the formula of every metric.
 
-    A protocol's table derives from this class and gives `metrics`, `rows` and `score`; the rest has defaults.
+    A protocol's table derives from this class and gives `metrics`, `columns` and `formulas`; the rest has defaults.
+    Rows lie side by side in one matrix, whose sums are taken apart again by the names of the columns.
     """
 
     metrics: tuple[Metric, ...]
     """The metrics, in the order of the columns of `score`; no totals."""
 
+    means: Collection[str] = ()
+    """The names of columns that are averaged over the images where they are not nan; all others are added up."""
+
     @property
     @abstractmethod
-    def rows(self) -> Any:  # noqa: ANN401  an array, a sparse one, or columns
-        """What adds up over images: one row per image, of float64, dense or sparse; or several such as `Columns`."""
+    def columns(self) -> Mapping[str, Any]:
+        """What is known of each image, by name; tables compute it once (`functools.cached_property`).
+
+        Each is an array of shape (images, ...), a sparse matrix of shape (images, k), or a table of the same images.
+        Whole numbers (integers and truth values) add exactly; sums of floats are rounded once.
+        """
 
     @abstractmethod
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows: the only place with formulas.
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Compute every metric from sums and means: the only place with formulas.
 
         Parameters
         ----------
-        sums : array of float64, shape (R, columns)
-            Sums over images of `rows`, each image counted any number of times.
+        of : Sums
+            Sums and means over images of `columns`, by name, of R rows: all images, one of them, a resample, or all but
+            one. ``of.images`` says how many images each row adds up.
 
         Returns
         -------
-        array of float64, shape (R, metrics)
-            nan where a metric is undefined.
+        mapping of str to array of float64, shape (R,)
+            By `Metric.label`; nan where a metric is undefined. Division by 0 is no warning here.
         """
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the columns lie in the rows."""
+        return Layout(self.columns, self.means)
+
+    @property
+    def rows(self) -> Columns:
+        """The columns of all images side by side, one row per image."""
+        return self.layout.rows
+
+    def score(self, sums: FloatArray) -> FloatArray:
+        """Compute every metric from sums of rows, shape (R, columns): shape (R, metrics), nan where undefined."""
+        if not self.images:
+            return np.full((len(sums), len(self.metrics)), np.nan)
+        return self.scored(Sums(self.layout, sums))
+
+    def scored(self, of: Sums) -> FloatArray:
+        """Compute every metric from sums by name, shape (R, metrics)."""
+        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
+            values = self.formulas(of)
+        return np.column_stack([values[metric.label] for metric in self.metrics])
 
     @property
     def images(self) -> int:
         """Number of images."""
-        return int(self.rows.shape[0])
+        return self.layout.images
 
     @cached_property
     def names(self) -> Sequence[str]:
         """The name of the image of each row; by default its number, from 1."""
-        return [str(place) for place in range(1, self.images + 1)]
+        return [str(number) for number in range(1, self.images + 1)]
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
@@ -92,31 +123,49 @@ class Table(ABC):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself: `measure` with weights of one."""
-        row: FloatArray = self.measure(np.ones((1, self.images)))[0]
+        """Every metric of the benchmark itself: of all images, with each sum of floats rounded once."""
+        row: FloatArray = self.score(self.layout.total()[np.newaxis])[0]
         return row
 
     def without_each(self) -> FloatArray:
         """Measure every metric without each image in turn, and in the last row of all, shape (images + 1, metrics)."""
         return without_each(self.rows, self.score)
 
-    def beside(self, other: Self) -> Table:
-        """Give the table without values that the other method of the same images lacks: itself, unless it lacks some.
+    @property
+    def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
+        """Where values of `means` leave a mean if another method lacks them, by name; shapes broadcast to theirs.
 
         A mean over the images where a metric is defined leaves out those in which a method finds nothing of what is
         there, as with distances. The other method is not compared on these. Where nothing is there, a method that
         predicts nothing lacks a value, too, but is right: the other keeps what it has for its false positives.
         """
-        del other
-        return self
+        return {}
 
-    def leaves_out(self, metric: Metric) -> bool:
-        """Whether `beside` may change a metric."""
+    def restricted_to_common(self, other: Self) -> Self:
+        """Return the table without values that the other method of the same images lacks: itself, unless it lacks some.
+
+        Which values these may be, `left_out_if_lacking` says.
+        """
+        restricted: dict[str, Any] = {}
+        for name, candidates in self.left_out_if_lacking.items():
+            own, others = self.columns[name], other.columns[name]
+            left_out = np.isnan(others) & ~np.isnan(own) & candidates
+            if left_out.any():
+                restricted[name] = np.where(left_out, np.nan, own)
+        for name, part in self.columns.items():
+            if isinstance(part, Table):
+                of_common = part.restricted_to_common(other.columns[name])
+                if of_common is not part:
+                    restricted[name] = of_common
+        return self._with(columns={**self.columns, **restricted}) if restricted else self
+
+    def may_be_restricted(self, metric: Metric) -> bool:
+        """Whether `restricted_to_common` may change a metric."""
         del metric
-        return type(self).beside is not Table.beside
+        return bool(self.left_out_if_lacking)
 
     def _with(self, **computed: Any) -> Self:  # noqa: ANN401  of several types
-        """Give a copy with other values in place of those computed; what follows from them is computed again."""
+        """Return a copy with other values in place of those computed; what follows from them is computed again."""
         other = copy(self)
         for name in vars(self):
             if isinstance(getattr(type(self), name, None), cached_property):
@@ -140,15 +189,15 @@ class Table(ABC):
         return ()
 
     def summary(self) -> Summary:
-        """Give the estimates with reasons and notes."""
+        """Return the estimates with reasons and notes."""
         return self._summary([metric.key for metric in self.metrics], self.totals, self.notes)
 
     def image_summary(self) -> Summary:
-        """Give the metrics of the single image that the table holds, by their names for images."""
+        """Return the metrics of the single image that the table holds, by their names for images."""
         return self._summary([metric.image_key for metric in self.metrics], self.totals, ())
 
     def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
-        """Give the estimates under these keys, one for each metric, empty for those that are left out."""
+        """Return the estimates under these keys, one for each metric, empty for those that are left out."""
         estimates = self.estimates.tolist()
         refuse_outside(self.metrics, estimates)
         named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
@@ -160,20 +209,30 @@ class Table(ABC):
         )
 
     @property
-    def shares(self) -> FloatArray:
-        """How much each image weighs in each metric, shape (images, metrics), in any unit; by default all alike."""
-        return np.ones((self.images, len(self.metrics)))
+    def image_weights(self) -> Mapping[str, Any]:
+        """How much each image weighs in a metric, by `Metric.label`, shape (images,), in any unit.
+
+        Of metrics that are not named, all images weigh alike.
+        """
+        return {}
+
+    @cached_property
+    def weights_by_metric(self) -> FloatArray:
+        """How much each image weighs in each metric, shape (images, metrics)."""
+        weights, alike = self.image_weights, np.ones(self.images)
+        columns = [np.asarray(weights.get(metric.label, alike), np.float64) for metric in self.metrics]
+        return np.column_stack(columns)
 
     @cached_property
     def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there, shape (metrics,): where images weigh."""
-        return np.asarray(self.shares.any(axis=0))
+        return np.asarray(self.weights_by_metric.any(axis=0))
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
         step = max(CELLS_AT_ONCE // max(self.rows.shape[1], 1), 1)
         parts = [self.rows[start : start + step] for start in range(0, self.images, step)]
-        return np.concatenate([self.score(as_dense(part)) for part in parts])
+        return np.concatenate([np.empty((0, len(self.metrics))), *(self.score(part.toarray()) for part in parts)])
 
     @property
     def pooled(self) -> Counts:
@@ -185,9 +244,9 @@ class Table(ABC):
         """The curve of the pooled counts, as far as the protocol has one; None if it has none."""
         return None
 
-    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+    def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs."""
-        del at, sums
+        del at, of
         raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
 
 
@@ -245,6 +304,130 @@ class CountsTable(Table, Generic[Held]):
     def pooled(self) -> Held:
         """The counts of all images added up."""
         return self.counts.sum(self.ordered)
+
+
+class Layout:
+    """Columns by name, side by side in one row per image: which columns of sums belong to each name."""
+
+    def __init__(self, columns: Mapping[str, Any], means: Collection[str]) -> None:
+        self.means = frozenset(means)
+        self.tables = {name: column.layout for name, column in columns.items() if isinstance(column, Table)}
+        self.tails = {name: column.shape[1:] for name, column in columns.items() if name not in self.tables}
+        """The shape of each column, without that of the images."""
+        images = [column.images if isinstance(column, Table) else column.shape[0] for column in columns.values()]
+        self.images: int = max(images, default=0)
+        blocks = [*_blocks(columns, self.means), (_IMAGES, np.ones((self.images, 1), np.int64))]
+        # Narrow blocks come first, joined to one matrix, which takes less time to multiply than each by itself.
+        self._narrow = [block for _, block in blocks if _is_narrow(block)]
+        self._wide = [_packed(block) for _, block in blocks if not _is_narrow(block)]
+        names = [name for name, block in sorted(blocks, key=lambda item: not _is_narrow(item[1]))]
+        widths = [block.shape[1] for block in (*self._narrow, *self._wide)]
+        ends = np.cumsum(widths).tolist()
+        self.places = {name: slice(end - width, end) for name, width, end in zip(names, widths, ends, strict=True)}
+        """Which columns of the rows, and of their sums, each block has."""
+
+    @cached_property
+    def rows(self) -> Columns:
+        """The rows of all images."""
+        wide = (block.rows if isinstance(block, Layout) else block for block in self._wide)
+        return Columns(np.hstack(self._narrow, dtype=np.float64), *wide)
+
+    def total(self) -> FloatArray:
+        """Add up all rows: whole numbers exactly, floats with each sum rounded once."""
+        return np.concatenate([_total(block) for block in (*self._narrow, *self._wide)])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Images, and columns of all blocks."""
+        return self.rows.shape
+
+
+class Sums:
+    """Sums of rows of a table, taken apart by the names of its columns; `means` are divided by how many define them."""
+
+    def __init__(self, layout: Layout, sums: FloatArray) -> None:
+        self._layout, self._sums = layout, sums
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return len(self._sums)
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """Return the sum of a column, or its mean over the images that define it, shape (R, ...)."""
+        sums = self._part(name)
+        if name in self._layout.means:
+            sums = sums / self._part(_defined(name))
+        return sums.reshape(len(sums), *self._layout.tails[name])
+
+    def defined(self, name: str) -> FloatArray:
+        """Return how many images define a mean, shape (R, ...)."""
+        return self._part(_defined(name)).reshape(len(self), *self._layout.tails[name])
+
+    def of_table(self, name: str) -> Sums:
+        """Return the sums of a table among the columns."""
+        return Sums(self._layout.tables[name].layout, self._part(name))
+
+    @property
+    def images(self) -> FloatArray:
+        """How many images each row adds up, shape (R,)."""
+        return self._part(_IMAGES)[:, 0]
+
+    def _part(self, name: str) -> FloatArray:
+        return self._sums[:, self._layout.places[name]]
+
+
+_IMAGES = "number of images"
+_WIDE = 32
+"""Blocks of more columns are kept by themselves, in few bytes where they are whole numbers."""
+_EXACT_IN_SINGLE = 2**24
+
+
+def _defined(name: str) -> str:
+    """Name the block that marks where a mean is defined."""
+    return f"{name}, defined"
+
+
+def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """Yield what adds up, each with one row per image: of means the values, and where these are defined."""
+    for name, column in columns.items():
+        if isinstance(column, Table):
+            yield name, column.layout
+        elif not isinstance(column, np.ndarray):  # a sparse matrix
+            yield name, column
+        else:
+            block = column.reshape(len(column), math.prod(column.shape[1:]))
+            block = block.astype(np.float64, copy=False) if block.dtype.kind == "f" else block
+            if name in means:
+                defined = ~np.isnan(block)
+                yield name, np.where(defined, block, 0.0)
+                yield _defined(name), defined
+            else:
+                yield name, block
+
+
+def _is_narrow(block: Any) -> bool:  # noqa: ANN401  an array, a sparse one, or a layout
+    """Whether a block is an array of few columns."""
+    return isinstance(block, np.ndarray) and block.shape[1] <= _WIDE
+
+
+def _packed(block: Any) -> Any:  # noqa: ANN401  as above
+    """Return an array of whole numbers in few bytes, in single precision where that is exact for every resample."""
+    if not isinstance(block, np.ndarray) or block.dtype.kind == "f":
+        return block
+    # A resample may hold one image as often as there are images.
+    largest = max(int(block.max(initial=0)), -int(block.min(initial=0)))
+    return block.astype(np.float32) if len(block) * largest < _EXACT_IN_SINGLE else WholeNumbers(block)
+
+
+def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
+    """Add up the rows of a block: whole numbers exactly, floats with each sum rounded once."""
+    if isinstance(block, Layout):
+        return block.total()
+    if isinstance(block, np.ndarray) and block.dtype == np.float64:
+        return column_sums(block)[0]
+    if isinstance(block, np.ndarray) and block.dtype.kind != "f":
+        return block.sum(axis=0).astype(np.float64)
+    return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel()
 
 
 class Columns:
@@ -336,26 +519,19 @@ def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, 
     return dense
 
 
-def without_each(rows: Any, score: Callable[[FloatArray], FloatArray]) -> FloatArray:  # noqa: ANN401  as above
+def without_each(rows: Columns, score: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Score the sum of all rows but one, for each row in turn, and in the last row of all."""
-    total = np.asarray(rows.sum(axis=0)).ravel()
+    total = rows.sum(axis=0)
     step = max(CELLS_AT_ONCE // max(total.size, 1), 1)
     starts = range(0, rows.shape[0], step)
-    parts = (score(total - as_dense(rows[start : start + step])) for start in starts)
+    parts = (score(total - rows[start : start + step].toarray()) for start in starts)
     return np.concatenate([*parts, score(total[np.newaxis])])
-
-
-def only_where(held: NDArray[Any], rows: FloatArray, columns: Any) -> FloatArray:  # noqa: ANN401  what an index may be
-    """Give rows with 0 in some columns of images that do not hold them; the array itself where nothing changes."""
-    changed = rows.copy()
-    changed[:, columns] *= held
-    return rows if np.array_equal(changed, rows) else changed
 
 
 def left_out_beside(own: FloatArray, other: FloatArray, may_be_missed: Sequence[BoolArray]) -> BoolArray:
     """Mark values that another method lacks as it misses what is there, shape (parts, metrics).
 
-    Elsewhere a value is that of false positives, and stays; see `Table.beside`.
+    Elsewhere a value is that of false positives, and stays; see `Table.left_out_if_lacking`.
     """
     return np.isnan(other) & ~np.isnan(own) & np.array(may_be_missed)
 

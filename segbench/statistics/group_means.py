@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
 from segbench.core.notes import MetricNote
-from segbench.core.table import Table, left_out_beside
+from segbench.core.table import Sums, Table, left_out_beside
 from segbench.statistics.jackknife import Jackknife
 
 
@@ -33,14 +33,14 @@ class GroupMeans(Table):
         """The columns of these metrics in the tables of groups."""
 
     @property
-    def rows(self) -> FloatArray:
+    def columns(self) -> Mapping[str, Any]:
         """None: images of different groups do not add up."""
         raise ArgumentError("images of several groups do not add up; take the table of one group")
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Refuse, as `rows`."""
-        del sums
-        return self.rows
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Refuse, as `columns`."""
+        del of
+        return self.columns
 
     @property
     def images(self) -> int:
@@ -74,19 +74,24 @@ class GroupMeans(Table):
             mean: FloatArray = np.where(held, of_groups, 0).sum(axis=0) / self.held.sum(axis=0)
         return mean
 
-    def beside(self, other: Self) -> Self:
-        """Give the means of groups of what the other method has, too; see `Table`.
+    def restricted_to_common(self, other: Self) -> Self:
+        """Return the means of groups of what the other method has, too; see `Table`.
 
         Groups that the other lacks are left out, unless nothing is there, so that what this method has are false
         positives.
         """
-        tables = {name: table.beside(other.tables[name]) for name, table in self.tables.items()}
+        tables = {name: table.restricted_to_common(other.tables[name]) for name, table in self.tables.items()}
         of_groups = np.array([table.estimates[self.places] for table in tables.values()])
         missed = [table.may_be_missed[self.places] for table in other.tables.values()]
         left_out = left_out_beside(of_groups, other.of_groups, missed)
         if not left_out.any() and all(tables[name] is table for name, table in self.tables.items()):
             return self
         return self._with(tables=tables, of_groups=np.where(left_out, np.nan, of_groups))
+
+    def may_be_restricted(self, metric: Metric) -> bool:
+        """Any metric: a group may lack it."""
+        del metric
+        return True
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

@@ -6,7 +6,7 @@ docs/comparing.md.
 
 Degrees of freedom
 ------------------
-Images weigh differently in a pooled metric. With the weights w of the images (`Table.shares`), they are as good as
+Images weigh differently in a pooled metric. With the weights w of the images (`Table.image_weights`), they are as good as
 e = (sum w)^2 / sum w^2 images of equal weight. A difference has e - 1 degrees of freedom. The interval of a single
 method has the smaller of e - 1 and 2 n / (k - 1), where k is the kurtosis of the pseudo-values, m4 / m2^2. Both are at
 least 2, but never above c - 1 for the c images that weigh something: images without positives do not make the mean F of
@@ -89,7 +89,7 @@ def jackknife(table: Table) -> Jackknife:
     # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
     with np.errstate(invalid="ignore"):  # infinite where a threshold is
         pseudo = images * whole - (images - 1) * left_out + (table.estimates - whole)
-    return Jackknife(table.estimates, pseudo, table.shares)
+    return Jackknife(table.estimates, pseudo, table.weights_by_metric)
 
 
 def standard_error(pseudo: FloatArray) -> FloatArray:

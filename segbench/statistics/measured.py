@@ -93,7 +93,7 @@ class Measured:
     def over_common(self, other: Measured) -> Measured:
         """Give this method measured on what the other has, too; itself where that is all."""
         if other not in self._common:
-            table = self.table.beside(other.table)
+            table = self.table.restricted_to_common(other.table)
             self._common[other] = self if table is self.table else replace(self, table=table, beside=())
         return self._common[other]
 

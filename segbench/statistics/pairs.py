@@ -73,7 +73,7 @@ class Pairs:
     def common(self) -> Mapping[int, Pairs]:
         """By number, the pairs of methods that are not measured on the same, each by itself and on what both have."""
         found: dict[int, Pairs] = {}
-        if not self.measured[0].table.leaves_out(self.metric):
+        if not self.measured[0].table.may_be_restricted(self.metric):
             return found
         for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[one], self.measured[other]

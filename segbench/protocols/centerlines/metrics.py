@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import number
-from segbench.core.table import CountsTable
+from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn
 from segbench.protocols.centerlines.counts import ERRORS, CenterlineCounts, parts_of
 from segbench.protocols.common_thresholds import in_order
@@ -55,59 +55,52 @@ THRESHOLD = Metric(
 AT_BEST = (METRICS[0], THRESHOLD, *(replace(each, spread="jumps") for each in METRICS[1:]))
 """The metrics of soft maps over thresholds, at the best one."""
 
-_PER_IMAGE = 2 + len(ERRORS) * 2  # clDice and whether it is defined, then errors of images and of patches
-
 
 class CenterlineTable(CountsTable[CenterlineCounts]):
     """Counts of centerlines of many images in sorted order of their names."""
 
     counts = CenterlineCounts
+    means = ("cldice", *ERRORS, *(f"{name}_patches" for name in ERRORS))
 
     def __init__(self, per_image: Mapping[str, CenterlineCounts], metrics: tuple[Metric, ...]) -> None:
         super().__init__(per_image)
         self.metrics = metrics
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """By threshold what clDice is computed from, then what is averaged over images; 1, and 1 if it has patches."""
-        rows = [
-            np.concatenate([counts.columns.ravel(), _averaged(counts).ravel(), [1, counts.patches > 0]])
-            for counts in in_order(self.per_image)
-        ]
-        return np.array(rows) if rows else np.empty((0, 2))
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """What clDice is computed from, shape (images, 6, K); clDice and errors of each image, shape (images, K)."""
+        images = [*in_order(self.per_image)]
+        patches = np.array([[counts.patches or math.nan] for counts in images])
+        return {
+            "pixels": np.array([counts.columns for counts in images], np.int64),
+            "cldice": np.array([counts.cldice for counts in images]),
+            **{name: np.array([getattr(counts, name) for counts in images], np.float64) for name in ERRORS},
+            **{f"{name}_patches": np.array([getattr(counts, f"{name}_patches") for counts in images]) / patches for name in ERRORS},
+        }
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        if not self.images:
-            return np.full((len(sums), len(self.metrics)), np.nan)
-        by_threshold = sums[:, :-2].reshape(len(sums), 6 + _PER_IMAGE, -1)
-        precision, sensitivity, cldice = parts_of(by_threshold[:, :6])
-        best = np.arange(len(sums)), _best(cldice)
-        value, defined, *errors = by_threshold[best[0], 6:, best[1]].T
-        images, with_patches = sums[:, -2:].T
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no image has a value
-            values = {
-                "cldice": cldice[best],
-                "cldice_images": value / defined,
-                "cldice_precision": precision[best],
-                "cldice_sensitivity": sensitivity[best],
-                "cldice_threshold": np.where(np.isnan(cldice[best]), np.nan, self._thresholds[best[1]]),
-            }
-            for place, name in enumerate(ERRORS):
-                values[f"{name}_error"] = errors[place] / images
-                values[f"{name}_error_patches"] = errors[place + len(ERRORS)] / with_patches
-        return np.column_stack([values[metric.key] for metric in self.metrics])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        precision, sensitivity, cldice = parts_of(of["pixels"])
+        best = np.arange(len(of)), _best(cldice)
+        return {
+            "cldice": cldice[best],
+            "cldice_images": of["cldice"][best],
+            "cldice_precision": precision[best],
+            "cldice_sensitivity": sensitivity[best],
+            "cldice_threshold": np.where(np.isnan(cldice[best]), np.nan, self._thresholds[best[1]]),
+            **{f"{name}_error": of[name][best] for name in ERRORS},
+            **{f"{name}_error_patches": of[f"{name}_patches"][best] for name in ERRORS},
+        }
 
     @property
-    def shares(self) -> FloatArray:
-        """Pixels of the true skeleton of each image; for means whether it is in them; see `Table`."""
-        found = [
-            (counts.true_skeleton, not np.isnan(counts.cldice).all(), counts.patches > 0, 1) for counts in self.ordered
-        ]
-        pixels, held, patches, alike = np.array(found, np.float64).reshape(-1, 4).T
-        weights = dict.fromkeys(("cldice", "cldice_precision", "cldice_sensitivity", "cldice_threshold"), pixels)
-        weights["cldice_images"] = held
-        weights |= {f"{name}_error_patches": patches for name in ERRORS}
-        return np.column_stack([weights.get(metric.key, alike) for metric in self.metrics])
+    def image_weights(self) -> Mapping[str, Any]:
+        """Pixels of the true skeleton of each image; for means over images whether it is in them."""
+        pixels = [counts.true_skeleton for counts in self.ordered]
+        has_patches = [counts.patches > 0 for counts in self.ordered]
+        return {
+            **dict.fromkeys(("cldice", "cldice_precision", "cldice_sensitivity", "cldice_threshold"), pixels),
+            "cldice_images": ~np.isnan(self.columns["cldice"]).all(axis=1),
+            **dict.fromkeys((f"{name}_error_patches" for name in ERRORS), has_patches),
+        }
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:
@@ -151,14 +144,6 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
 def _best(cldice: FloatArray) -> NDArray[np.intp]:
     """Give the place of the highest clDice, the first of equals, along the last axis."""
     return np.asarray(np.argmax(np.nan_to_num(cldice, nan=-1), axis=-1))
-
-
-def _averaged(counts: CenterlineCounts) -> FloatArray:
-    """Give what is averaged over images, for one: clDice, whether it is defined, and the errors, shape (8, K)."""
-    defined = ~np.isnan(counts.cldice)
-    patches = [getattr(counts, f"{name}_patches") / max(counts.patches, 1) for name in ERRORS]
-    whole = [getattr(counts, name) for name in ERRORS]
-    return np.array([np.where(defined, counts.cldice, 0), defined, *whole, *patches], np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
