@@ -10,6 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -87,7 +88,7 @@ class Table(ABC):
         """Compute every metric from sums of rows, shape (R, columns): shape (R, metrics), nan where undefined."""
         if not self.images:
             return np.full((len(sums), len(self.metrics)), np.nan)
-        return self.scored(Sums(self.layout, sums))
+        return self.scored(self.layout.named(sums))
 
     def scored(self, of: Sums) -> FloatArray:
         """Compute every metric from sums by name, shape (R, metrics)."""
@@ -339,41 +340,36 @@ class Layout:
     @property
     def shape(self) -> tuple[int, int]:
         """Images, and columns of all blocks."""
-        return self.rows.shape
+        return self.images, max(place.stop for place in self.places.values())
+
+    def named(self, sums: FloatArray) -> Sums:
+        """Take sums of rows apart, shape (R, columns)."""
+        values: dict[str, Any] = {}
+        for name, tail in self.tails.items():
+            value = sums[:, self.places[name]]
+            if name in self.means:
+                with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines it
+                    value = value / sums[:, self.places[_defined(name)]]
+            values[name] = value.reshape(len(sums), *tail)
+        values |= {name: layout.named(sums[:, self.places[name]]) for name, layout in self.tables.items()}
+        return Sums(values, sums[:, self.places[_IMAGES].start])
 
 
+@dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums of rows of a table, taken apart by the names of its columns; `means` are divided by how many define them."""
+    """Sums of rows by the names of their columns, R at a time; means are divided by the images that define them."""
 
-    def __init__(self, layout: Layout, sums: FloatArray) -> None:
-        self._layout, self._sums = layout, sums
+    values: Mapping[str, Any]  # arrays of shape (R, ...), and the sums of tables
+    images: FloatArray
+    """How many images each row adds up, shape (R,)."""
 
     def __len__(self) -> int:
         """Count the rows."""
-        return len(self._sums)
+        return len(self.images)
 
-    def __getitem__(self, name: str) -> FloatArray:
-        """Return the sum of a column, or its mean over the images that define it, shape (R, ...)."""
-        sums = self._part(name)
-        if name in self._layout.means:
-            sums = sums / self._part(_defined(name))
-        return sums.reshape(len(sums), *self._layout.tails[name])
-
-    def defined(self, name: str) -> FloatArray:
-        """Return how many images define a mean, shape (R, ...)."""
-        return self._part(_defined(name)).reshape(len(self), *self._layout.tails[name])
-
-    def of_table(self, name: str) -> Sums:
-        """Return the sums of a table among the columns."""
-        return Sums(self._layout.tables[name].layout, self._part(name))
-
-    @property
-    def images(self) -> FloatArray:
-        """How many images each row adds up, shape (R,)."""
-        return self._part(_IMAGES)[:, 0]
-
-    def _part(self, name: str) -> FloatArray:
-        return self._sums[:, self._layout.places[name]]
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  an array, or the sums of a table
+        """Return what is known by a name."""
+        return self.values[name]
 
 
 _IMAGES = "number of images"

@@ -12,7 +12,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import Brief
-from segbench.core.table import Sums, Table, Tabled
+from segbench.core.table import Table, Tabled
 from segbench.statistics.measured import as_draws, as_level, sums_of_draws
 from segbench.statistics.tables import table_of
 
@@ -96,7 +96,7 @@ def curve_band(
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)
     at = np.linspace(0, 1, points)
-    drawn = np.concatenate([table.heights(space, at, Sums(table.layout, sums)) for sums in sums_of_draws(table, replicates, seed)])
+    drawn = np.concatenate([table.heights(space, at, table.layout.named(sums)) for sums in sums_of_draws(table, replicates, seed)])
     drawn = drawn[~np.isnan(drawn).all(axis=1)]
     ends = np.full((2, points), np.nan)
     if drawn.size and table.images > 1:

@@ -7,18 +7,20 @@ once, so that it does not depend on the order of the images.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
-from typing import Self
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import verb
 from segbench.core.series import Space
-from segbench.core.table import CountsTable, column_sums, only_where
+from segbench.core.table import CountsTable, Layout, Sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, BoundaryCurve, boundary_curve, f_of, measured_curves, ratio
 from segbench.protocols.common_thresholds import in_order, precision_at
@@ -74,6 +76,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     metrics = METRICS
     counts = BoundaryCounts
+    means = ("f", "crispness")
 
     def __init__(
         self, per_image: Mapping[str, BoundaryCounts], *, with_pixels_only: bool = False, crispness: bool = False
@@ -85,67 +88,55 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         super().__init__(per_image)
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """The four counts of each threshold one after the other, what `_best` gives, and 1 for the image."""
-        counts = [np.concatenate(counts.rows) for counts in in_order(self.per_image)]
-        if not counts:
-            return np.empty((0, 8))
-        return np.column_stack([self._crisp, np.array(counts, dtype=np.float64), self._best, np.ones(len(counts))])
-
-    @cached_property
-    def _crisp(self) -> FloatArray:
-        """Crispness and 1 of each image, 0 and 0 where it was not measured; without columns if it is no metric."""
-        if CRISPNESS not in self.metrics:
-            return np.empty((self.images, 0))
-        rows = [(counts.crispness / MEAN_UNITS, counts.maps) for counts in in_order(self.per_image)]
-        return np.array(rows, np.float64).reshape(-1, 2)
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """The four counts of each image at each threshold, shape (images, 4, K), and what `_own` gives."""
+        return {"counts": np.array([counts.rows for counts in in_order(self.per_image)]), **self._own}
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself; images may be unpacked as they are needed, never all at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        best = column_sums(self._best)[0]  # first, since it names an image counted at other thresholds
-        sums = np.concatenate([column_sums(self._crisp)[0], *self.pooled.rows, best, [self.images]])
-        return self.score(sums[np.newaxis])[0]
+        own = Layout(self._own, self.means)  # first, since it names an image counted at other thresholds
+        sums = own.named(own.total()[np.newaxis])
+        row: FloatArray = self.scored(replace(sums, values={**sums.values, "counts": np.array([self.pooled.rows])}))[0]
+        return row
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; nan without a pixel to match."""
-        crisp, counts, _ = np.split(sums, [self._crisp.shape[1], -8], axis=1)
-        counts = counts.reshape(len(sums), 4, self._thresholds.size)
-        curves = ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3])
-        pooled = measured_curves(self._thresholds, *curves)
-        matched_gt, total_gt, matched_pred, total_pred, f, meant, threshold, images = sums[:, -8:].T
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        counts = of["counts"]
+        pooled = measured_curves(self._thresholds, ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3]))
+        matched_gt, total_gt, matched_pred, total_pred = np.moveaxis(of["best"], 1, 0)
         recall, precision = ratio(matched_gt, total_gt), ratio(matched_pred, total_pred)
+        alone = of.images == 1
         values = {
             **dict(zip(POOLED, pooled.T, strict=True)),
             "ois_f": f_of(recall, precision),
             "ois_precision": precision,
             "ois_recall": recall,
-            "": np.where(images == 1, threshold, np.nan),
-            "mean_image_f": ratio(f, meant),
+            "threshold": np.where(alone, of["threshold"], np.nan),
+            "mean_image_f": of["f"],
         }
         if (no_curve := _one_point(counts)).any():
             values |= {key: np.where(no_curve, np.nan, values[key]) for key in _AREAS}
             at = np.where(no_curve, _at_masks(self._thresholds), values["ods_threshold"])
-            values |= {"ods_threshold": at, "": np.where(images == 1, np.where(no_curve, at, threshold), np.nan)}
-        scored = np.column_stack([values[metric.key] for metric in METRICS])
-        scored[meant == 0] = np.nan
-        with np.errstate(invalid="ignore"):  # 0 / 0 where it was not measured
-            return np.hstack([scored, crisp[:, :1] / crisp[:, 1:]])
+            values |= {"ods_threshold": at, "threshold": np.where(alone & no_curve, at, values["threshold"])}
+        without_pixels = np.isnan(of["f"])
+        values = {key: np.where(without_pixels, np.nan, value) for key, value in values.items()}
+        return {**values, "crispness": of["crispness"]}
 
     @property
-    def shares(self) -> FloatArray:
-        """Ground-truth pixels of each image, for means over images whether it is in them; see `Table`."""
-        pixels = np.array([counts.total_gt.max(initial=0) for counts in in_order(self.per_image)], np.float64)
-        held = {"mean_image_f": self._best[:, 5], "crispness": self._crisp[:, 1:].any(axis=1)}
-        return np.column_stack([held.get(metric.key, pixels) for metric in self.metrics])
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """Ground-truth pixels of each image, for means over images whether it is in them."""
+        pixels = np.array([counts.total_gt.max(initial=0) for counts in in_order(self.per_image)])
+        means = {"mean_image_f": ~np.isnan(self._own["f"]), "crispness": ~np.isnan(self._own["crispness"])}
+        return {**dict.fromkeys((metric.label for metric in METRICS), pixels), **means}
 
-    def beside(self, other: Self) -> Self:
-        crisp = only_where(other._crisp[:, 1:] > 0, self._crisp, slice(None))
-        return self if crisp is self._crisp else self._with(_crisp=crisp)
+    @property
+    def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
+        """Crispness, of which an image lacks a value if its map is blank."""
+        return {"crispness": np.ones(self.images, np.bool_)} if CRISPNESS in self.metrics else {}
 
-    def leaves_out(self, metric: Metric) -> bool:
+    def may_be_restricted(self, metric: Metric) -> bool:
         return metric.key == "crispness"
 
     def why_undefined(self, metric: Metric) -> str:
@@ -153,7 +144,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             return "no boundaries of two annotators" if self._all else "no image was counted"
         if metric.key == "crispness":
             return "maps are blank, or no soft maps"
-        if not self._best[:, 5].any():
+        if np.isnan(self._own["f"]).all():
             return "no boundary pixel in the ground truth or the prediction"
         if self._thresholds.size == 1:
             return "one threshold makes no curve"
@@ -163,11 +154,12 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     def notes(self) -> tuple[str, ...]:
         """Say which images mean F leaves out (of annotators, the run says so), or has as 0; why an area exceeds 1."""
         mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
-        without = int(np.count_nonzero(self._best[:, 5] == 0))
+        has_f = ~np.isnan(self._own["f"])
+        without = int(np.count_nonzero(~has_f))
         found = zip(self.metrics, self.estimates.tolist(), strict=True)
         above = [metric.title for metric, value in found if metric.range == _AREA and value > 1]
         areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
-        empty = int(np.count_nonzero((self.shares[:, 0] == 0) & (self._best[:, 5] > 0)))
+        empty = int(np.count_nonzero((self.image_weights["ods_f"] == 0) & has_f))
         return (
             *left_out_note([mean], "without a boundary pixel", without, self.images),
             *zero_note({mean.key: mean.name}, empty, self.images),
@@ -187,11 +179,11 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         """Recall and precision of the pooled counts."""
         return boundary_curve(self.pooled)
 
-    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+    def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("boundary counts have no ROC curve: true negatives are undefined")
-        matched_gt, total_gt, matched_pred, total_pred = np.split(sums[:, self._crisp.shape[1] : -8], 4, axis=1)
+        matched_gt, total_gt, matched_pred, total_pred = np.moveaxis(of["counts"], 1, 0)
         return precision_at(at, ratio(matched_gt, total_gt), ratio(matched_pred, total_pred))
 
     @cached_property
@@ -199,13 +191,15 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return next(iter(self.per_image.values())).thresholds
 
     @cached_property
-    def _best(self) -> FloatArray:
-        """Give the four counts at each image's best threshold, F there, 1 if it has a pixel, threshold."""
+    def _own(self) -> Mapping[str, NDArray[Any]]:
+        """At the best threshold of each image its four counts, F (nan without a pixel) and the threshold; crispness."""
         waiting = iter(in_order(self.per_image))
-        parts = [np.empty((0, 7))]
+        batches = []
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
-            parts.append(_best_of(batch))
-        return np.concatenate(parts)
+            batches.append(_best_of(batch))
+        if not batches:
+            return {"best": np.empty((0, 4), np.int64), "f": np.empty(0), "threshold": np.empty(0), "crispness": np.empty(0)}
+        return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
 
 def _one_point(counts: FloatArray) -> BoolArray:
@@ -221,14 +215,17 @@ def _at_masks(thresholds: FloatArray) -> float:
     return highest if thresholds.size == 1 or highest < _ALMOST_1 else 1.0
 
 
-def _best_of(images: Sequence[BoundaryCounts]) -> FloatArray:
-    """Find the first best threshold of each image, or the last if F is 0 at all; see `BoundaryTable._best`."""
+def _best_of(images: Sequence[BoundaryCounts]) -> Mapping[str, NDArray[Any]]:
+    """Find the first best threshold of each image, or the last if F is 0 at all; see `BoundaryTable._own`."""
     counts = np.array([image.rows for image in images])
     f = f_of(ratio(counts[:, 0], counts[:, 1]), ratio(counts[:, 2], counts[:, 3]))
     # Where nothing matches at any threshold, as without boundaries, the first would add the most false positives.
     rows, best = np.arange(len(images)), np.where(f.any(axis=1), f.argmax(axis=1), f.shape[1] - 1)
     has_pixels = counts[:, (1, 3)].max(axis=(1, 2)) > 0
-    thresholds = images[0].thresholds[best]
-    return np.column_stack([counts[rows, :, best], f[rows, best] * has_pixels, has_pixels, thresholds]).astype(
-        np.float64
-    )
+    crispness = [counts.crispness / MEAN_UNITS / counts.maps if counts.maps else np.nan for counts in images]
+    return {
+        "best": counts[rows, :, best],
+        "f": np.where(has_pixels, f[rows, best], np.nan),
+        "threshold": images[0].thresholds[best],
+        "crispness": np.array(crispness),
+    }

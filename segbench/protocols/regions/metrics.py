@@ -33,7 +33,7 @@ from segbench.core.arrays import MEAN_UNITS, FloatArray, IntArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
-from segbench.core.table import CountsTable
+from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn
 from segbench.loaders.bsds_text import rows_of, text_of
 from segbench.protocols.common_thresholds import in_order
@@ -86,6 +86,11 @@ METRICS = shares(
 )  # fmt: skip
 
 
+_OF_IMAGE = ("area", "pixels", "covered_best")
+_BEST = ("best_covered", "best_rand_index", "best_voi", "best_adapted_rand")
+"""What an image has at its own best thresholds."""
+
+
 class RegionTable(CountsTable[RegionCounts]):
     """Region counts of many images in sorted order of their names."""
 
@@ -93,53 +98,53 @@ class RegionTable(CountsTable[RegionCounts]):
     counts = RegionCounts
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """The sums of each threshold, what `_best` gives, and 1 for the image."""
-        if not self.images:
-            return np.empty((0, 8))
-        sums = np.array([np.concatenate(image.rows) for image in self._images], dtype=np.float64)
-        return np.column_stack([sums, self._best, np.ones(len(sums))])
+    def columns(self) -> Mapping[str, IntArray]:
+        """The sums of each image by threshold, areas, and what is best in the image; see `RegionCounts`."""
+        images = self._images
+        by_threshold = {name: np.array([getattr(image, name) for image in images]) for name in RegionCounts.arrays}
+        of_image = {name: np.array([getattr(image, name) for image in images]) for name in _OF_IMAGE}
+        best = [
+            (image.covered.max(), image.rand_index.max(), (image.voi_split + image.voi_merge).min(), image.adapted_rand.max())
+            for image in images
+        ]
+        return by_threshold | of_image | dict(zip(_BEST, np.array(best, np.int64).reshape(-1, len(_BEST)).T, strict=True))
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        if not self.images:
-            return np.full((len(sums), len(self.metrics)), np.nan)
-        pooled = np.moveaxis(sums[:, :-8].reshape(-1, len(RegionCounts.arrays), self._thresholds.size), 1, 0)
-        covered, covered_pred, rand_index, split, merge, f, precision, recall = pooled
-        area, size, covered_best, covered_ois, rand_ois, voi_ois, f_ois, images = sums[:, -8:].T
-        pixels, means = area * COVERED_UNITS, images * MEAN_UNITS
-        rows = np.arange(len(sums))
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        area, pixels = of["area"] * COVERED_UNITS, of["pixels"] * COVERED_UNITS
+        images = np.where(of.images > 0, of.images, np.nan) * MEAN_UNITS
+        voi = of["voi_split"] + of["voi_merge"]
+        rows = np.arange(len(of))
         by_covering, by_rand, by_voi, by_f = (
-            (rows, np.argmax(each, axis=1)) for each in (covered, rand_index, -(split + merge), f)
+            (rows, np.argmax(values, axis=1)) for values in (of["covered"], of["rand_index"], -voi, of["adapted_rand"])
         )
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn: nan, as promised
-            values = {
-                "covering_ods": covered[by_covering] / pixels,
-                "covering_ods_threshold": self._thresholds[by_covering[1]],
-                "covering_ois": covered_ois / pixels,
-                "covering_best": covered_best / pixels,
-                "covering_of_prediction": covered_pred[by_covering] / (size * COVERED_UNITS),
-                "pri_ods": rand_index[by_rand] / means,
-                "pri_ods_threshold": self._thresholds[by_rand[1]],
-                "pri_ois": rand_ois / means,
-                "voi_ods": (split + merge)[by_voi] / means,
-                "voi_ods_threshold": self._thresholds[by_voi[1]],
-                "voi_ois": voi_ois / means,
-                "voi_split": split[by_voi] / means,
-                "voi_merge": merge[by_voi] / means,
-                "are_ods": 1 - f[by_f] / means,
-                "are_ods_threshold": self._thresholds[by_f[1]],
-                "are_ois": 1 - f_ois / means,
-                "are_precision": precision[by_f] / means,
-                "are_recall": recall[by_f] / means,
-            }
-        scored = np.column_stack([values[metric.key] for metric in self.metrics])
-        scored[images == 0] = np.nan
-        return scored
+        thresholds = {
+            "covering_ods_threshold": by_covering,
+            "pri_ods_threshold": by_rand,
+            "voi_ods_threshold": by_voi,
+            "are_ods_threshold": by_f,
+        }
+        return {
+            "covering_ods": of["covered"][by_covering] / area,
+            "covering_ois": of["best_covered"] / area,
+            "covering_best": of["covered_best"] / area,
+            "covering_of_prediction": of["covered_pred"][by_covering] / pixels,
+            "pri_ods": of["rand_index"][by_rand] / images,
+            "pri_ois": of["best_rand_index"] / images,
+            "voi_ods": voi[by_voi] / images,
+            "voi_ois": of["best_voi"] / images,
+            "voi_split": of["voi_split"][by_voi] / images,
+            "voi_merge": of["voi_merge"][by_voi] / images,
+            "are_ods": 1 - of["adapted_rand"][by_f] / images,
+            "are_ois": 1 - of["best_adapted_rand"] / images,
+            "are_precision": of["rand_precision"][by_f] / images,
+            "are_recall": of["rand_recall"][by_f] / images,
+            **{key: np.where(of.images > 0, self._thresholds[best], np.nan) for key, (_, best) in thresholds.items()},
+        }
 
     @property
-    def shares(self) -> FloatArray:
-        """Area of the ground truth of each image for covering; the others are means over images; see `Table`."""
-        return np.where([metric.key.startswith("covering") for metric in self.metrics], self._best[:, :1], 1.0)
+    def image_weights(self) -> Mapping[str, IntArray]:
+        """Area of the ground truth of each image for covering; the others are means over images."""
+        return {metric.key: self.columns["area"] for metric in METRICS if metric.key.startswith("covering")}
 
     @property
     def curve(self) -> RegionCurve:
@@ -153,15 +158,6 @@ class RegionTable(CountsTable[RegionCounts]):
     @property
     def _thresholds(self) -> FloatArray:
         return self._images[0].thresholds
-
-    @cached_property
-    def _best(self) -> FloatArray:
-        """Area of ground truth and image, area covered at best, and the image's best covered area, PRI, VOI and F."""
-        rows = []
-        for image in self._images:
-            of_image = image.area, image.pixels, image.covered_best, image.covered.max(), image.rand_index.max()
-            rows.append((*of_image, (image.voi_split + image.voi_merge).min(), image.adapted_rand.max()))
-        return np.array(rows, dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,7 +15,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.series import Space
-from segbench.core.table import CountsTable
+from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn
 from segbench.protocols.common_thresholds import precision_at
 from segbench.protocols.saliency.counts import CURVES, LEVELS, SCALARS, UNITS, SaliencyCounts
@@ -76,28 +76,27 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
     counts = SaliencyCounts
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """The curves, the other metrics, and 1 for the image; in units of 1."""
-        width = len(CURVES) * LEVELS + len(SCALARS) + 1
-        rows = np.empty((self.images, width))
-        for row, counts in zip(rows, self.ordered, strict=True):
-            row[:] = _in_ones(counts)
-        return rows
+    def columns(self) -> Mapping[str, IntArray]:
+        """The curves of each image, the other metrics by name, and how many images it adds up; see `SaliencyCounts`."""
+        images = [*self.ordered]
+        curves = {name: np.array([getattr(counts, name) for counts in images]) for name in CURVES}
+        return curves | {name: np.array([getattr(counts, name) for counts in images]) for name in (*SCALARS, "images")}
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself, from sums of whole numbers."""
+        """Every metric of the benchmark itself; images may be unpacked as they are needed, never all at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        return self.score(_in_ones(self.pooled)[np.newaxis])[0]
+        pooled = self.pooled
+        sums = {name: np.array([getattr(pooled, name)]) for name in (*CURVES, *SCALARS, "images")}
+        row: FloatArray = self.scored(Sums(sums, sums["images"]))[0]
+        return row
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no image is drawn
-            means = sums / sums[:, -1:]
-        curves = means[:, : len(CURVES) * LEVELS].reshape(-1, len(CURVES), LEVELS)
-        precision, recall, f, e = np.moveaxis(curves, 1, 0)
-        values = {
-            **dict(zip(SCALARS, means[:, -len(SCALARS) - 1 : -1].T, strict=True)),
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        units = UNITS * of["images"]
+        precision, recall, f, e = (of[name] / units[:, np.newaxis] for name in CURVES)
+        return {
+            **{name: of[name] / units for name in SCALARS},
             "e_max": e.max(axis=1),
             "e_mean": e.mean(axis=1),
             "f_max": f.max(axis=1),
@@ -105,33 +104,24 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
             "f_mean": f.mean(axis=1),
             "f_max_of_mean_pr": f_measure(precision, recall).max(axis=1),
         }
-        return np.column_stack([values[metric.key] for metric in self.metrics])
 
     @property
     def curve(self) -> SaliencyCurve:
         """Mean precision, recall, F and E at each threshold."""
         return saliency_curve(self.pooled)
 
-    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+    def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read mean precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
             raise ArgumentError("saliency has no ROC curve: its papers report precision and recall")
-        means = sums[:, : 2 * LEVELS] / np.where(sums[:, -1:] > 0, sums[:, -1:], np.nan)
-        precision, recall = np.hsplit(means, 2)
-        return precision_at(at, recall, precision)
+        units = UNITS * np.where(of["images"] > 0, of["images"], np.nan)[:, np.newaxis]
+        return precision_at(at, of["recall"] / units, of["precision"] / units)
 
 
 def f_measure(precision: Values, recall: Values) -> Values:
     """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
     above = (1 + BETA2) * precision * recall
     return above / (BETA2 * precision + recall + (above == 0))
-
-
-def _in_ones(counts: SaliencyCounts) -> FloatArray:
-    """Give sums of metrics as floats, and the number of images."""
-    row = counts.row / UNITS
-    row[-1] = counts.images
-    return row
 
 
 @dataclass(frozen=True, eq=False, repr=False)
