@@ -93,7 +93,10 @@ class Table(ABC):
     def scored(self, of: Sums) -> FloatArray:
         """Compute every metric from sums by name, shape (R, metrics)."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            values = self.formulas(of)
+            return self.laid_out(self.formulas(of))
+
+    def laid_out(self, values: Mapping[str, Any]) -> FloatArray:
+        """Put metrics by label, shape (R,), in the order of `metrics`, shape (R, metrics)."""
         return np.column_stack([values[metric.label] for metric in self.metrics])
 
     @property
@@ -424,6 +427,11 @@ def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
     if isinstance(block, np.ndarray) and block.dtype.kind != "f":
         return block.sum(axis=0).astype(np.float64)
     return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel()
+
+
+def columns_of(images: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
+    """Stack what is known of each image, numbers or lists by name, to columns; of no image there are none."""
+    return {name: np.array([image[name] for image in images]) for name in (images[0] if images else ())}
 
 
 class Columns:

@@ -16,7 +16,7 @@ from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric, shares, zero_note
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import of_all
-from segbench.core.table import CountsTable, column_sums
+from segbench.core.table import CountsTable, Sums
 from segbench.loaders.pairing import natural
 from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
@@ -99,19 +99,11 @@ def _metric(key: str, conventions: Conventions) -> Metric:
     return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=_NOTES.get(key, ""))
 
 
-class _Means(CountsTable[ContourCounts]):
-    """Metrics that are means."""
+class ContourTable(CountsTable[ContourCounts]):
+    """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
 
     counts = ContourCounts
-
-    @cached_property
-    def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself, with each sum rounded once."""
-        return self.score(column_sums(self.rows))[0]
-
-
-class ContourTable(_Means):
-    """Metrics of each mask of each image; classes absent from both sides of an image are undefined there."""
+    means = ("masks", "images")
 
     def __init__(
         self,
@@ -145,38 +137,28 @@ class ContourTable(_Means):
                 row[:] = [found[key] for key in self._keys]
         return values
 
-    def beside(self, other: Self) -> Self:
+    def restricted_to_common(self, other: Self) -> Self:
         left_out = np.isnan(other._values) & ~np.isnan(self._values) & self._sides[..., :1]
         return self._with(_values=np.where(left_out, np.nan, self._values)) if left_out.any() else self
 
+    def may_be_restricted(self, metric: Metric) -> bool:
+        return True
+
     @property
-    def shares(self) -> FloatArray:
-        """Whether an image is in a mean: it has a mask for which the metric is defined; see `Table`."""
-        held: FloatArray = np.any(~np.isnan(self._values), axis=1).astype(np.float64)
-        return np.hstack([held, held]) if self.class_names else held
+    def image_weights(self) -> Mapping[str, BoolArray]:
+        """Whether an image is in a mean: it has a mask for which the metric is defined."""
+        defined = dict(zip(self._keys, np.any(~np.isnan(self._values), axis=1).T, strict=True))
+        return {**defined, **{f"{key}_images": held for key, held in defined.items()}}
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """Values, 0 where undefined, and whether they are defined; of classes the means of each image, too."""
-        held = ~np.isnan(self._values)
-        values = np.where(held, self._values, 0)
-        parts = [values, held]
-        if self.class_names:
-            defined = held.sum(axis=1)
-            means = np.divide(values.sum(axis=1), defined, out=np.zeros(defined.shape), where=defined > 0)
-            parts += [means, defined > 0]
-        return np.hstack([part.reshape(len(part), math.prod(part.shape[1:])).astype(np.float64) for part in parts])
+    def columns(self) -> Mapping[str, FloatArray]:
+        """Values of each mask, shape (images, masks, keys); of classes the means of each image, too, (images, keys)."""
+        return {"masks": self._values, "images": _mean_over_masks(self._values)}
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        masks, keys = len(self._places), len(self._keys)
-        values, held, of_images = np.split(sums, [masks * keys, 2 * masks * keys], axis=1)
-        with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines a metric
-            by_class = (values / held).reshape(-1, masks, keys)
-            defined = ~np.isnan(by_class)
-            means: FloatArray = np.where(defined, by_class, 0).sum(axis=1) / defined.sum(axis=1)
-            if not self.class_names:
-                return means
-            return np.hstack([means, of_images[:, :keys] / of_images[:, keys:]])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        over_classes = dict(zip(self._keys, _mean_over_masks(of["masks"]).T, strict=True))
+        over_images = zip(self._keys, of["images"].T, strict=True)
+        return {**over_classes, **{f"{key}_images": mean for key, mean in over_images}}
 
     @cached_property
     def _sides(self) -> BoolArray:
@@ -243,13 +225,15 @@ class ContourTable(_Means):
         return tolerances_of(self.ordered, self.conventions, self._places, farthest)
 
 
-class SequenceTable(_Means):
+class SequenceTable(CountsTable[ContourCounts]):
     """Objects of sequences: each row is an object, whose frames are averaged.
 
     The folder of a frame is its sequence. Objects are those that the ground truth of the first frame numbers.
     """
 
     metrics = SEQUENCES
+    counts = ContourCounts
+    means = ("j", "f")
 
     def __init__(self, per_image: Mapping[str, ContourCounts], *, all_frames: bool) -> None:
         super().__init__(per_image)
@@ -280,15 +264,19 @@ class SequenceTable(_Means):
         return list(self._objects)
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """Mean, recall and decay of J and of F, and 1."""
-        rows = [[*_over_frames(j), *_over_frames(f)] for j, f in map(np.ndarray.tolist, self._objects.values())]
-        return np.hstack([np.array(rows, np.float64).reshape(-1, 6), np.ones((len(rows), 1))])
+    def columns(self) -> Mapping[str, FloatArray]:
+        """Mean, recall and decay over the frames of each object, of J and of F, shape (objects, 3)."""
+        objects = [[_over_frames(j), _over_frames(f)] for j, f in map(np.ndarray.tolist, self._objects.values())]
+        values = np.array(objects, np.float64).reshape(-1, 2, 3)
+        return {"j": values[:, 0], "f": values[:, 1]}
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        with np.errstate(invalid="ignore"):  # 0 / 0 of no object
-            means = sums[:, :6] / sums[:, 6:]
-        return np.column_stack([(means[:, 0] + means[:, 3]) / 2, means])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        j, f = of["j"].T, of["f"].T
+        return {
+            "j_and_f": (j[0] + f[0]) / 2,
+            **dict(zip(("j", "j_recall", "j_decay"), j, strict=True)),
+            **dict(zip(("f_davis", "f_recall", "f_decay"), f, strict=True)),
+        }
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -333,6 +321,14 @@ def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
         return 1.0, 1.0
     found = Conventions(nsd=()).measure(counts.mask(place))
     return found["j"], found["f_davis"]
+
+
+def _mean_over_masks(values: FloatArray) -> FloatArray:
+    """Average over the masks that define a metric, from shape (R, masks, keys) to (R, keys); nan where none does."""
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
+    return mean
 
 
 def _over_frames(values: Sequence[float]) -> tuple[float, float, float]:

@@ -31,8 +31,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.errors import ArgumentError
@@ -41,7 +43,7 @@ from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_no
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
-from segbench.core.table import CountsTable, column_sums
+from segbench.core.table import CountsTable, Sums
 from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
 from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, find_renumbering
@@ -158,6 +160,7 @@ class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
     counts = LabelCounts
+    means = ("mean_iou", "iou", "dice")
 
     def __init__(
         self,
@@ -195,78 +198,65 @@ class LabelTable(CountsTable[LabelCounts]):
         return _ByClass(*parts), totals, pooled
 
     @cached_property
-    def _of_images(self) -> tuple[FloatArray, BoolArray]:
-        """The mean IoU of each image and its IoU by class, 0 where the ground truth holds none, and where it does."""
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Pixels found, true and predicted by class; and of each image, where the ground truth holds them: its mean IoU,
+        IoU by class, and Dice of the last class."""
         counts, *_ = self._by_image
         held = counts.truth > 0
         iou = np.where(held, counts.iou, 0)
         present = held[:, self._meant].sum(axis=1)
-        means = np.divide(iou[:, self._meant].sum(axis=1), present, out=np.zeros(present.size), where=present > 0)
-        return np.column_stack([means, iou]), np.column_stack([present > 0, held])
-
-    @cached_property
-    def rows(self) -> FloatArray:
-        """Pixels found, true and predicted by class; which values images have, and these."""
-        counts, *_ = self._by_image
-        return np.hstack([counts.tp, counts.truth, counts.predicted, self._of_images[1], self._values])
-
-    @property
-    def _values(self) -> FloatArray:
-        """What is averaged over images: the mean IoU, IoU of each class, and Dice of the last; 0 where undefined."""
-        counts, *_ = self._by_image
-        one = counts.last
-        return np.column_stack([self._of_images[0], np.where(one.truth > 0, one.dice, 0)])
+        mean_iou = np.divide(iou[:, self._meant].sum(axis=1), present, out=np.full(self.images, np.nan), where=present > 0)
+        return {
+            "tp": counts.tp.astype(np.int64),
+            "truth": counts.truth.astype(np.int64),
+            "predicted": counts.predicted.astype(np.int64),
+            "has_classes": present > 0,
+            "mean_iou": mean_iou,
+            "iou": np.where(held, iou, np.nan),
+            "dice": np.where(held[:, -1], counts.last.dice, np.nan),
+        }
 
     @cached_property
     def estimates(self) -> FloatArray:
-        sums = self.rows.sum(axis=0)
-        start = 4 * len(self.class_names) + 1
-        values = column_sums(self._values)[0]
-        sums[start : start + values.size] = values
-        row: FloatArray = self.score(sums[np.newaxis])[0]
-        columns = zip(*(part.T for part in self._of_images), strict=True)
-        with np.errstate(invalid="ignore"):  # nan without pixels
-            worst = self._over_worst(np.array([[_mean_of_worst(values[held]) for values, held in columns]]))
-        for place, metric in enumerate(self.metrics):
-            row[place] = worst[metric.key].item() if metric.key in worst else row[place]
+        sums = self.layout.named(self.layout.total()[np.newaxis])
+        of_images, by_class = self.columns["mean_iou"], self.columns["iou"].T
+        worst = np.array([[_mean_of_worst(values[~np.isnan(values)]) for values in (of_images, *by_class)]])
+        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
+            row: FloatArray = self.laid_out({**self.formulas(sums), **self._over_worst(worst)})[0]
         return row
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows, see `Table`; which images are the worst no sum of several shows."""
-        size = len(self.class_names)
-        *parts, held, of_images, dice = np.split(sums, np.cumsum([size, size, size, size + 1, size + 1]), axis=1)
-        by_class = _ByClass(*parts)
-        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            means = of_images / held
-            values = {
-                **_pooled(by_class, self._meant),
-                "miou_images": means[:, 0],
-                "miou_classes": _mean(means[:, 1:][:, self._meant]),
-                **self._over_worst(np.where(held[:, :1] == 1, means, np.nan)),
-                **_positive(by_class),
-                "iou_images": means[:, -1],
-                "dice_images": dice[:, 0] / held[:, -1],
-            }
-        return np.column_stack([values[metric.key] for metric in self.metrics])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        by_class = _ByClass(of["tp"], of["truth"], of["predicted"])
+        means = np.column_stack([of["mean_iou"], of["iou"]])
+        # Which images are the worst no sum of several shows.
+        alone = np.where(of["has_classes"][:, np.newaxis] == 1, means, np.nan)
+        return {
+            **_pooled(by_class, self._meant),
+            "miou_images": of["mean_iou"],
+            "miou_classes": _mean(of["iou"][:, self._meant]),
+            **self._over_worst(alone),
+            **_positive(by_class),
+            "iou_images": of["iou"][:, -1],
+            "dice_images": of["dice"],
+        }
 
     def _over_worst(self, means: FloatArray) -> dict[str, FloatArray]:
         """Compute metrics from means over the worst images, of all classes and of each."""
         return {"miou_images_5": means[:, 0], "miou_classes_5": _mean(means[:, 1:][:, self._meant])}
 
     @property
-    def shares(self) -> FloatArray:
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """Pixels of each image, or of the class that is measured; of means over images whether it counts."""
-        counts, *_ = self._by_image
-        pixels = counts.truth.sum(axis=1, keepdims=True)
-        of_class, others = counts.truth[:, -1:], pixels - counts.truth[:, -1:]
-        alike = self._of_images[1][:, :1]
-        weights = {
+        truth = self.columns["truth"]
+        pixels, of_class, alike = truth.sum(axis=1), truth[:, -1], self.columns["has_classes"]
+        return {
+            **dict.fromkeys((metric.key for metric in CLASSES), pixels),
             **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), of_class),
-            "specificity": others,
+            "specificity": pixels - of_class,
+            "ber": pixels,
             **dict.fromkeys(("miou_images", "miou_classes", "miou_images_5", "miou_classes_5"), alike),
             **dict.fromkeys(("iou_images", "dice_images"), of_class > 0),
         }
-        return np.hstack([weights.get(metric.key, pixels) for metric in self.metrics]).astype(np.float64)
 
     @cached_property
     def may_be_missed(self) -> BoolArray:
@@ -313,7 +303,7 @@ class LabelTable(CountsTable[LabelCounts]):
     def notes(self) -> tuple[str, ...]:
         """Say which classes and images are in no mean, and which classes are only predicted."""
         counts, *_ = self._by_image
-        blank = int(np.count_nonzero(~self._of_images[1][:, 0]))
+        blank = int(np.count_nonzero(~self.columns["has_classes"]))
         truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
         meant = self._meant.tolist()
         known = list(zip(self.class_names, meant, truth, predicted, strict=True))

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric, left_out_note, shares
-from segbench.core.table import CountsTable, column_sums, only_where
+from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
-_DEFINED = 7  # the column of the rows that says whether an image has AJI, or the F1 of lesions
 _TITLES = {"f1": "F1", "threat_score": "AP"}
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
@@ -88,14 +88,6 @@ def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
     ]
 
 
-def _defined(metric: Metric) -> int | None:
-    """Give the column of the rows that says which images a mean over images takes; None for other metrics."""
-    if not metric.key.endswith("_images"):
-        return _DEFINED if metric.key.startswith("aji") else None
-    kinds = [place for place, kind in enumerate(_OF_MATCHES) if metric.key.startswith(f"{kind}_")]
-    return kinds[0] - len(_OF_MATCHES) if kinds else _DEFINED
-
-
 class ByThreshold(NamedTuple):
     """F1 and the threat score (AP) of all objects together at rising thresholds of IoU."""
 
@@ -115,7 +107,7 @@ class ObjectTable(CountsTable[ObjectCounts]):
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
-        self._shown = [self._at.index(each) for each in iou]
+        self._shown = {percent(threshold): self._at.index(threshold) for threshold in iou}
         self._mean = [self._at.index(each) for each in MEAN_OVER]
 
     @cached_property
@@ -132,11 +124,6 @@ class ObjectTable(CountsTable[ObjectCounts]):
         return [(pooled.shared, pooled.whole)] * 2
 
     @cached_property
-    def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself, with each sum rounded once."""
-        return self.score(column_sums(self.rows))[0]
-
-    @cached_property
     def numbers(self) -> IntArray:
         """True and predicted objects of each image, without those ignored."""
         found = [one.objects.sum(axis=0) for one in self.ordered]
@@ -149,10 +136,9 @@ class ObjectTable(CountsTable[ObjectCounts]):
         return dict(zip((metric.key for metric in TOTALS), self.numbers.sum(axis=0).tolist(), strict=True))
 
     @property
-    def shares(self) -> FloatArray:
-        """True objects of each image; for means over images whether it has a value; see `Table`."""
-        columns = map(_defined, self.metrics)
-        return np.column_stack([self.numbers[:, 0] if at is None else self.rows[:, at] for at in columns])
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """True objects of each image."""
+        return dict.fromkeys((metric.key for metric in self.metrics), self.numbers[:, 0])
 
     def why_undefined(self, metric: Metric) -> str:
         true, predicted = self.totals.values()
@@ -168,50 +154,75 @@ class ObjectTable(CountsTable[ObjectCounts]):
                 return reason
         return "there is no object in the ground truth"
 
-    def _columns(self, values: FloatArray) -> FloatArray:
-        """Give metrics of shape (R, kinds, thresholds) in the order of the columns: by threshold, then the mean."""
-        shown = values[:, :, self._shown].transpose(0, 2, 1).reshape(len(values), len(self._shown) * len(_OF_MATCHES))
-        return np.hstack([shown, values[:, :, self._mean].mean(axis=2)])
+    def _by_key(self, values: Mapping[str, FloatArray], suffix: str = "") -> dict[str, FloatArray]:
+        """Name metrics of shape (R, thresholds) by their keys: at each threshold shown, and their mean."""
+        by_key = {}
+        for kind, by_threshold in values.items():
+            for at, column in self._shown.items():
+                by_key[f"{kind}_{at}{suffix}"] = by_threshold[:, column]
+            # One after the other: NumPy would round the mean of a single row differently from that of many.
+            total = sum(by_threshold[:, column] for column in self._mean)
+            by_key[f"{kind}_mean{suffix}"] = total / len(self._mean)
+        return by_key
 
 
 class InstanceTable(ObjectTable):
     """Instance label maps: objects of one class."""
 
+    means = (*_OF_MATCHES, "aji", "aji_plus")
+
     @cached_property
-    def rows(self) -> FloatArray:
-        """Numbers of objects; TP and sum of IoU by threshold, and of PQ; AJI; then the image's own metrics."""
-        found = []
-        for one, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
-            pairs = shared, whole = one.pairs()
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Objects and pairs of each image, those of IoU above .5, sums of IoU, TP by threshold, and its own metrics."""
+        images = []
+        for counts, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
+            shared, whole = counts.pairs()
             above = 2 * shared > whole
-            sums = sum_of(*pairs), np.count_nonzero(above), sum_of(shared[above], whole[above])
-            aji = [part / total if total else 0.0 for part, total in one.aji.reshape(2, 2).tolist()]
-            found.append([true, predicted, *sums, *aji, one.aji[1] > 0, *reaching(*pairs, self._at)])
-        rows = np.array(found, np.float64).reshape(-1, 8 + len(self._at))
-        of_images = _of_matches(rows[:, :1], rows[:, 1:2], rows[:, 8:])
-        defined = ~np.isnan(of_images[:, :, 0])
-        own = np.nan_to_num(of_images).reshape(len(rows), len(_OF_MATCHES) * len(self._at))
-        return np.hstack([rows, own, defined.astype(np.float64)])
+            shares = [part / total if total else 0.0 for part, total in counts.aji.reshape(2, 2).tolist()]
+            aji, aji_plus = shares if counts.aji[1] > 0 else (np.nan, np.nan)
+            images.append(
+                {
+                    "true": true,
+                    "predicted": predicted,
+                    "iou": sum_of(shared, whole),
+                    "above": np.count_nonzero(above),
+                    "iou_above": sum_of(shared[above], whole[above]),
+                    "aji": aji,
+                    "aji_plus": aji_plus,
+                    "matches": reaching(shared, whole, self._at),
+                }
+            )
+        if not images:
+            return {}
+        columns = columns_of(images)
+        with np.errstate(invalid="ignore"):  # 0 / 0 is undefined
+            of_images = _of_matches(columns["true"], columns["predicted"], columns["matches"])
+        return {**columns, **of_images}
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        width, kinds = len(self._at), len(_OF_MATCHES)
-        first, matches, own, defined = np.split(sums, np.cumsum([8, width, kinds * width]), axis=1)
-        true, predicted, iou, above, iou_above, *aji, defined_aji = first.T[:, :, np.newaxis]
-        with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is undefined
-            pooled = _of_matches(true, predicted, matches)
-            means = own.reshape(-1, kinds, width) / defined[:, :, np.newaxis]
-            columns = [self._columns(pooled), iou / matches[:, self._mean[:1]], *(part / defined_aji for part in aji)]
-            sq, rq = np.where(above, iou_above / above, 0), 2 * above / (true + predicted)
-            pq = 2 * iou_above / (true + predicted)
-        sq = np.where(true + predicted, sq, np.nan)
-        return np.hstack([*columns, pq, sq, rq, self._columns(means)])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        both = of["true"] + of["predicted"]
+        return {
+            **self._by_key(_of_matches(of["true"], of["predicted"], of["matches"])),
+            "matched_iou": of["iou"] / of["matches"][:, self._mean[0]],
+            "aji": of["aji"],
+            "aji_plus": of["aji_plus"],
+            "pq": 2 * of["iou_above"] / both,
+            "sq": np.where(both, np.where(of["above"], of["iou_above"] / of["above"], 0), np.nan),
+            "rq": 2 * of["above"] / both,
+            **self._by_key({kind: of[kind] for kind in _OF_MATCHES}, "_images"),
+        }
 
-    def beside(self, other: Self) -> Self:
-        held = (self.numbers == 0).any(axis=1) | (other.numbers[:, 1] > 0)
-        kinds, place, width = len(_OF_MATCHES), _OF_MATCHES.index("precision"), len(self._at)
-        first = _DEFINED + 1 + (1 + place) * width
-        rows = only_where(held[:, np.newaxis], self.rows, [*range(first, first + width), place - kinds])
-        return self if rows is self.rows else self._with(rows=rows)
+    @property
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """True objects of each image; for means over images whether it has a value."""
+        has_aji = ~np.isnan(self.columns["aji"])
+        of_images = {kind: ~np.isnan(self.columns[kind]) for kind in _OF_MATCHES}
+        return {**super().image_weights, "aji": has_aji, "aji_plus": has_aji, **self._by_key(of_images, "_images")}
+
+    @property
+    def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
+        """Precision of images, where there are objects to find."""
+        return {"precision": self.numbers[:, :1] > 0}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -221,11 +232,16 @@ class InstanceTable(ObjectTable):
         return left_out_note(means, "no object in either map", empty, self.images)
 
 
-def _of_matches(true: FloatArray, predicted: FloatArray, matches: FloatArray) -> FloatArray:
-    """Compute F1, precision, recall and the threat score at each threshold, shape (R, 4, thresholds)."""
-    with np.errstate(invalid="ignore"):  # 0 / 0 is undefined
-        both = true + predicted
-        return np.stack([2 * matches / both, matches / predicted, matches / true, matches / (both - matches)], axis=1)
+def _of_matches(true: NDArray[Any], predicted: NDArray[Any], matches: NDArray[Any]) -> dict[str, FloatArray]:
+    """Compute F1, precision, recall and the threat score of numbers of objects, (R,), and TP, (R, thresholds)."""
+    true, predicted = true[:, np.newaxis], predicted[:, np.newaxis]
+    both = true + predicted
+    return {
+        "f1": 2 * matches / both,
+        "precision": matches / predicted,
+        "recall": matches / true,
+        "threat_score": matches / (both - matches),
+    }
 
 
 class PanopticTable(ObjectTable):
@@ -244,40 +260,45 @@ class PanopticTable(ObjectTable):
         return dict(sorted(found.items()))
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """By class: TP, objects on both sides together, and the sum of IoU; then all objects, and TP by threshold."""
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """By class TP, objects on both sides together, and the sum of IoU; then all objects, and TP by threshold."""
         places = {label: place for place, label in enumerate(self._classes)}
-        rows = np.zeros((self.images, len(places), 3))
-        for row, one in zip(rows, self.ordered, strict=True):
-            for place, label in enumerate(one.labels):
-                true, predicted, ignored = one.objects[place].tolist()
-                row[places[label]] = one.sizes[place, 0], true + predicted - ignored, sum_of(*one.pairs(place))
-        found = [reaching(one.shared, one.whole, self._at) for one in self.ordered]
-        matches = np.array(found, np.float64).reshape(self.images, len(self._at))
-        return np.hstack([rows.reshape(self.images, 3 * len(places)), self.numbers, matches])
+        matches, objects = np.zeros((2, self.images, len(places)), np.int64)
+        iou = np.zeros((self.images, len(places)))
+        for image, counts in enumerate(self.ordered):
+            for place, label in enumerate(counts.labels):
+                true, predicted, ignored = counts.objects[place].tolist()
+                matches[image, places[label]] = counts.sizes[place, 0]
+                objects[image, places[label]] = true + predicted - ignored
+                iou[image, places[label]] = sum_of(*counts.pairs(place))
+        reached = [reaching(counts.shared, counts.whole, self._at) for counts in self.ordered]
+        return {
+            "class_matches": matches,
+            "class_objects": objects,
+            "class_iou": iou,
+            "true": self.numbers[:, 0],
+            "predicted": self.numbers[:, 1],
+            "matches": np.array(reached, np.int64).reshape(self.images, len(self._at)),
+        }
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        classes = len(self._classes)
-        of_classes, numbers, matches = np.split(sums, [3 * classes, 3 * classes + 2], axis=1)
-        found, both, iou = np.moveaxis(of_classes.reshape(len(sums), classes, 3), 2, 0)
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        matches, objects, iou = of["class_matches"], of["class_objects"], of["class_iou"]
         things = np.array([thing for _, thing in self._classes.values()], bool)
-        with np.errstate(invalid="ignore"):  # 0 / 0 is undefined: classes that no image has
-            by_class = 2 * iou / both, np.where(found > 0, iou / found, 0), 2 * found / both
-            columns = [
-                np.where(both[:, some] > 0, values[:, some], 0).sum(axis=1) / np.count_nonzero(both[:, some], axis=1)
-                for some in (slice(None), things, ~things)
-                for values in by_class
-            ]
-        of_all = self._columns(_of_matches(numbers[:, :1], numbers[:, 1:], matches))
-        return np.column_stack([*columns, of_all])[:, : len(self.metrics)]
+        by_class = {"pq": 2 * iou / objects, "sq": np.where(matches > 0, iou / matches, 0), "rq": 2 * matches / objects}
+        values = self._by_key(_of_matches(of["true"], of["predicted"], of["matches"]))
+        for suffix, some in (("", slice(None)), ("_things", things), ("_stuff", ~things)):
+            present = objects[:, some] > 0
+            for key, quality in by_class.items():
+                values[f"{key}{suffix}"] = np.where(present, quality[:, some], 0).sum(axis=1) / present.sum(axis=1)
+        return values
 
     @property
-    def shares(self) -> FloatArray:
-        """True objects of each image, of things and of stuff for their metrics; see `Table`."""
-        things = np.array([one.objects[:, 0] @ one.things for one in self.ordered], np.float64).reshape(-1, 1)
-        every = self.numbers[:, :1]
-        weights = {"things": things, "stuff": every - things}
-        return np.hstack([weights.get(metric.key.rpartition("_")[2], every) for metric in self.metrics])
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """True objects of each image, of things and of stuff for their metrics."""
+        things = np.array([counts.objects[:, 0] @ counts.things for counts in self.ordered], np.int64)
+        of_kinds = {"things": things, "stuff": self.numbers[:, 0] - things}
+        of_some = {f"{key}_{kind}": held for key in ("pq", "sq", "rq") for kind, held in of_kinds.items()}
+        return {**super().image_weights, **of_some}
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
@@ -292,33 +313,51 @@ class ComponentTable(ObjectTable):
     """Connected components of masks."""
 
     drawn_from = Fraction(1, 4)
+    means = ("lesion_f1",)
 
     def _sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
         """Give both sides, which are measured by themselves."""
         return [pooled.pairs(0, side) for side in (0, 1)]
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """Components on both sides; found and true-free ones; sums of sIoU and PPV; TP and FP by threshold; F1."""
-        found = []
-        for one, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
-            pairs = one.pairs(0, 0), one.pairs(0, 1)
-            hits, rest = np.count_nonzero(pairs[0][0]), predicted - np.count_nonzero(pairs[1][0])
-            lesions = 2 * hits / (hits + true + rest) if true + rest else 0.0
-            sums = (sum_of(*side) for side in pairs)
-            false = [predicted - reached for reached in reaching(*pairs[1], OF_COMPONENTS)]
-            own = (lesions, true + rest > 0)
-            found.append([true, predicted, hits, rest, *sums, *own, *reaching(*pairs[0], OF_COMPONENTS), *false])
-        return np.array(found, np.float64).reshape(-1, 8 + 2 * len(OF_COMPONENTS))
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Components on both sides, those found and those without a true pixel, sums of sIoU and PPV, TP and FP."""
+        images = []
+        for counts, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
+            of_true, of_predicted = counts.pairs(0, 0), counts.pairs(0, 1)
+            touched = np.count_nonzero(of_true[0])
+            false = predicted - np.count_nonzero(of_predicted[0])
+            images.append(
+                {
+                    "true": true,
+                    "predicted": predicted,
+                    "touched": touched,
+                    "untouching": false,
+                    "siou": sum_of(*of_true),
+                    "ppv": sum_of(*of_predicted),
+                    "lesion_f1": 2 * touched / (touched + true + false) if true + false else np.nan,
+                    "tp": reaching(*of_true, OF_COMPONENTS),
+                    "fp": [predicted - reached for reached in reaching(*of_predicted, OF_COMPONENTS)],
+                }
+            )
+        return columns_of(images)
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        first, hits, false = np.split(sums, [8, 8 + len(OF_COMPONENTS)], axis=1)
-        true, predicted, touched, rest, siou, ppv, lesions, defined = first.T[:, :, np.newaxis]
-        with np.errstate(invalid="ignore"):  # 0 / 0 is undefined
-            f1 = 2 * hits / (hits + true + false)
-            of_all = siou / true, ppv / predicted, 2 * touched / (touched + true + rest), lesions / defined
-        chosen = [OF_COMPONENTS.index(Fraction(k, 4)) for k in (1, 2, 3)]
-        return np.hstack([f1.mean(axis=1, keepdims=True), f1[:, chosen], *of_all])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        true, touched = of["true"], of["touched"]
+        f1 = 2 * of["tp"] / (of["tp"] + true[:, np.newaxis] + of["fp"])
+        return {
+            "component_f1": f1.mean(axis=1),
+            **{f"component_f1_{t}": f1[:, OF_COMPONENTS.index(Fraction(t, 100))] for t in (25, 50, 75)},
+            "component_siou": of["siou"] / true,
+            "component_ppv": of["ppv"] / of["predicted"],
+            "lesion_f1": 2 * touched / (touched + true + of["untouching"]),
+            "lesion_f1_images": of["lesion_f1"],
+        }
+
+    @property
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """True components of each image; for the mean over images whether it has a value."""
+        return {**super().image_weights, "lesion_f1_images": ~np.isnan(self.columns["lesion_f1"])}
 
 
 TABLES: Mapping[str, type[ObjectTable]] = {
