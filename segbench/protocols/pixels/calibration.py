@@ -25,7 +25,8 @@ Nixon, Dusenberry, Zhang, Jerfel, Tran: Measuring Calibration in Deep Learning. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -34,12 +35,11 @@ from segbench.core.arrays import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts
+from segbench.core.table import Sums
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15
-_ENDS = [BINS, 2 * BINS]
-"""Where the columns of rows split: gaps, pixels, and squared differences."""
 
 METRICS = shares(
     Metric(
@@ -120,54 +120,70 @@ def adaptive_error(scores: FloatArray, positives: FloatArray, negatives: FloatAr
 class Calibration(Block):
     """The metrics of calibration; `of_set` decides whether predictions are masks, by default the images do."""
 
+    name = "calibration"
     metrics = METRICS
 
     def __init__(self, images: ImageSet, of_set: ScoreCounts | None = None) -> None:
         super().__init__(images)
         self._of_set = of_set
 
-    def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:
-        """Give gap and pixels of each bin of equal width, and squared differences, one row per image."""
-        each = map(reliability, images)
-        rows = [np.concatenate([bins.positives - bins.scores, bins.pixels, [bins.squares]]) for bins in each]
-        return np.array(rows).reshape(-1, 2 * BINS + 1)  # of no image, too
+    def columns_of(self, images: Iterable[ScoreCounts]) -> Mapping[str, FloatArray]:
+        """Return gap and pixels of each bin of equal width, shape (images, 15), and squared differences."""
+        of_images = [*map(reliability, images)]
+        gaps = [bins.positives - bins.scores for bins in of_images]
+        return {
+            "gaps": np.array(gaps).reshape(-1, BINS),  # of no image, too
+            "pixels": np.array([bins.pixels for bins in of_images]).reshape(-1, BINS),
+            "squares": np.array([bins.squares for bins in of_images]),
+        }
 
-    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
-        """Compute every metric from sums of rows, and ACE from the counts by score; None for those of each image."""
-        alone = () if curves else map(ByScore.of, map(self.images.__getitem__, sorted(self.images)))
-        errors = adaptive_error(*curves) if curves else np.array([adaptive_error(*each)[0] for each in alone], float)
-        return self._measured(sums, errors)
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        return self._measured(of, adaptive_error(*of["by_score"]))
 
-    @property
+    def measure_images(self) -> FloatArray:
+        """Measure each image alone, at all of its own scores, shape (images, metrics)."""
+        alone = (ByScore.of(self.image_set[name]) for name in sorted(self.image_set))
+        errors = np.array([adaptive_error(*by_score)[0] for by_score in alone], float)
+        return self.laid_out(self._measured(Sums(self.columns, np.ones(self.images)), errors))
+
+    @cached_property
     def estimates(self) -> FloatArray:
-        pool, rest = self.images.pool, self.images.rest
+        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
+        pool, rest = self.image_set.pool, self.image_set.rest
         if pool.areas:  # the pool is a choice of very many scores
-            rows = np.vstack([self.rows, self.rows_of(() if rest is None else (rest,))])
+            unnamed = self.columns_of(() if rest is None else (rest,))
+            parts = {name: np.concatenate([column, unnamed[name]]) for name, column in self.columns.items()}
         else:
-            rows = self.rows_of([pool.counts])
+            parts = dict(self.columns_of([pool.counts]))
         ace = pool.areas["ace"] if "ace" in pool.areas else adaptive_error(*ByScore.of(pool.counts))[0]
-        return self._measured(rows.sum(axis=0, keepdims=True), np.array([ace]))[0]
+        sums = {name: part.sum(axis=0, keepdims=True) for name, part in parts.items()}
+        row: FloatArray = self.laid_out(self._measured(Sums(sums, np.ones(1)), np.array([ace])))[0]
+        return row
 
     @property
-    def shares(self) -> FloatArray:
+    def image_weights(self) -> Mapping[str, FloatArray]:
         """Pixels of each image: calibration is of all pixels alike."""
-        _, pixels, _ = np.split(self.rows, _ENDS, axis=1)
-        return np.repeat(pixels.sum(axis=1, keepdims=True), len(METRICS), axis=1)
+        return dict.fromkeys((metric.key for metric in METRICS), self.columns["pixels"].sum(axis=1))
 
     @property
     def _hard(self) -> bool:
         """Whether predictions are masks."""
-        return are_masks(self._of_set or self.images.pool.counts)
+        return are_masks(self._of_set or self.image_set.pool.counts)
 
-    def _measured(self, sums: FloatArray, adaptive: FloatArray) -> FloatArray:
-        """Compute every metric from sums of rows and ACE."""
-        gaps, pixels, squares = np.split(sums, _ENDS, axis=1)
-        gaps, squares = np.abs(gaps), squares[:, 0]
+    def _measured(self, of: Sums, adaptive: FloatArray) -> dict[str, FloatArray]:
+        """Compute every metric from sums and ACE."""
+        gaps, pixels, squares = np.abs(of["gaps"]), of["pixels"], of["squares"]
         with np.errstate(invalid="ignore", divide="ignore"):  # nan without pixels
             total = pixels.sum(axis=1)
             largest = np.divide(gaps, pixels, out=np.zeros_like(gaps), where=pixels != 0).max(axis=1)
-            values = [squares / total, gaps.sum(axis=1) / total, np.where(total > 0, largest, np.nan), adaptive]
-        return np.where(np.isnan(squares) | self._hard, np.nan, values).T
+            values = {
+                "brier": squares / total,
+                "ece": gaps.sum(axis=1) / total,
+                "mce": np.where(total > 0, largest, np.nan),
+                "ace": adaptive,
+            }
+        undefined = np.isnan(squares) | self._hard
+        return {key: np.where(undefined, np.nan, value) for key, value in values.items()}
 
     def why_undefined(self, metric: Metric) -> str:
-        return TWO_VALUED if self._hard else why_uncalibrated(self.images.pool.counts) or "no pixels"
+        return TWO_VALUED if self._hard else why_uncalibrated(self.image_set.pool.counts) or "no pixels"

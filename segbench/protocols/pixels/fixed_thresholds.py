@@ -8,29 +8,31 @@ so that their order does not matter.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from copy import copy
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.arguments import Quantize
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
 from segbench.core.metric import Metric, left_out_note
 from segbench.core.numbers import number
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import column_sums, only_where
-from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
+from segbench.core.table import Sums
+from segbench.protocols.pixels.image_set import Block, ImageSet
 from segbench.protocols.pixels.metrics import OVER_IMAGES
 
 _TITLES = {
     "precision": "P", "recall": "R", "f": "F", "iou": "IoU", "specificity": "spec", "accuracy": "acc", "mcc": "MCC",
 }  # fmt: skip
 _SHOWN = ("f", "iou")
+_COUNTED = ("tp", "fp", "positives", "negatives")
 
 
 def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
@@ -52,91 +54,91 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, eq=False)
-class _Points(Confusion):
-    """Named columns of the rows: counts at each threshold, then the metrics of images, and which of these they have."""
-
-    values: FloatArray
-    defined: FloatArray
-
-    @classmethod
-    def of(cls, rows: FloatArray, thresholds: int) -> _Points:
-        """Name the columns of some rows."""
-        return cls(*np.split(rows, np.cumsum([thresholds, thresholds, 1, 1, thresholds * len(_TITLES)]), axis=1))
-
-
 class FixedThresholds(Block):
     """Metrics at some thresholds, rounded as scores are."""
+
+    name = "at fixed thresholds"
+    means = tuple(_TITLES)
 
     def __init__(self, images: ImageSet, at: Sequence[float], quantize: Quantize | None) -> None:
         super().__init__(images)
         self._at = rounded(at, quantize)
+        self._keys = [f"{threshold:g}" for threshold in at]
         self.metrics = metrics_at(at)
 
-    def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:
-        """Give the fields of `_Points`, one row per image."""
-        counted = np.array([self._counted(one) for one in images]).reshape(-1, 2 * self._at.size + 2)  # of none, too
-        values = self._pooled(_Points.of(counted, self._at.size)).reshape(len(counted), self._at.size * len(_TITLES))
-        return np.hstack([counted, np.nan_to_num(values), ~np.isnan(values)])
+    def columns_of(self, images: Iterable[ScoreCounts]) -> Mapping[str, NDArray[Any]]:
+        """Return counts at each threshold, shape (images, thresholds), and each metric of single images."""
+        counted = [self._counted(counts) for counts in images]
+        tp, fp = (np.array([pair[k] for pair in counted], np.int64).reshape(-1, self._at.size) for k in (0, 1))
+        positives, negatives = (np.array([pair[k] for pair in counted], np.int64).reshape(-1, 1) for k in (2, 3))
+        of_images = Confusion(*(part.astype(np.float64) for part in (tp, fp, positives, negatives)))
+        own = {name: getattr(of_images, name) for name in _TITLES}
+        return {"tp": tp, "fp": fp, "positives": positives, "negatives": negatives, **own}
 
-    def _counted(self, counts: ScoreCounts) -> FloatArray:
+    def _counted(self, counts: ScoreCounts) -> tuple[IntArray, IntArray, int, int]:
+        """Count true and false positives at each threshold, and all positives and negatives."""
         at = in_type_of(counts.scores.dtype, self._at)
         reached = np.searchsorted(-counts.scores.astype(np.float64), -at, side="right")
-        parts = [np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives)]
-        return np.concatenate([*parts, [counts.total_positives, counts.total_negatives]]).astype(np.float64)
+        tp, fp = (np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives))
+        return tp, fp, counts.total_positives, counts.total_negatives
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
+        sums = self.layout.named(self.layout.total()[np.newaxis])
+        rest = () if self.image_set.rest is None else (self.image_set.rest,)
+        unnamed = self.columns_of(rest)
+        pooled = {name: sums[name] + unnamed[name].sum(axis=0) for name in _COUNTED}
+        row: FloatArray = self.scored(replace(sums, values={**sums.values, **pooled}))[0]
+        return row
+
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        pooled = Confusion(*(of[name] for name in _COUNTED))
+        values = {}
+        for column, at in enumerate(self._keys):
+            for name in _TITLES:
+                values[f"{name}@{at}"] = getattr(pooled, name)[:, column]
+                values[f"mean_image_{name}@{at}"] = of[name][:, column]
+        return values
 
     @property
-    def estimates(self) -> FloatArray:
-        rest = () if self.images.rest is None else (self.images.rest,)
-        return self.score(column_sums(self.rows) + self.rows_of(rest).sum(axis=0), None)[0]
+    def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
+        """Every mean over images, where there are positives; elsewhere what is found is false."""
+        return dict.fromkeys(_TITLES, self.columns["positives"] > 0)
 
-    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
-        points = _Points.of(sums, self._at.size)
-        with np.errstate(invalid="ignore"):  # nan where no image has the metric
-            means = (points.values / points.defined).reshape(len(sums), self._at.size, len(_TITLES))
-        return np.concatenate([self._pooled(points), means], axis=2).reshape(len(sums), len(self.metrics))
-
-    def beside(self, other: Self) -> Self:
-        values = self._at.size * len(_TITLES)
-        nothing = _Points.of(self.rows, self._at.size).positives == 0  # where what is found is false
-        held = np.tile(np.where(nothing, 1, other.rows[:, -values:]), 2)
-        rows = only_where(held, self.rows, slice(-2 * values, None))
-        if rows is self.rows:
-            return self
-        found = copy(self)
-        found.rows = rows
-        return found
-
-    def leaves_out(self, metric: Metric) -> bool:
+    def may_be_restricted(self, metric: Metric) -> bool:
         return metric.key.startswith(OVER_IMAGES)
 
     @property
-    def shares(self) -> FloatArray:
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """Pixels of each image that a metric is about; for means over images whether it is in them."""
-        points = _Points.of(self.rows, self._at.size)
-        about = {"specificity": points.negatives, "accuracy": points.positives + points.negatives}
-        pixels = np.stack([about.get(name, points.positives)[:, 0] for name in _TITLES], axis=1)
-        held = points.defined.reshape(len(pixels), self._at.size, len(_TITLES))
-        pooled = np.broadcast_to(pixels[:, np.newaxis], held.shape)
-        return np.concatenate([pooled, held], axis=2).reshape(len(pixels), len(self.metrics))
+        positives, negatives = self.columns["positives"][:, 0], self.columns["negatives"][:, 0]
+        pixels = {"specificity": negatives, "accuracy": positives + negatives}
+        weights = {}
+        for column, at in enumerate(self._keys):
+            for name in _TITLES:
+                weights[f"{name}@{at}"] = pixels.get(name, positives)
+                weights[f"mean_image_{name}@{at}"] = ~np.isnan(self.columns[name][:, column])
+        return weights
 
     @property
     def left_out(self) -> Sequence[str]:
         """How many images means over images leave out, and which thresholds are not among the scores."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
-        images = 0 if self.images.rest is not None else len(self.images)
-        defined = _Points.of(self.rows[:images], self._at.size).defined.astype(bool)
-        alike = grouped((each.tobytes(), (metric, each)) for metric, each in zip(means, defined.T, strict=True))
+        images = 0 if self.image_set.rest is not None else self.images
+        lacking = {f"mean_image_{name}@{at}": np.isnan(self.columns[name][:images, column])
+                   for column, at in enumerate(self._keys) for name in _TITLES}
+        alike = grouped((lacking[metric.key].tobytes(), metric) for metric in means)
         notes = (
-            left_out_note([metric for metric, _ in some], "without a value", int(np.sum(~some[0][1])), images)
-            for some in alike.values()
+            left_out_note(metrics, "without a value", int(np.sum(lacking[metrics[0].key])), images)
+            for metrics in alike.values()
         )
         return (*self._outside, *itertools.chain.from_iterable(notes))
 
     @property
     def _outside(self) -> Iterable[str]:
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
-        scores = self.images.pool.counts.scores
+        scores = self.image_set.pool.counts.scores
         for at in in_type_of(scores.dtype, self._at) if scores.size else ():
             if at > scores[0]:
                 yield f"no score reaches {at:g}: the highest is {number(float(scores[0]))}"
@@ -146,14 +148,10 @@ class FixedThresholds(Block):
                 low, high = (number(float(score)) for score in (scores[-1], scores[0]))
                 yield f"{at:g} is a threshold for scores from 0 to 1, and these range from {low} to {high}"
 
-    def _pooled(self, points: _Points) -> FloatArray:
-        """Compute metrics from counts, shape (rows, thresholds, metrics)."""
-        return np.stack([getattr(points, key) for key in _TITLES], axis=2)
-
     def why_undefined(self, metric: Metric) -> str:
-        counts = self.images.pool.counts
+        counts = self.image_set.pool.counts
         both = bool(counts.total_positives and counts.total_negatives)
-        if both and self.images.rest is None and metric.key.startswith(OVER_IMAGES):
+        if both and self.image_set.rest is None and metric.key.startswith(OVER_IMAGES):
             return "undefined in every image"
         if metric.key.startswith("mcc@") and both:
             return "all pixels are predicted alike"

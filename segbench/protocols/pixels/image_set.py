@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.summary import Summary
+from segbench.core.table import Table
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
@@ -171,10 +172,10 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
     return tuple(vstack(part, format="csr") for part in zip(*blocks, strict=True))
 
 
-def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> FloatArray:
+def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
     from segbench.protocols.pixels import metric_kernels
 
-    counted = np.zeros((2, number, scores.size))
+    counted = np.zeros((2, number, scores.size), np.int64)
     for rows, some in _with_rows(batches):
         parts = some.positives, some.negatives
         metric_kernels.count_at(some.scores, parts, some.ends, scores, counted[:, rows])
@@ -202,56 +203,38 @@ class ByScore(NamedTuple):
         return cls(*(part.astype(np.float64) for part in parts))
 
 
-class Block(ABC):
-    """Metrics of some images with the rows that they are computed from; a table adds both to its own."""
+class Block(Table):
+    """Metrics of some images with the columns that they are computed from; a table adds both to its own.
 
-    metrics: tuple[Metric, ...]
+    Beside its own columns, `formulas` finds the counts of the same images by score as ``of["by_score"]``, a `ByScore`.
+    """
+
+    name: ClassVar[str]
+    """What its columns are called among those of the table."""
 
     def __init__(self, images: ImageSet) -> None:
-        self.images = images
+        self.image_set = images
+
+    @property
+    def images(self) -> int:
+        """Number of images."""
+        return len(self.image_set)
 
     @abstractmethod
-    def rows_of(self, images: Iterable[ScoreCounts]) -> FloatArray:
-        """Give what adds up over images, one row per image."""
+    def columns_of(self, images: Iterable[ScoreCounts]) -> Mapping[str, NDArray[Any]]:
+        """Return the columns of some images."""
 
     @cached_property
-    def rows(self) -> FloatArray:
-        """The rows of the images, in sorted order of names."""
-        return self.rows_of(self.images[name] for name in sorted(self.images))
-
-    @abstractmethod
-    def score(self, sums: FloatArray, curves: ByScore | None) -> FloatArray:
-        """Compute every metric from sums of rows, and from the counts of the same images by score."""
-
-    @property
-    @abstractmethod
-    def estimates(self) -> FloatArray:
-        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
-
-    def measure_images(self) -> FloatArray:
-        """Measure each image alone, shape (images, metrics)."""
-        return self.score(self.rows, None)
-
-    def beside(self, other: Self) -> Self:
-        """Give the block without values that the other method lacks, see `segbench.core.table.Table`."""
-        del other
-        return self
-
-    def leaves_out(self, metric: Metric) -> bool:
-        """Whether `beside` may change a metric."""
-        del metric
-        return False
-
-    @property
-    @abstractmethod
-    def shares(self) -> FloatArray:
-        """How much each image weighs in each metric, see `segbench.core.table.Table`."""
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """The columns of the images, in sorted order of names."""
+        return self.columns_of(self.image_set[name] for name in sorted(self.image_set))
 
     @property
     def left_out(self) -> Sequence[str]:
         """How many images means over images leave out."""
         return ()
 
-    @abstractmethod
     def why_undefined(self, metric: Metric) -> str:
         """Say why an estimate is nan; empty for the reason that the table has for its own metrics."""
+        del metric
+        return ""

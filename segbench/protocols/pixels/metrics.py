@@ -18,12 +18,13 @@ Conventions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.levels import note_on_scales
@@ -32,7 +33,7 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import Columns, CountsTable, Reducing, Table, WholeNumbers, column_sums, without_each
+from segbench.core.table import CountsTable, Layout, Reducing, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
@@ -75,17 +76,7 @@ _OIS = ("ois_f", "ois_precision", "ois_recall")
 OVER_IMAGES = ("ois_", "mean_image_")
 """How the keys of metrics begin that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
-_SINGLE = 2**24
-"""Whole numbers below it are exact in single precision."""
 _MANY_IMAGES = 2**12
-
-
-@dataclass(frozen=True, eq=False)
-class OverImages(Confusion):
-    """Sums over images, each at the threshold of its own best F, one entry per row of weights."""
-
-    sum_of_f: FloatArray
-    defined: FloatArray  # how many images have an F
 
 
 class PixelTable(CountsTable[ScoreCounts], Reducing):
@@ -93,54 +84,57 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     metrics: tuple[Metric, ...] = METRICS
     counts = ScoreCounts
+    means = ("f",)
 
     def __init__(
         self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, blocks: Sequence[Block] = ()
     ) -> None:
         self.image_set = per_image if isinstance(per_image, ImageSet) else ImageSet(per_image)
         super().__init__(self.image_set)
-        self._of_set, self._blocks, self._own = of_set, blocks, self.metrics
+        self._of_set, self._own = of_set, self.metrics
+        self.blocks = {block.name: block for block in blocks}
         self.metrics = (*self._own, *(metric for block in blocks for metric in block.metrics))
 
     @cached_property
-    def rows(self) -> Columns:
-        """Positives and negatives by score, none for masks, the fields of `OverImages`, and the rows of blocks."""
-        layout = self._layout
-        blocks = (block.rows for block in self._blocks)
-        return Columns(layout.positives, layout.negatives, _of_images(self._chosen), *blocks)
+    def columns(self) -> Mapping[str, Any]:
+        """Positives and negatives by score, none for masks; counts at the best threshold of each image, F; blocks."""
+        layout, chosen = self._by_score, self._chosen
+        counts = np.column_stack([chosen.tp, chosen.fp, chosen.positives, chosen.negatives]).astype(np.int64)
+        f = np.where(chosen.positives > 0, chosen.f, np.nan)
+        return {"positives": layout.positives, "negatives": layout.negatives, "ois": counts, "f": f, **self.blocks}
 
-    def _parts(self, sums: FloatArray) -> list[FloatArray]:
-        """Take sums apart into the parts of `rows`."""
-        size = self._layout.scores.size
-        widths = size, size, len(fields(OverImages)), *(block.rows.shape[1] for block in self._blocks)
-        return np.split(sums, np.cumsum(widths)[:-1], axis=1)
+    def scored(self, of: Sums) -> FloatArray:
+        by_score = ByScore(self._by_score.scores, of["positives"], of["negatives"])
+        values = self._own_values(self._best_of(of, by_score), of)
+        for name, block in self.blocks.items():
+            sums = replace(of[name], values={**of[name].values, "by_score": by_score})
+            values |= zip((metric.label for metric in block.metrics), block.scored(sums).T, strict=True)
+        return self.laid_out(values)
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        positives, negatives, of_images, *parts = self._parts(sums)
-        curves = ByScore(self._layout.scores, positives, negatives)
-        blocks = (block.score(part, curves) for block, part in zip(self._blocks, parts, strict=True))
-        return np.hstack([self._score(curves, OverImages(*of_images.T)), *blocks])
-
-    def _score(self, curves: ByScore, images: OverImages) -> FloatArray:
-        """Compute its own metrics."""
+    def _best_of(self, of: Sums, by_score: ByScore) -> AtOds:
+        """Find the point of ODS of each row of sums, and the areas; masks have their own point and no areas."""
         if self._is_mask:
-            return self._scored(self._at_the_mask(images), images)
-        measured, areas = measured_curves(curves.positives, curves.negatives, self._layout.several)
-        return self._scored(at_ods(np.append(np.nan, curves.scores)[measured[:, 0]], measured, areas), images)
+            return self._at_the_mask(Confusion(*of["ois"].T))
+        positives, negatives = (np.ascontiguousarray(part) for part in (by_score.positives, by_score.negatives))
+        measured, areas = measured_curves(positives, negatives, self._by_score.several)
+        return at_ods(np.append(np.nan, by_score.scores)[measured[:, 0]], measured, areas)
 
-    def _at_the_mask(self, images: OverImages) -> AtOds:
-        """Give the point of masks, which have no areas."""
-        undefined = np.full(images.tp.size, np.nan)
-        threshold, areas = np.full(images.tp.size, self._mask), dict.fromkeys(AREAS, undefined)
-        return AtOds(images.tp, images.fp, images.positives, images.negatives, threshold, areas, undefined)
+    def _at_the_mask(self, counts: Confusion) -> AtOds:
+        """Return the point of masks, which have no areas."""
+        undefined = np.full(counts.tp.size, np.nan)
+        threshold, areas = np.full(counts.tp.size, self._mask), dict.fromkeys(AREAS, undefined)
+        return AtOds(counts.tp, counts.fp, counts.positives, counts.negatives, threshold, areas, undefined)
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        own = self._scored(self._best_of_all, OverImages(*column_sums(_of_images(self._chosen)).T))[0]
-        row: FloatArray = np.concatenate([own, *(block.estimates for block in self._blocks)])
+        own = Layout({name: self.columns[name] for name in ("ois", "f")}, self.means)
+        values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
+        for block in self.blocks.values():
+            values |= zip((metric.label for metric in block.metrics), block.estimates[:, np.newaxis], strict=True)
         if self.image_set.rest is not None:
-            row[[metric.key.startswith(OVER_IMAGES) for metric in self.metrics]] = math.nan
+            values |= {key: np.array([np.nan]) for key in values if key.startswith(OVER_IMAGES)}
+        row: FloatArray = self.laid_out(values)[0]
         return row
 
     @cached_property
@@ -149,46 +143,49 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
-            points = mask_points(Several.of([counts]), self._mask)
-            return self._at_the_mask(OverImages(*column_sums(_of_images(points)).T))
+            point = mask_points(Several.of([counts]), self._mask)
+            parts = point.tp, point.fp, point.positives, point.negatives
+            return self._at_the_mask(Confusion(*(part.astype(np.float64) for part in parts)))
         measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
         best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
         # Where the pool holds a choice of scores, areas were added up over all of them.
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
 
-    def formulas(self, best: AtOds, images: OverImages) -> dict[str, FloatArray]:
-        """Compute every metric by key, one value per row of weights; a metric of one's own adds its formula here."""
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Compute every metric; ``of["best"]`` is the point of ODS, an `AtOds`. One of your own adds its formula here."""
+        best, ois = of["best"], Confusion(*of["ois"].T)
         return {
             "ods_f": best.f,
             "ods_precision": best.precision,
             "ods_recall": best.recall,
             "ods_threshold": best.threshold,
             "iou": best.iou,
-            "ois_f": images.f,
-            "ois_precision": images.precision,
-            "ois_recall": images.recall,
-            "mean_image_f": images.sum_of_f / images.defined,
+            "ois_f": ois.f,
+            "ois_precision": ois.precision,
+            "ois_recall": ois.recall,
+            "mean_image_f": of["f"],
             **best.areas,
             "fpr_at_95_tpr": best.fp_at_95 / best.negatives,
         }
 
-    def _scored(self, best: AtOds, images: OverImages) -> FloatArray:
-        """Compute its own metrics, shape (rows, metrics); nan for rows without positives, and for masks where it is."""
+    def _own_values(self, best: AtOds, of: Sums) -> dict[str, FloatArray]:
+        """Compute its own metrics; nan for rows without positives, and what needs a ranking of pixels for masks."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            values = self.formulas(best, images)
-        if self._is_mask:
-            values |= dict.fromkeys(_NEED_A_RANKING, np.full(best.tp.size, np.nan))
-        scored = np.column_stack([values[metric.key] for metric in self._own])
-        scored[best.positives == 0] = np.nan
-        return scored
+            values = self.formulas(replace(of, values={**of.values, "best": best}))
+        undefined = best.positives == 0
+        needs_ranking = _NEED_A_RANKING if self._is_mask else ()
+        return {
+            metric.label: np.where(undefined | (metric.label in needs_ranking), np.nan, values[metric.label])
+            for metric in self._own
+        }
 
-    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+    def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
         from segbench.protocols.pixels import metric_kernels
 
-        heights = np.full((len(sums), at.size), np.nan)
+        heights = np.full((len(of), at.size), np.nan)
         if not self._is_mask:
-            positives, negatives = (np.ascontiguousarray(part) for part in self._parts(sums)[:2])
+            positives, negatives = (np.ascontiguousarray(of[name]) for name in ("positives", "negatives"))
             metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
@@ -197,28 +194,34 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @cached_property
     def _without_each(self) -> FloatArray:
-        return super().without_each()  # whose curves take long: once for all methods that it is beside
+        return super().without_each()  # whose curves take long: once for all methods that it is compared with
 
-    def beside(self, other: Self) -> Table:
-        beside = [block.beside(its) for block, its in zip(self._blocks, other._blocks, strict=True)]
-        changed = [block for block in beside if block not in self._blocks]
-        return _Beside(self, changed) if changed else self
+    def restricted_to_common(self, other: Self) -> Table:
+        restricted = {name: block.restricted_to_common(other.blocks[name]) for name, block in self.blocks.items()}
+        changed = {name: block for name, block in restricted.items() if block is not self.blocks[name]}
+        return _Restricted(self, changed) if changed else self
 
-    def leaves_out(self, metric: Metric) -> bool:
-        return any(metric in block.metrics and block.leaves_out(metric) for block in self._blocks)
+    def may_be_restricted(self, metric: Metric) -> bool:
+        return any(metric in block.metrics and block.may_be_restricted(metric) for block in self.blocks.values())
 
     @property
-    def shares(self) -> FloatArray:
-        """Positives of each image, for means over images whether it has any; see `Table`."""
-        pixels = self._chosen.positives[:, np.newaxis].astype(np.float64)
-        own = np.where([metric.key.startswith("mean_image_") for metric in self._own], pixels > 0, pixels)
-        return np.hstack([own, *(block.shares for block in self._blocks)])
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """Positives of each image, for means over images whether it has any."""
+        pixels = self._chosen.positives
+        over_images = [metric.label for metric in self._own if metric.key.startswith("mean_image_")]
+        weights = {**dict.fromkeys((metric.label for metric in self._own), pixels), **dict.fromkeys(over_images, pixels > 0)}
+        for block in self.blocks.values():
+            weights |= block.image_weights
+        return weights
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        images = OverImages(*_of_images(self._chosen).T)
-        values = self._scored(self._at_the_mask(images) if self._is_mask else self.image_set.alone, images)
-        return np.hstack([values, *(block.measure_images() for block in self._blocks)])
+        alone = Sums({name: self.columns[name].astype(np.float64) for name in ("ois", "f")}, np.ones(self.images))
+        best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self.image_set.alone
+        values = self._own_values(best, alone)
+        for block in self.blocks.values():
+            values |= zip((metric.label for metric in block.metrics), block.measure_images().T, strict=True)
+        return self.laid_out(values)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -228,7 +231,7 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return dict(zip((metric.key for metric in TOTALS), totals, strict=True))
 
     def why_undefined(self, metric: Metric) -> str:
-        reasons = (block.why_undefined(metric) for block in self._blocks if metric in block.metrics)
+        reasons = (block.why_undefined(metric) for block in self.blocks.values() if metric in block.metrics)
         return next(reasons, "") or self._why_undefined(metric)
 
     def _why_undefined(self, metric: Metric) -> str:
@@ -261,7 +264,7 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
         own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
-        return (*own, *(note for block in self._blocks for note in block.left_out))
+        return (*own, *(note for block in self.blocks.values() for note in block.left_out))
 
     @property
     def images_with_positives(self) -> int:
@@ -328,25 +331,27 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return BestFs.joined([mask_points(some, self._mask) for some in self.image_set.in_batches()])
 
     @cached_property
-    def _layout(self) -> _Layout:
+    def _by_score(self) -> _ByScore:
         if self._is_mask:
-            none = np.empty((self.images, 0))
-            return _Layout(np.empty(0), none, none, None)
+            none = np.empty((self.images, 0), np.int64)
+            return _ByScore(np.empty(0), none, none, None)
         images = self.image_set
         pooled = images.for_resamples
         scores = pooled.scores.astype(np.float64)
         positives, negatives = images.counted_at(scores)
         several = None if pooled is images.pool.counts else images.several_at(scores)
-        return _Layout(scores, _single(positives, "positives"), _single(negatives, "negatives"), several)
+        for name, counts in (("positives", positives), ("negatives", negatives)):
+            # A resample may hold one image as often as there are images.
+            largest = counts.sum(axis=1, dtype=np.float64).max(initial=0)
+            within_total(counts.shape[0] * int(largest), f"{name} of a resample")
+        return _ByScore(scores, positives, negatives, several)
 
 
-class _Beside(Table):
+class _Restricted(Table):
     """A pixel table with some blocks replaced by others of the same metrics; its curves are not measured again."""
 
-    def __init__(self, whole: PixelTable, blocks: Sequence[Block]) -> None:
+    def __init__(self, whole: PixelTable, blocks: Mapping[str, Block]) -> None:
         self._whole, self._blocks, self.metrics = whole, blocks, whole.metrics
-        keys = [metric.key for metric in whole.metrics]
-        self._places = [[keys.index(metric.key) for metric in block.metrics] for block in blocks]
 
     @property
     def names(self) -> Sequence[str]:
@@ -354,68 +359,46 @@ class _Beside(Table):
         return self._whole.names
 
     @cached_property
-    def rows(self) -> Columns:
-        return Columns(self._whole.rows, *(block.rows for block in self._blocks))
+    def columns(self) -> Mapping[str, Table]:
+        """The pixel table and the blocks."""
+        return {"whole": self._whole, **self._blocks}
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        widths = self._whole.rows.shape[1], *(block.rows.shape[1] for block in self._blocks)
-        whole, *parts = np.split(sums, np.cumsum(widths)[:-1], axis=1)
-        blocks = [block.score(part, None) for block, part in zip(self._blocks, parts, strict=True)]
-        return self._with_blocks(self._whole.score(whole), blocks)
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        return self._replaced(lambda name, table: table.scored(of[name]))
 
     @cached_property
     def estimates(self) -> FloatArray:
-        blocks = [block.estimates[np.newaxis] for block in self._blocks]
-        row: FloatArray = self._with_blocks(self._whole.estimates[np.newaxis], blocks)[0]
+        row: FloatArray = self.laid_out(self._replaced(lambda _, table: table.estimates[np.newaxis]))[0]
         return row
 
     def without_each(self) -> FloatArray:
-        blocks = [without_each(block.rows, partial(block.score, curves=None)) for block in self._blocks]
-        return self._with_blocks(self._whole.without_each(), blocks)
-
-    @property
-    def shares(self) -> FloatArray:
-        """How much each image weighs, see `Table`."""
-        return self._with_blocks(self._whole.shares, [block.shares for block in self._blocks])
+        return self.laid_out(self._replaced(lambda _, table: table.without_each()))
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, see `Table`."""
-        blocks = [block.measure_images() for block in self._blocks]
-        return self._with_blocks(self._whole.measure_images(), blocks)
+        return self.laid_out(self._replaced(lambda _, table: table.measure_images()))
+
+    @property
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """How much each image weighs, see `Table`."""
+        return self._replaced(lambda _, table: table.weights_by_metric)
 
     def why_undefined(self, metric: Metric) -> str:
         return self._whole.why_undefined(metric)
 
-    def _with_blocks(self, values: FloatArray, blocks: Sequence[FloatArray]) -> FloatArray:
-        """Put the values of the blocks in place of those of all metrics."""
-        replaced = values.copy()
-        for places, of_block in zip(self._places, blocks, strict=True):
-            replaced[:, places] = of_block
-        return replaced
+    def _replaced(self, measure: Callable[[str, Table], FloatArray]) -> dict[str, FloatArray]:
+        """Measure the whole table and the blocks, whose metrics take the place of those of the whole."""
+        values: dict[str, FloatArray] = {}
+        for name, table in self.columns.items():
+            values |= zip((metric.label for metric in table.metrics), measure(name, table).T, strict=True)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
-class _Layout:
+class _ByScore:
     """Images by falling pooled scores, sparse where images have few of many scores; masks have none."""
 
     scores: FloatArray
     positives: Any
     negatives: Any
     several: BoolArray | None  # marks chosen thresholds with several scores; None where `scores` holds all
-
-
-def _of_images(chosen: BestFs) -> FloatArray:
-    """Give the fields of `OverImages` for each image; its F is 0 where undefined."""
-    defined = chosen.positives > 0
-    f = np.where(defined, chosen.f, 0.0)
-    return np.array([chosen.tp, chosen.fp, chosen.positives, chosen.negatives, f, defined], np.float64).T
-
-
-def _single(counts: Any, name: str) -> Any:
-    """Give counts of images by score, in single precision where that is exact for every resample."""
-    if isinstance(counts, np.ndarray):
-        # A resample may hold one image as often as there are images.
-        exact = counts.shape[0] * int(counts.max(initial=0)) < _SINGLE
-        counts = counts.astype(np.float32) if exact else WholeNumbers(counts)
-    within_total(counts.shape[0] * int(counts.sum(axis=1, dtype=np.float64).max(initial=0)), f"{name} of a resample")
-    return counts
