@@ -102,11 +102,11 @@ def test_a_metric_that_leaves_its_range_is_named():
         counts = ScoreCounts
 
         @property
-        def rows(self):
-            return np.ones((self.images, 1))
+        def columns(self):
+            return {"images": np.ones(self.images)}
 
-        def score(self, sums):
-            return 50 * sums
+        def formulas(self, of):
+            return {"share": 50 * of["images"]}
 
     table = Percent([{"a": ScoreCounts([1.0], [1], [0])}])
     for measure in (table.summary, lambda: intervals(table)):

@@ -75,9 +75,9 @@ class Table(ABC):
         """
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> ColumnLayout:
         """Where the columns lie in the rows."""
-        return Layout(self.columns, self.means)
+        return ColumnLayout(self.columns, self.means)
 
     @property
     def rows(self) -> Columns:
@@ -145,7 +145,7 @@ class Table(ABC):
         """
         return {}
 
-    def restricted_to_common(self, other: Self) -> Self:
+    def restricted_to_common(self, other: Self) -> Table:
         """Return the table without values that the other method of the same images lacks: itself, unless it lacks some.
 
         Which values these may be, `left_out_if_lacking` says.
@@ -310,7 +310,7 @@ class CountsTable(Table, Generic[Held]):
         return self.counts.sum(self.ordered)
 
 
-class Layout:
+class ColumnLayout:
     """Columns by name, side by side in one row per image: which columns of sums belong to each name."""
 
     def __init__(self, columns: Mapping[str, Any], means: Collection[str]) -> None:
@@ -333,7 +333,7 @@ class Layout:
     @cached_property
     def rows(self) -> Columns:
         """The rows of all images."""
-        wide = (block.rows if isinstance(block, Layout) else block for block in self._wide)
+        wide = (block.rows if isinstance(block, ColumnLayout) else block for block in self._wide)
         return Columns(np.hstack(self._narrow, dtype=np.float64), *wide)
 
     def total(self) -> FloatArray:
@@ -420,7 +420,7 @@ def _packed(block: Any) -> Any:  # noqa: ANN401  as above
 
 def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
     """Add up the rows of a block: whole numbers exactly, floats with each sum rounded once."""
-    if isinstance(block, Layout):
+    if isinstance(block, ColumnLayout):
         return block.total()
     if isinstance(block, np.ndarray) and block.dtype == np.float64:
         return column_sums(block)[0]

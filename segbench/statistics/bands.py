@@ -96,7 +96,9 @@ def curve_band(
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)
     at = np.linspace(0, 1, points)
-    drawn = np.concatenate([table.heights(space, at, table.layout.named(sums)) for sums in sums_of_draws(table, replicates, seed)])
+    drawn = np.concatenate(
+        [table.heights(space, at, table.layout.named(sums)) for sums in sums_of_draws(table, replicates, seed)]
+    )
     drawn = drawn[~np.isnan(drawn).all(axis=1)]
     ends = np.full((2, points), np.nan)
     if drawn.size and table.images > 1:

@@ -6,8 +6,8 @@ docs/comparing.md.
 
 Degrees of freedom
 ------------------
-Images weigh differently in a pooled metric. With the weights w of the images (`Table.image_weights`), they are as good as
-e = (sum w)^2 / sum w^2 images of equal weight. A difference has e - 1 degrees of freedom. The interval of a single
+Images weigh differently in a pooled metric. With the weights w of the images (`Table.image_weights`), they are as good
+as e = (sum w)^2 / sum w^2 images of equal weight. A difference has e - 1 degrees of freedom. The interval of a single
 method has the smaller of e - 1 and 2 n / (k - 1), where k is the kurtosis of the pseudo-values, m4 / m2^2. Both are at
 least 2, but never above c - 1 for the c images that weigh something: images without positives do not make the mean F of
 two others surer.

@@ -82,11 +82,14 @@ class AccuracyTable(Table):
         self._draw = protocol.draw
 
     @property
-    def rows(self):
-        return np.array([[*one.hits, one.pixels] for one in self._counts], np.float64)
+    def columns(self):
+        return {
+            "hits": np.array([one.hits for one in self._counts]),
+            "pixels": np.array([[one.pixels] for one in self._counts]),
+        }
 
-    def score(self, sums):
-        return (sums[:, :-1] / sums[:, -1:]).max(axis=1)[:, None]
+    def formulas(self, of):
+        return {"accuracy": (of["hits"] / of["pixels"]).max(axis=1)}
 
     @property
     def curve(self):

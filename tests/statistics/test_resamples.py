@@ -227,7 +227,8 @@ def test_products_take_one_core_and_leave_the_number_of_threads_as_it_was():
             return weights.sum(axis=1, keepdims=True)
 
     class Sums(Table):
-        rows = Rows()
+        rows, images = Rows(), 4
+        columns = formulas = None
 
         def score(self, sums):
             return sums

@@ -15,13 +15,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from segbench.core.arrays import Array, FloatArray
+from segbench.core.arrays import Array, FloatArray, IntArray
 from segbench.core.levels import note_on_scales
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
-from segbench.core.table import Columns, CountsTable, Reducing
+from segbench.core.table import CountsTable, Reducing, Sums
 from segbench.curves.curve import Curve, Drawn
 from segbench.protocols.anomalies import curves
 from segbench.protocols.anomalies.counts import AnomalyCounts
@@ -59,9 +59,7 @@ TOTALS = tuple(
     for key in ("components", "anomalous_images", "normal_images", "positives", "negatives", "ignored")
 )
 
-_KEYS = tuple(metric.key for metric in METRICS)
 _OF_PIXELS = ("auc_roc", "average_precision", "ods_f", "ods_threshold")
-_PIXEL_PLACES = [[metric.key for metric in PixelTable.metrics].index(key) for key in _OF_PIXELS]
 _CELLS, _FEWEST, _MOST = 2**22, 2**9, 2**12
 
 
@@ -85,13 +83,16 @@ class _Pixels(Mapping[str, ScoreCounts]):
         return len(self._images)
 
 
-class Layout(NamedTuple):
-    """Thresholds at which images are left out, and each image there; see `AnomalyTable.rows`."""
+class Thresholded(NamedTuple):
+    """Each image at the thresholds at which images are left out, shape (images, thresholds).
 
-    above: FloatArray
-    equal: FloatArray
+    Normal pixels between and at the thresholds of PRO, and shares of components found; of PIMO the false positive rates
+    of normal images, and the recall of anomalous ones.
+    """
+
+    above: IntArray
+    equal: IntArray
     found: FloatArray
-    components: FloatArray
     rates: FloatArray
     recalls: FloatArray
 
@@ -120,28 +121,37 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         self.pixels = PixelTable(ImageSet(_Pixels(per_image)), of_set.pixels if of_set else None)
 
     @cached_property
-    def rows(self) -> Columns:
-        """Rows of pixels; by threshold, normal pixels and components found; components; normal images' rates; images.
+    def columns(self) -> Mapping[str, Any]:
+        """The table of pixels, counts by threshold (see `Thresholded`), components, and which image is there.
 
-        The last columns tell which images are there, because a median does not come from sums.
+        The latter, as a median does not come from sums.
         """
-        at = self.layout
-        parts = at.above, at.equal, at.found, at.components, at.rates, eye_array(self.images, format="csr")
-        return Columns(self.pixels.rows, *parts)
+        at = self.thresholded
+        return {
+            "pixels": self.pixels,
+            "above": at.above,
+            "equal": at.equal,
+            "found": at.found,
+            "components": self.facts.components,
+            "rates": at.rates,
+            "image": eye_array(self.images, format="csr"),
+        }
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        at = self.layout
-        widths = self.pixels.rows.shape[1], *(part.shape[1] for part in at[:-1])
-        of_pixels, above, equal, found, components, rates, images = np.split(sums, np.cumsum(widths), axis=1)
-        values = dict(zip(_OF_PIXELS, self.pixels.score(of_pixels)[:, _PIXEL_PLACES].T, strict=True))
-        values |= self.scored_images(images)
-        values |= dict(zip(("aupro", "aupro_05"), pro_areas(above, equal, found, components[:, 0]), strict=True))
-        values |= self._scored_pimo(rates, images)
-        return self._columns(values, len(sums))
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        areas = pro_areas(of["above"], of["equal"], of["found"], of["components"])
+        return self._completed(
+            {
+                **_of_pixels(self.pixels.scored(of["pixels"])),
+                **self.scored_images(of["image"]),
+                **dict(zip(("aupro", "aupro_05"), areas, strict=True)),
+                **self._scored_pimo(of["rates"], of["image"]),
+            },
+            len(of),
+        )
 
-    def _columns(self, values: Mapping[str, FloatArray], rows: int) -> FloatArray:
-        undefined = np.full(rows, np.nan)
-        return np.column_stack([values.get(key, undefined) for key in _KEYS])
+    def _completed(self, values: Mapping[str, FloatArray], rows: int) -> Mapping[str, FloatArray]:
+        """Return metrics by label, nan where there is no value."""
+        return {**dict.fromkeys((metric.label for metric in METRICS), np.full(rows, np.nan)), **values}
 
     def scored_images(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Measure images as cases."""
@@ -165,23 +175,23 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         for row in np.flatnonzero((normal > 0) & times.any(axis=1)):
             shared = np.cumsum(rates[row]) / normal[row]
             if pimo_weights(shared, *curves.RATES, gains):
-                values[:, row] = pimo_values(self.layout.recalls @ gains, times[row])
+                values[:, row] = pimo_values(self.thresholded.recalls @ gains, times[row])
         return dict(zip(("aupimo", "aupimo_median", "aupimo_zero"), values, strict=True))
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, at every score."""
         everything = np.ones((1, self.images))
-        values = dict(zip(_OF_PIXELS, self.pixels.estimates[_PIXEL_PLACES, np.newaxis], strict=True))
-        values |= self.scored_images(everything)
+        values = _of_pixels(self.pixels.estimates[np.newaxis]) | self.scored_images(everything)
         values |= {"aupro": np.array([self.pro.areas[0]]), "aupro_05": np.array([self.pro.areas[1]])}
         if not self.pimo.reason and self.facts.anomalous.any():
             measured = pimo_values(self._pimo_of_images, self.facts.anomalous[self.facts.anomalous > 0])
             keys = "aupimo", "aupimo_median", "aupimo_zero"
             values |= {key: np.array([value]) for key, value in zip(keys, measured, strict=True)}
         if self.images == 1:
-            values[""] = self.facts.score
-        return self._columns(values, 1)[0]
+            values["image_score"] = self.facts.score
+        row: FloatArray = self.laid_out(self._completed(values, 1))[0]
+        return row
 
     @cached_property
     def pro(self) -> Pro:
@@ -224,7 +234,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return Facts(*matrices, *facts)
 
     @cached_property
-    def layout(self) -> Layout:
+    def thresholded(self) -> Thresholded:
         """Count each image at the thresholds where images are left out."""
         from segbench.protocols.anomalies.kernels import add_between, places_of
 
@@ -251,27 +261,25 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         if joined:
             equal += above[:, :-1]
             above[:, :-1] = 0
-        normal = above.astype(np.float64), equal.astype(np.float64)
         of_anomalous = np.array(recalls, np.float64).reshape(-1, pimo.size)
-        return Layout(*normal, found, self.facts.components[:, np.newaxis], rates, of_anomalous)
+        return Thresholded(above, equal, found, rates, of_anomalous)
 
     @property
-    def shares(self) -> FloatArray:
-        """Positives of each image for pixels, components for PRO, and images for the others; see `Table`."""
-        facts = self.facts
-        of_pixels = dict(zip(_OF_PIXELS, self.pixels.shares[:, _PIXEL_PLACES].T, strict=True))
-        of_pixels |= dict.fromkeys(("aupro", "aupro_05"), facts.components)
-        of_pixels |= dict.fromkeys(("aupimo", "aupimo_median", "aupimo_zero"), facts.anomalous)
-        return np.column_stack([of_pixels.get(key, np.ones(self.images)) for key in _KEYS])
+    def image_weights(self) -> Mapping[str, FloatArray]:
+        """Positives of each image for pixels, components for PRO, and anomalous images for PIMO."""
+        return {
+            **_of_pixels(self.pixels.weights_by_metric),
+            **dict.fromkeys(("aupro", "aupro_05"), self.facts.components),
+            **dict.fromkeys(("aupimo", "aupimo_median", "aupimo_zero"), self.facts.anomalous),
+        }
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, by the normal images of the set."""
-        values = dict(zip(_OF_PIXELS, self.pixels.measure_images()[:, _PIXEL_PLACES].T, strict=True))
-        areas = np.array([measured_pro({"": one}).areas for one in self.ordered]).reshape(-1, len(LIMITS))
+        areas = np.array([measured_pro({"": counts}).areas for counts in self.ordered]).reshape(-1, len(LIMITS))
         pimo = np.full(self.images, np.nan)
         pimo[self.facts.anomalous > 0] = self._pimo_of_images
-        values |= {"aupro": areas[:, 0], "aupro_05": areas[:, 1], "aupimo": pimo, "": self.facts.score}
-        return self._columns(values, self.images)
+        values = {"aupro": areas[:, 0], "aupro_05": areas[:, 1], "aupimo": pimo, "image_score": self.facts.score}
+        return self.laid_out(self._completed(_of_pixels(self.pixels.measure_images()) | values, self.images))
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -327,12 +335,18 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         """Shared FPR, and the mean recall of anomalous images there; nothing where AUPIMO is undefined."""
         if self.pimo.reason or not self.facts.anomalous.any():
             return np.empty(0), np.empty(0)
-        at = self.layout
+        at = self.thresholded
         return np.cumsum(at.rates.sum(axis=0)) / self.facts.normal.sum(), at.recalls.mean(axis=0)
 
-    def heights(self, space: Space, at: FloatArray, sums: FloatArray) -> FloatArray:
+    def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of pixels off at some places, see `Table`."""
-        return self.pixels.heights(space, at, sums[:, : self.pixels.rows.shape[1]])
+        return self.pixels.heights(space, at, of["pixels"])
+
+
+def _of_pixels(values: FloatArray) -> dict[str, FloatArray]:
+    """Name the metrics of pixels that the protocol reports, given all of them, shape (R, metrics)."""
+    by_key = dict(zip((metric.key for metric in PixelTable.metrics), values.T, strict=True))
+    return {key: by_key[key] for key in _OF_PIXELS}
 
 
 def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:

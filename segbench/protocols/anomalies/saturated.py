@@ -11,7 +11,7 @@ from scipy.sparse import eye_array
 
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, shares
-from segbench.core.table import CountsTable
+from segbench.core.table import CountsTable, Sums
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import measured_pro
 from segbench.protocols.anomalies.metrics import METRICS as OF_COMPONENTS
@@ -66,26 +66,31 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return found
 
     @cached_property
-    def rows(self) -> Any:
-        """One column for each image: sums say how often it is there."""
-        return eye_array(self.images, format="csr")
+    def columns(self) -> Mapping[str, Any]:
+        """Which image is there: one column for each, so that sums say how often."""
+        return {"image": eye_array(self.images, format="csr")}
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        """Compute every metric from how often each image is there, see `Table`."""
-        values = self._whole.scored_images(sums)
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         of_kinds = {}
         for kind, (places, table) in self._kinds.items():
-            at, weights = table.layout, sums[:, places]
-            columns = (weights @ part for part in (at.above, at.equal, at.found, at.components))
-            above, equal, found, components = columns
-            of_kinds[kind] = pro_areas(above, equal, found, components[:, 0])[1]
-        return self._columns(values, of_kinds, len(sums))
+            at, weights = table.thresholded, of["image"][:, places]
+            above, equal, found = (weights @ part for part in (at.above, at.equal, at.found))
+            of_kinds[kind] = pro_areas(above, equal, found, weights @ table.facts.components)[1]
+        return self._completed(self._whole.scored_images(of["image"]), of_kinds, len(of))
 
-    def _columns(self, values: dict[str, FloatArray], of_kinds: dict[str, FloatArray], rows: int) -> FloatArray:
+    def _completed(
+        self, values: Mapping[str, FloatArray], of_kinds: Mapping[str, FloatArray], rows: int
+    ) -> Mapping[str, FloatArray]:
+        """Return metrics by label, nan where there is no value."""
         undefined = np.full(rows, np.nan)
-        values |= {f"auspro_05_{kind}": area for kind, area in of_kinds.items()}
-        values["auspro_05"] = np.mean([*of_kinds.values()], axis=0) if of_kinds else undefined
-        return np.column_stack([values.get(metric.key, undefined) for metric in self.metrics])
+        mean = np.mean([*of_kinds.values()], axis=0) if of_kinds else undefined
+        areas = {f"auspro_05_{kind}": area for kind, area in of_kinds.items()}
+        return {
+            **dict.fromkeys((metric.label for metric in self.metrics), undefined),
+            **values,
+            **areas,
+            "auspro_05": mean,
+        }
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -95,20 +100,19 @@ class DefectTable(CountsTable[AnomalyCounts]):
             kind: np.array(measured_pro(one.table.per_image, limits=_LIMIT).areas) for kind, one in self._kinds.items()
         }
         if self.images == 1:
-            values[""] = self._whole.facts.score
-        return self._columns(values, of_kinds, 1)[0]
+            values["image_score"] = self._whole.facts.score
+        row: FloatArray = self.laid_out(self._completed(values, of_kinds, 1))[0]
+        return row
 
     @property
-    def shares(self) -> FloatArray:
-        """Defects of each image for AU-sPRO, and images alike for the others; see `Table`."""
+    def image_weights(self) -> Mapping[str, FloatArray]:
+        """Defects of each image for AU-sPRO, and images alike for the others."""
         defects = self._whole.facts.components
-        return np.column_stack(
-            [defects if metric.key.startswith("auspro") else np.ones(self.images) for metric in self.metrics]
-        )
+        return {metric.label: defects for metric in self.metrics if metric.key.startswith("auspro")}
 
     def measure_images(self) -> FloatArray:
-        areas = np.array([measured_pro({"": one}, limits=_LIMIT).areas[0] for one in self.ordered])
-        return self._columns({"": self._whole.facts.score}, {"": areas}, self.images)
+        areas = np.array([measured_pro({"": counts}, limits=_LIMIT).areas[0] for counts in self.ordered])
+        return self.laid_out(self._completed({"image_score": self._whole.facts.score}, {"": areas}, self.images))
 
     @property
     def totals(self) -> Mapping[str, int]:

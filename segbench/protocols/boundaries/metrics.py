@@ -20,7 +20,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import verb
 from segbench.core.series import Space
-from segbench.core.table import CountsTable, Layout, Sums
+from segbench.core.table import ColumnLayout, CountsTable, Sums
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import POOLED, BoundaryCurve, boundary_curve, f_of, measured_curves, ratio
 from segbench.protocols.common_thresholds import in_order, precision_at
@@ -97,7 +97,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         """Every metric of the benchmark itself; images may be unpacked as they are needed, never all at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        own = Layout(self._own, self.means)  # first, since it names an image counted at other thresholds
+        own = ColumnLayout(self._own, self.means)  # first, since it names an image counted at other thresholds
         sums = own.named(own.total()[np.newaxis])
         row: FloatArray = self.scored(replace(sums, values={**sums.values, "counts": np.array([self.pooled.rows])}))[0]
         return row
@@ -198,7 +198,12 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         while batch := list(islice(waiting, _IMAGES_AT_ONCE)):
             batches.append(_best_of(batch))
         if not batches:
-            return {"best": np.empty((0, 4), np.int64), "f": np.empty(0), "threshold": np.empty(0), "crispness": np.empty(0)}
+            return {
+                "best": np.empty((0, 4), np.int64),
+                "f": np.empty(0),
+                "threshold": np.empty(0),
+                "crispness": np.empty(0),
+            }
         return {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
 
 

@@ -75,7 +75,10 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
             "pixels": np.array([counts.columns for counts in images], np.int64),
             "cldice": np.array([counts.cldice for counts in images]),
             **{name: np.array([getattr(counts, name) for counts in images], np.float64) for name in ERRORS},
-            **{f"{name}_patches": np.array([getattr(counts, f"{name}_patches") for counts in images]) / patches for name in ERRORS},
+            **{
+                f"{name}_patches": np.array([getattr(counts, f"{name}_patches") for counts in images]) / patches
+                for name in ERRORS
+            },
         }
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:

@@ -199,13 +199,14 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
-        """Pixels found, true and predicted by class; and of each image, where the ground truth holds them: its mean IoU,
-        IoU by class, and Dice of the last class."""
+        """Pixels found, true and predicted by class; IoU and Dice of each image where its ground truth holds them."""
         counts, *_ = self._by_image
         held = counts.truth > 0
         iou = np.where(held, counts.iou, 0)
         present = held[:, self._meant].sum(axis=1)
-        mean_iou = np.divide(iou[:, self._meant].sum(axis=1), present, out=np.full(self.images, np.nan), where=present > 0)
+        mean_iou = np.divide(
+            iou[:, self._meant].sum(axis=1), present, out=np.full(self.images, np.nan), where=present > 0
+        )
         return {
             "tp": counts.tp.astype(np.int64),
             "truth": counts.truth.astype(np.int64),
@@ -219,30 +220,31 @@ class LabelTable(CountsTable[LabelCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         sums = self.layout.named(self.layout.total()[np.newaxis])
-        of_images, by_class = self.columns["mean_iou"], self.columns["iou"].T
-        worst = np.array([[_mean_of_worst(values[~np.isnan(values)]) for values in (of_images, *by_class)]])
+        of_images = np.array([_mean_of_worst(self.columns["mean_iou"])])
+        by_class = np.array([[_mean_of_worst(of_class) for of_class in self.columns["iou"].T]])
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            row: FloatArray = self.laid_out({**self.formulas(sums), **self._over_worst(worst)})[0]
+            row: FloatArray = self.laid_out({**self.formulas(sums), **self._over_worst(of_images, by_class)})[0]
         return row
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         by_class = _ByClass(of["tp"], of["truth"], of["predicted"])
-        means = np.column_stack([of["mean_iou"], of["iou"]])
-        # Which images are the worst no sum of several shows.
-        alone = np.where(of["has_classes"][:, np.newaxis] == 1, means, np.nan)
+        # Which images are the worst no sum of several shows: a row of one is its own.
+        several = of["has_classes"] != 1
+        of_image = np.where(several, np.nan, of["mean_iou"])
+        by_class_of_image = np.where(several[:, np.newaxis], np.nan, of["iou"])
         return {
             **_pooled(by_class, self._meant),
             "miou_images": of["mean_iou"],
             "miou_classes": _mean(of["iou"][:, self._meant]),
-            **self._over_worst(alone),
+            **self._over_worst(of_image, by_class_of_image),
             **_positive(by_class),
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
         }
 
-    def _over_worst(self, means: FloatArray) -> dict[str, FloatArray]:
-        """Compute metrics from means over the worst images, of all classes and of each."""
-        return {"miou_images_5": means[:, 0], "miou_classes_5": _mean(means[:, 1:][:, self._meant])}
+    def _over_worst(self, of_images: FloatArray, by_class: FloatArray) -> dict[str, FloatArray]:
+        """Compute metrics from means over the worst images, shape (R,), and those of each class, shape (R, K)."""
+        return {"miou_images_5": of_images, "miou_classes_5": _mean(by_class[:, self._meant])}
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
@@ -343,8 +345,9 @@ def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int) 
 
 
 def _mean_of_worst(values: FloatArray) -> float:
-    """Give the mean of the lowest values; nan of none."""
-    lowest = np.sort(values)[: max(int(WORST * values.size + 1e-9), 1)]
+    """Return the mean of the lowest values that are defined; nan of none."""
+    defined = values[~np.isnan(values)]
+    lowest = np.sort(defined)[: max(int(WORST * defined.size + 1e-9), 1)]
     return math.fsum(lowest.tolist()) / lowest.size if lowest.size else math.nan
 
 

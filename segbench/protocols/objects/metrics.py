@@ -161,7 +161,9 @@ class ObjectTable(CountsTable[ObjectCounts]):
             for at, column in self._shown.items():
                 by_key[f"{kind}_{at}{suffix}"] = by_threshold[:, column]
             # One after the other: NumPy would round the mean of a single row differently from that of many.
-            total = sum(by_threshold[:, column] for column in self._mean)
+            total = np.zeros(len(by_threshold))
+            for column in self._mean:
+                total += by_threshold[:, column]
             by_key[f"{kind}_mean{suffix}"] = total / len(self._mean)
         return by_key
 

@@ -25,7 +25,7 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
 from segbench.core.notes import MetricNote, behind
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import Columns, CountsTable, Reducing, left_out_beside
+from segbench.core.table import CountsTable, Reducing, Sums, Table, left_out_beside
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.metrics import METRICS, PixelTable
@@ -198,32 +198,44 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         self._meant = {place: metric for place, metric in enumerate(self._micro.metrics) if metric.better}
 
     @cached_property
-    def estimates(self) -> FloatArray:
-        return np.append(self._means(table.estimates[np.newaxis] for table in self._tables), self._micro.estimates)
+    def columns(self) -> Mapping[str, Any]:
+        """The table of each class, and that of all classes added up."""
+        return {**{f"class {name}": table for name, table in self._classes.items()}, "micro": self._micro}
 
     @cached_property
-    def rows(self) -> Columns:
-        """The rows of each class, and those of all classes added up, side by side."""
-        return Columns(*(table.rows for table in (*self._tables, self._micro)))
+    def estimates(self) -> FloatArray:
+        row: FloatArray = self._measured(lambda _, table: table.estimates[np.newaxis])[0]
+        return row
 
-    def score(self, sums: FloatArray) -> FloatArray:
-        ends = np.cumsum([table.rows.shape[1] for table in self._tables])
-        *classes, micro = np.split(sums, ends, axis=1)
-        scores = (table.score(part) for table, part in zip(self._tables, classes, strict=True))
-        return np.hstack([self._means(scores), self._micro.score(micro)])
+    def scored(self, of: Sums) -> FloatArray:
+        return self._measured(lambda name, table: table.scored(of[name]))
 
     def without_each(self) -> FloatArray:
-        return np.hstack([self._means(table.without_each() for table in self._tables), self._micro.without_each()])
+        return self._measured(lambda _, table: table.without_each())
 
-    def beside(self, other: Self) -> Self:
-        micro = self._micro.beside(other._micro)
-        classes = {name: table.beside(other._classes[name]) for name, table in self._classes.items()}
+    def measure_images(self) -> FloatArray:
+        return self._measured(lambda _, table: table.measure_images())
+
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        return dict(zip((metric.label for metric in self.metrics), self.scored(of).T, strict=True))
+
+    def _measured(self, measure: Callable[[str, Table], FloatArray]) -> FloatArray:
+        """Measure each class, and all classes added up: means over classes, then the metrics of the latter."""
+        *classes, micro = (measure(name, table) for name, table in self.columns.items())
+        return np.hstack([self._means(classes), micro])
+
+    def restricted_to_common(self, other: Self) -> Self:
+        micro = self._micro.restricted_to_common(other._micro)
+        classes = {name: table.restricted_to_common(other._classes[name]) for name, table in self._classes.items()}
         same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
         missed = [table.may_be_missed[[*self._meant]] for table in other._tables]
         left_out = left_out_beside(self._of_classes, other._of_classes, missed)
         if same and not left_out.any():
             return self
         return self._with(_micro=micro, _classes=classes, _left_out=left_out)
+
+    def may_be_restricted(self, metric: Metric) -> bool:
+        return True
 
     @cached_property
     def _of_classes(self) -> FloatArray:
@@ -236,15 +248,12 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return np.zeros(self._of_classes.shape, np.bool_)
 
     @property
-    def shares(self) -> FloatArray:
-        """The mean over classes of the shares of each, and those of all added up; see `Table`."""
-        parts = [table.shares[:, [*self._meant]] for table in self._tables]
+    def image_weights(self) -> Mapping[str, FloatArray]:
+        """The mean over classes of the weights of images in each, and those of all classes added up."""
+        parts = [table.weights_by_metric[:, [*self._meant]] for table in self._tables]
         classes = np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0)
-        return np.hstack([classes, self._micro.shares])
-
-    def measure_images(self) -> FloatArray:
-        classes = (table.measure_images() for table in self._tables)
-        return np.hstack([self._means(classes), self._micro.measure_images()])
+        weights = np.hstack([classes, self._micro.weights_by_metric])
+        return dict(zip((metric.label for metric in self.metrics), weights.T, strict=True))
 
     def _means(self, classes: Iterable[FloatArray]) -> FloatArray:
         """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""

@@ -126,8 +126,11 @@ class FixedThresholds(Block):
         """How many images means over images leave out, and which thresholds are not among the scores."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
         images = 0 if self.image_set.rest is not None else self.images
-        lacking = {f"mean_image_{name}@{at}": np.isnan(self.columns[name][:images, column])
-                   for column, at in enumerate(self._keys) for name in _TITLES}
+        lacking = {
+            f"mean_image_{name}@{at}": np.isnan(self.columns[name][:images, column])
+            for column, at in enumerate(self._keys)
+            for name in _TITLES
+        }
         alike = grouped((lacking[metric.key].tobytes(), metric) for metric in means)
         notes = (
             left_out_note(metrics, "without a value", int(np.sum(lacking[metrics[0].key])), images)

@@ -33,7 +33,7 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import CountsTable, Layout, Reducing, Sums, Table
+from segbench.core.table import ColumnLayout, CountsTable, Reducing, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
@@ -128,7 +128,7 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        own = Layout({name: self.columns[name] for name in ("ois", "f")}, self.means)
+        own = ColumnLayout({name: self.columns[name] for name in ("ois", "f")}, self.means)
         values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
         for block in self.blocks.values():
             values |= zip((metric.label for metric in block.metrics), block.estimates[:, np.newaxis], strict=True)
@@ -152,7 +152,7 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        """Compute every metric; ``of["best"]`` is the point of ODS, an `AtOds`. One of your own adds its formula here."""
+        """Compute every metric; one of your own adds its formula. ``of["best"]`` is the point of ODS, an `AtOds`."""
         best, ois = of["best"], Confusion(*of["ois"].T)
         return {
             "ods_f": best.f,
@@ -209,7 +209,10 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         """Positives of each image, for means over images whether it has any."""
         pixels = self._chosen.positives
         over_images = [metric.label for metric in self._own if metric.key.startswith("mean_image_")]
-        weights = {**dict.fromkeys((metric.label for metric in self._own), pixels), **dict.fromkeys(over_images, pixels > 0)}
+        weights = {
+            **dict.fromkeys((metric.label for metric in self._own), pixels),
+            **dict.fromkeys(over_images, pixels > 0),
+        }
         for block in self.blocks.values():
             weights |= block.image_weights
         return weights
@@ -350,8 +353,9 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 class _Restricted(Table):
     """A pixel table with some blocks replaced by others of the same metrics; its curves are not measured again."""
 
-    def __init__(self, whole: PixelTable, blocks: Mapping[str, Block]) -> None:
-        self._whole, self._blocks, self.metrics = whole, blocks, whole.metrics
+    def __init__(self, whole: PixelTable, changed: Mapping[str, Table]) -> None:
+        self._whole, self._changed, self.metrics = whole, changed, whole.metrics
+        self.blocks = {**whole.blocks, **changed}
 
     @property
     def names(self) -> Sequence[str]:
@@ -360,8 +364,13 @@ class _Restricted(Table):
 
     @cached_property
     def columns(self) -> Mapping[str, Table]:
-        """The pixel table and the blocks."""
-        return {"whole": self._whole, **self._blocks}
+        """The pixel table and the changed blocks."""
+        return {"whole": self._whole, **self._changed}
+
+    def restricted_to_common(self, other: Table) -> Table:
+        """Return itself, which has been restricted."""
+        del other
+        return self
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         return self._replaced(lambda name, table: table.scored(of[name]))

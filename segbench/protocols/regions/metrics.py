@@ -104,10 +104,17 @@ class RegionTable(CountsTable[RegionCounts]):
         by_threshold = {name: np.array([getattr(image, name) for image in images]) for name in RegionCounts.arrays}
         of_image = {name: np.array([getattr(image, name) for image in images]) for name in _OF_IMAGE}
         best = [
-            (image.covered.max(), image.rand_index.max(), (image.voi_split + image.voi_merge).min(), image.adapted_rand.max())
+            (
+                image.covered.max(),
+                image.rand_index.max(),
+                (image.voi_split + image.voi_merge).min(),
+                image.adapted_rand.max(),
+            )
             for image in images
         ]
-        return by_threshold | of_image | dict(zip(_BEST, np.array(best, np.int64).reshape(-1, len(_BEST)).T, strict=True))
+        return (
+            by_threshold | of_image | dict(zip(_BEST, np.array(best, np.int64).reshape(-1, len(_BEST)).T, strict=True))
+        )
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         area, pixels = of["area"] * COVERED_UNITS, of["pixels"] * COVERED_UNITS
