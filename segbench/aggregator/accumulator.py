@@ -36,6 +36,7 @@ from segbench.loaders.decoded import shown
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
+from segbench.protocols.stored import StoredProtocol
 
 Repeated = Literal["refuse", "add", "once"]
 Packed = Mapping[Facts, bytes]
@@ -314,18 +315,17 @@ class Accumulator:
         counts = EncodedCounts(packed, self.protocol.counts)
         if unnamed is not None:
             truths[""] = unnamed.ground_truth
-        settings = self._run().settings
+        settings = self._run().fields
         images = len(packed) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, DataDigest(sorted(truths.items())), images=images)
         result = Result(
             self.method,
-            self.protocol.name,
+            self.protocol,
             settings,
             signed,
             counts,
             notes=notes,
             unnamed=unnamed,
-            measured_by=self.protocol,
         )
         if results is None:
             return result
@@ -415,8 +415,8 @@ class Accumulator:
         return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
 
     def _run(self, notes: tuple[str, ...] = ()) -> Run:
-        settings = {**self.protocol.signature_fields(), "source": "arrays"}
-        return Run(method=shown(self.method), protocol=self.protocol.name, settings=settings, notes=notes)
+        name, stored = self.protocol.name, StoredProtocol.of(self.protocol)
+        return Run(method=shown(self.method), protocol=name, stored=stored, settings={"source": "arrays"}, notes=notes)
 
     def _joined(self, name: str, held: _Image | None, fresh: _Image) -> _Image:
         """Give the counts of an image with those that came under its name before."""

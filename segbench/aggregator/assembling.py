@@ -18,18 +18,15 @@ from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signa
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.arrays import as_floats
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import without_detail
-from segbench.core.table import Reducing
-from segbench.core.thresholds import Thresholds
+from segbench.core.table import Keeping
 from segbench.loaders.palettes import SIDES, Palettes
 from segbench.loaders.repairs import idle
-from segbench.protocols.registry import protocol_of
 
 NOTHING_SAVED = "no image was saved before the run stopped"
 _ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
@@ -47,18 +44,19 @@ class ReplacedRun(UserWarning):
     """
 
 
-def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Path | None = None) -> Result:
+def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) -> Result:
     """Put together what came of each image, in order of names; errors name the results file, if any.
 
     Nothing but columns stays of the images, of which there may be millions.
     """
+    protocol, settings = run.rules, run.fields
     truths, digests = DataDigest(), Digests()
     packed = PackedCounts(digests, {}, file, run)
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
     repeated: Counter[str] = Counter()
-    palettes = Palettes.of(protocol, run.settings)
+    palettes = Palettes.of(protocol, settings)
     for one in outcomes:
         if one.counts is None:
             failed[one.name] = one.failure
@@ -75,8 +73,8 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
             )
             repeated.update({without_detail(note): 1 for note in said})
     palettes.require_agreement()
-    notes, settings = run.notes, run.settings
-    if run.thresholds:
+    notes = run.notes
+    if protocol.capability(Pooling) and "thresholds" in settings:
         same = f", data {truths}," in settings["thresholds"]
         notes = (*notes, _ON_THE_TUNING_SET if same else _BEST_OF_TUNED)
     whole = not failed and {"subset", "partial"}.isdisjoint(settings)
@@ -87,25 +85,18 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
             raise
         why = f"{many(len(failed), 'image')} could not be counted, the first for this reason: "
         raise DataError(error.path, error.what, why + next(iter(failed.values()))) from None
-    if run.thresholds and (pooling := protocol.capability(Pooling)):
-        cuts = Thresholds(as_floats(run.thresholds, "thresholds"), settings["thresholds"])
-        packed.held |= {
-            name: encode(pooling.counts_at(decode(counts, protocol.counts), cuts)) for name, counts in packed.items()
-        }
     unneeded = idle(settings, tuple(repeated)) if digests else ()
     return Result(
         run.method,
-        run.protocol,
+        protocol,
         settings,
         signature(run.protocol, settings, truths, images=len(digests)),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
         (*notes, *(f"{note} ({of_all(count, len(digests), 'image')})" for note, count in repeated.items()), *unneeded),
         run.inputs,
-        run.protocol_json,
         digests,
         image_notes=image_notes,
-        measured_by=protocol,
     )
 
 
@@ -113,7 +104,7 @@ def _settled(
     facts: Mapping[str, Facts], packed: Mapping[str, bytes], protocol: Protocol, run: Run, *, part: bool
 ) -> dict[str, bytes]:
     """Give the new counts of those images that the whole set changes."""
-    void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
+    void, field = run.fields.get("void", "none"), run.inputs.field if run.inputs else None
     left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
     left_out_by += [] if field is None else [format_setting("field", field)]
     decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
@@ -196,7 +187,7 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
     for run in runs:
         key = run.method, namesakes[run.protocol, run.method]
         namesakes[run.protocol, run.method] += 1
-        ranked = competes(protocol_of(run.protocol, run.settings))
+        ranked = competes(run.rules)
         numbers.append(places.setdefault(key, len(places)) if ranked else None)
     return numbers
 
@@ -207,27 +198,26 @@ def _partial_result(store: ResultsFile, run: Run) -> Result:
     said = partial_text(partial)
     notes = (*run.notes, f"the run stopped after {partial_images(partial)}; repeat it to count the rest")
     so_far = replace(run, settings={**run.settings, "partial": said}, notes=notes)
-    result = assemble(so_far, protocol_of(run.protocol, run.settings), store.outcomes([run.key]), store.path)
+    result = assemble(so_far, store.outcomes([run.key]), store.path)
     return replace(result, signature=with_version(result.signature, run.version), partial=partial)
 
 
 def stored_result(store: ResultsFile, run: Run) -> Result:
     """Put a complete run of a results file together."""
     path = str(store.path)
-    protocol = protocol_of(run.protocol, run.settings)
+    protocol = run.rules
     if run.published:
         return Result(
             run.method,
-            run.protocol,
-            run.settings,
+            protocol,
+            run.fields,
             run.signature,
             {},
             notes=run.notes,
             published=read_published(protocol, run.published),
-            measured_by=protocol,
         )
     try:
-        result = assemble(run, protocol, store.outcomes([run.key]), store.path)
+        result = assemble(run, store.outcomes([run.key]), store.path)
     except (ArgumentError, DataError) as error:
         raise DataError(path, f"the run of {run.method!r} cannot be put together ({error})", _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
@@ -278,6 +268,7 @@ def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stac
 
 def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
     """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
-    if result.counts and isinstance(result.table, Reducing) and result.table.worth_keeping:
-        summary, counts = encode_summary(result.summary), encode(result.reduced)
+    if result.counts and isinstance(result.table, Keeping) and result.table.worth_keeping:
+        metrics, reduced = result.table.keepable()
+        summary, counts = encode_summary(metrics), encode(reduced)
         store.keep_pooled(key, result.digest_of(summary, counts), summary, counts)

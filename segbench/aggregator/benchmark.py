@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from operator import attrgetter
@@ -24,7 +23,6 @@ from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import of_all, verb
-from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
@@ -35,6 +33,7 @@ from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
+from segbench.protocols.stored import StoredProtocol
 
 
 class FailedImages(UserWarning):
@@ -205,16 +204,16 @@ def evaluate_pairing(
             pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
         )
         protocol = passes.after(before.summary)
-    whole = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
-    tuned = {} if thresholds is None else {"thresholds": thresholds.source}
+    if thresholds is not None:
+        values = tuple(thresholds.values.tolist())
+        protocol = protocol.with_settings(thresholds=values, thresholds_source=thresholds.source)
     run = Run(
         method=shown(method),
         protocol=protocol.name,
-        settings=protocol.signature_fields() | repairs.signature_fields() | tuned | pairing.signature_fields(),
+        stored=StoredProtocol.of(protocol),
+        settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=pairing.notes,
-        thresholds=() if thresholds is None else tuple(thresholds.values.tolist()),
         inputs=pairing.inputs.absolute(),
-        protocol_json=json.dumps({"class": type(protocol).__name__} | whole, default=str),
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []
@@ -224,7 +223,7 @@ def evaluate_pairing(
         if results is not None:
             path = Path(as_path(results, "results"))
             file = stack.enter_context(ResultsFile(path, create=True))
-            begun = file.begin(run, fresh=fresh, of_table=fields_with(protocol, "of_table"))
+            begun = file.begin(run, fresh=fresh)
         known = partial(begun.file.known, begun) if begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if begun:
@@ -238,7 +237,7 @@ def evaluate_pairing(
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
         if begun:
             found = begun.file.counted(begun, run, sorted(pairing.names))
-        result = replace(assemble(run, protocol, found, path), reused=reused)
+        result = replace(assemble(run, found, path), reused=reused)
         if begun:
             finish(begun, run, result)
     if result.failed:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import named, setting
 from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
@@ -145,6 +146,13 @@ def compare_results(
             f"choose one with --only protocol:{results[0].protocol}", "compare those of each by themselves"
         )
         raise ArgumentError(f"found results of {found}, expected results of one protocol; {choose}")
+    results = measured_alike(results)
+    if apart := measured_apart(results):
+        options = " and ".join(named(name) for name in apart)
+        what = f"methods are measured alike, but {_said_of_each(results, apart)}"
+        raise ArgumentError(
+            f"{what}; choose one value: {setting(f'add {options}', f'result.with_settings({options}=...)')}"
+        )
     if refused := _said_of_each(results, different_settings(results)):
         choose = setting("compare some with --methods or --only", "leave some out")
         raise ArgumentError(
@@ -202,8 +210,8 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
 
 
 def _differences(results: Sequence[Result]) -> dict[str, list[str]]:
-    """Give the settings in which results differ, with the value of each result."""
-    settings = [without_selection(result.settings) for result in results]
+    """Return the settings of counting in which results differ, with the value of each result."""
+    settings = [without_selection(without_measuring(result)) for result in results]
     return {
         key: [fields.get(key, "none") for fields in settings]
         for key in dict.fromkeys(key for fields in settings for key in fields)

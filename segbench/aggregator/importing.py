@@ -31,7 +31,8 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
 from segbench.protocols.boundaries.official import PublishedCurve
-from segbench.protocols.boundaries.settings import Boundaries
+from segbench.protocols.boundaries.settings import Annotators, Boundaries
+from segbench.protocols.stored import StoredProtocol
 
 _HUMAN = re.compile(r"human(-\d+)?")
 _PRINT_ROUNDING = 2e-6  # how far six digits take a metric
@@ -92,6 +93,7 @@ def import_bsds(
                 run = Run(
                     method=result.method,
                     protocol=result.protocol,
+                    stored=StoredProtocol.of(result.rules),
                     settings=result.settings,
                     notes=result.notes,
                     published=result.published.to_json() if result.published else "",
@@ -107,9 +109,9 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
     counts = _all_counts(evaluation)
     digests = {name: _digest(path) for name, path in evaluation.counts.items()}
     outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in sorted(counts.items())]
-    settings, said = _settings(next(iter(counts.values())).thresholds, method)
-    run = Run(method=method, protocol=Boundaries.name, settings=settings)
-    result = assemble(run, Boundaries.from_fields(settings), outcomes)
+    settings, protocol, said = _settings(next(iter(counts.values())).thresholds, method)
+    run = Run(method=method, protocol=protocol.name, stored=StoredProtocol.of(protocol), settings=settings)
+    result = assemble(run, outcomes)
     notes = (*said, *result.notes, *_disagreements(result.summary, evaluation.best, BEST_KEYS))
     return replace(result, notes=notes), outcomes
 
@@ -153,12 +155,12 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
         taken["area_pr"] = printed["area_pr"]
     published = PublishedCurve(curve, taken)
-    settings, said = _settings(curve.thresholds, method)
+    settings, protocol, said = _settings(curve.thresholds, method)
     settings = {**settings, "counts": "no"}
     notes = (*said, *_disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr")))
     files = {path.name: _digest(path) for path in (evaluation.rows, evaluation.best) if path}
     signed = signature(Boundaries.name, settings, DataDigest(sorted(files.items())), images="unknown")
-    return Result(method, Boundaries.name, settings, signed, {}, notes=notes, published=published)
+    return Result(method, protocol, settings, signed, {}, notes=notes, published=published)
 
 
 def _curve(path: Path) -> BoundaryCurve:
@@ -201,19 +203,24 @@ def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -
     )
 
 
-def _settings(thresholds: NDArray[np.float64], method: str) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Give the settings that follow from the files, and notes: files do not say whether annotators are compared."""
+def _settings(
+    thresholds: NDArray[np.float64], method: str
+) -> tuple[dict[str, str], Boundaries | Annotators, tuple[str, ...]]:
+    """Return the settings that follow from the files, the protocol, and notes.
+
+    Files do not say whether annotators are compared.
+    """
     if _HUMAN.fullmatch(method) and np.array_equal(thresholds, [1.0]):
         note = (
             "called human with the single threshold 1, so read as annotators compared with each other, not as a method"
         )
-        return {"source": "imported", "thresholds": "annotators"}, (note,)
+        return {"source": "imported", "thresholds": "annotators"}, Annotators(settings=Boundaries()), (note,)
     listed = ",".join(f"{value:g}" for value in thresholds)
     if np.isnan(thresholds).any():
         listed = f"{thresholds.size} unnamed"
     elif np.array_equal(thresholds, as_thresholds(thresholds.size)):
         listed = str(thresholds.size)
-    return {"source": "imported", "thresholds": listed}, ()
+    return {"source": "imported", "thresholds": listed}, Boundaries(), ()
 
 
 def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:

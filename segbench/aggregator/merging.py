@@ -22,7 +22,6 @@ from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
-from segbench.protocols.registry import protocol_of
 
 
 @dataclass(eq=False)
@@ -120,7 +119,7 @@ def merge_results(
     place = Path(output)
     if os.path.lexists(place):  # which a name that is too long does not make raise
         raise DataError(str(place), "exists already", "delete it, or give the merged file another name")
-    merged: dict[tuple[str, str, str], _Merged] = {}
+    merged: dict[tuple[str, ...], _Merged] = {}
     found: dict[str, None] = {}
     methods: dict[str, None] = {}
     temporary = place.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
@@ -183,10 +182,10 @@ def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str
 
 
 def _add(
-    store: ResultsFile, merged: dict[tuple[str, str, str], _Merged], part: ResultsFile, run: Run, *, join: bool
+    store: ResultsFile, merged: dict[tuple[str, ...], _Merged], part: ResultsFile, run: Run, *, join: bool
 ) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
-    key, path = (run.method, run.protocol, json.dumps(alike)), str(part.path)
+    key, path = (run.method, run.protocol, run.stored.counting, json.dumps(alike, sort_keys=True)), str(part.path)
     whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, store.begin(run)))
     known = " and ".join(whole.sources)
     if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
@@ -228,7 +227,7 @@ def _set_size(run: Run) -> str:
 
 def _finish(store: ResultsFile, merged: _Merged, written: Path) -> None:
     run, begun = merged.run(), merged.begun
-    result = assemble(run, protocol_of(run.protocol, run.settings), store.outcomes([begun.key]), written)
+    result = assemble(run, store.outcomes([begun.key]), written)
     if not run.published:
         run = replace(run, signature=with_version(result.signature, version_of(run.signature)))
     key = store.finish(begun, run, result)

@@ -15,7 +15,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -23,9 +23,11 @@ from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import DataError
+from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
-from segbench.protocols.registry import protocol_of, protocols
+from segbench.protocols.registry import protocols
+from segbench.protocols.stored import StoredProtocol
 
 SELECTION = ("subset", "missing", "partial")
 """Fields that say which part of a set was counted; images and their digest say which images these are."""
@@ -140,11 +142,10 @@ class Run:
 
     method: str
     protocol: str
-    settings: Mapping[str, str]  # the fields of the signature
+    stored: StoredProtocol  # the protocol with all its settings
+    settings: Mapping[str, str] = field(default_factory=dict)  # further fields of the signature: repairs, which images
     notes: tuple[str, ...] = ()  # on the whole set
-    thresholds: tuple[float, ...] = ()  # of a tuning set; empty where scores are their own thresholds
     inputs: Inputs | None = None  # None for results that others counted
-    protocol_json: str = ""  # the protocol with all its settings; empty likewise
     published: str = ""  # JSON of a curve published without images
     signature: str = ""
     images: int | None = None  # how many an incomplete run is to count, if that is known
@@ -158,15 +159,27 @@ class Run:
         """The inputs as they are stored, which may name very many images; empty for none."""
         return self.inputs.to_json() if self.inputs else ""
 
-    @property
-    def identity(self) -> tuple[str, str, str]:
-        """The columns that identify a run."""
-        return self.method, self.protocol, json.dumps(without_selection(self.settings, "partial"))
+    @cached_property
+    def rules(self) -> Protocol:
+        """The protocol."""
+        return self.stored.restored(self.protocol)
 
     @property
-    def fields(self) -> str:
+    def identity(self) -> tuple[str, str, str, str]:
+        """The columns that identify a run: none of them holds a setting of measuring."""
+        settings = json.dumps(without_selection(self.settings, "partial"), sort_keys=True)
+        return self.method, self.protocol, self.stored.counting, settings
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """All settings as text; of imported results, settings of the protocol are not known."""
+        known = {} if self.settings.get("source") == "imported" else self.rules.signature_fields()
+        return known | dict(self.settings)
+
+    @property
+    def signed(self) -> str:
         """The protocol and its settings, as a signature has them."""
-        return _written({"protocol": self.protocol, **self.settings})
+        return _written({"protocol": self.protocol, **self.fields})
 
 
 def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any], str], Record]:
@@ -195,9 +208,8 @@ def read_run(row: Sequence[Any], path: str) -> Run:
 
 @_checked
 def _run(row: Sequence[Any]) -> Run:
-    key, method, protocol, settings, complete, signature, notes, thresholds, inputs, protocol_json, *last = row
-    version, published = last
-    _require_texts(method, protocol, signature, inputs, protocol_json, published, version)
+    key, method, protocol, counting, settings, measuring, complete, signature, notes, inputs, version, published = row
+    _require_texts(method, protocol, counting, measuring, signature, inputs, published, version)
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are not texts")
     signed = parts_of(signature) if signature else {}
@@ -212,21 +224,16 @@ def _run(row: Sequence[Any]) -> Run:
         settings=found,
         complete=bool(complete),
         signature=signature,
+        stored=StoredProtocol(counting, measuring),
         notes=_texts(notes),
-        thresholds=_numbers(thresholds),
         inputs=_inputs(inputs),
-        protocol_json=protocol_json,
         version=_printable(version),
         published=published,
         images=None if complete or not signed else int(signed["images"]),
     )
-    measured_by = protocol_of(protocol, found)
+    rules = run.rules  # which refuses settings that do not fit
     if published:
-        _ = read_published(measured_by, published).summary
-    else:
-        _require(not run.thresholds or "thresholds" in found, "thresholds without their source")
-    if protocol_json:
-        _require(isinstance(json.loads(protocol_json)["class"], str), "a protocol without name")
+        _ = read_published(rules, published).summary
     return run
 
 

@@ -5,15 +5,13 @@ What is on disk must still be what was counted: contents are compared, not names
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from segbench.aggregator.groups import MeanOverGroups
 from segbench.core.capabilities import Parts, Pictured, Reference
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
@@ -36,10 +34,7 @@ def why_no_pictures(result: Result) -> str:
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if isinstance(result.rules, MeanOverGroups):
         return f"is a mean over groups, of which each has its own pictures: {format_setting('group', 'NAME')}"
-    if result.protocol_json and result.inputs is not None:
-        kind = json.loads(result.protocol_json)["class"]
-        if kind != type(result.rules).__name__:
-            return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
+    if result.inputs is not None:
         if result.rules.capability(Pictured) is None:
             return _without_pictures(result.rules)
         if not result.counts:
@@ -59,18 +54,10 @@ def _without_pictures(protocol: Protocol) -> str:
 
 
 def full_protocol(result: Result) -> Protocol:
-    """Give the protocol that counted a result with all its settings, also those that no metric depends on."""
+    """Return the protocol that counted a result, if pictures can be drawn from it."""
     if reason := why_no_pictures(result):
         raise DataError(result.method, reason, choose_others())
-    settings: dict[str, Any] = json.loads(result.protocol_json)
-    settings.pop("class")
-    made: Callable[..., Protocol] = type(result.rules)
-    try:
-        return made(**{name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()})
-    except (TypeError, ArgumentError) as error:
-        file = getattr(result.counts, "file", "") or result.method
-        what = f"the run of {result.method!r} has settings that segbench did not write ({error})"
-        raise DataError(file, what, "the file was changed or damaged: run again into a new file") from error
+    return result.rules
 
 
 def files_of(result: Result) -> FilesByName:

@@ -13,6 +13,7 @@ import numpy as np
 
 from segbench.aggregator.by_name import ByName
 from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
+from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.records import parts_of, resigned
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
@@ -38,9 +39,9 @@ from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
+from segbench.core.thresholds import Thresholds
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
-from segbench.protocols.registry import protocol_of
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
 
@@ -56,8 +57,8 @@ class Result:
     ----------
     method : str
         Name of the method.
-    protocol : str
-        Name of the protocol.
+    rules : Protocol
+        The protocol with its settings, which says what is measured and how.
     settings : mapping of str to str
         The protocol's settings, as in the signature.
     signature : str
@@ -70,8 +71,6 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
-    protocol_json : str
-        The protocol with all its settings, from which pictures are drawn; empty for results that others counted.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
     published : Published, optional
@@ -82,7 +81,8 @@ class Result:
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         metrics of single images (OIS, mean F), intervals and comparisons are undefined.
     kept : Summary and ScoreCounts, optional
-        The summary and `reduced` as a results file keeps them of very many scores, which take long to pool.
+        What a results file keeps of very many scores, which take long to pool: metrics that depend on counts alone, and
+        `reduced`.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
     partial : tuple of int and int or None, optional
@@ -91,8 +91,6 @@ class Result:
     repeated : int
         How many images the results file holds of a later run of the same that is not complete, and will replace this
         result; 0 where there is none.
-    measured_by : Protocol, optional
-        The protocol; by default the one of that name, as far as the settings say.
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
@@ -111,14 +109,13 @@ class Result:
     """
 
     method: str
-    protocol: str
+    rules: Protocol
     settings: Mapping[str, str]
     signature: str
     counts: Mapping[str, Counts]
     failed: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
-    protocol_json: str = ""
     digests: Mapping[str, str] = field(default_factory=dict)
     published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -127,7 +124,6 @@ class Result:
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
-    measured_by: Protocol | None = None
     place: int | None = None
 
     def __repr__(self) -> str:
@@ -156,10 +152,10 @@ class Result:
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.method} ({self._counted})")
 
-    @cached_property
-    def rules(self) -> Protocol:
-        """The protocol, which says what is measured and how."""
-        return self.measured_by or protocol_of(self.protocol, self.settings)
+    @property
+    def protocol(self) -> str:
+        """The name of the protocol."""
+        return self.rules.name
 
     @property
     def kind(self) -> type[Protocol]:
@@ -174,7 +170,12 @@ class Result:
     @cached_property
     def measured(self) -> Table:
         """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
-        return self._laid_out(self.kept) if self.kept else self.table
+        return self._laid_out(self._keeps) if self._keeps else self.table
+
+    @property
+    def _keeps(self) -> Kept | None:
+        """What the results file keeps, if it was measured as this result is: at all scores."""
+        return None if self.rules.capability(Pooling) and "thresholds" in self.settings else self.kept
 
     def _laid_out(self, kept: Kept | None = None) -> Table:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
@@ -348,8 +349,8 @@ class Result:
     @cached_property
     def reduced(self) -> Counts:
         """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
-        if self.kept:
-            return self.kept[1]
+        if self._keeps:
+            return self._keeps[1]
         _ = self.pooled  # which says why there are none
         return self.table.reduced if isinstance(self.table, Reducing) else self.table.pooled
 
@@ -361,8 +362,8 @@ class Result:
     @property
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
-        if self.kept:
-            return getattr(self.kept[1], "threshold_source", "")
+        if self._keeps:
+            return getattr(self._keeps[1], "threshold_source", "")
         if self.published or not (self.counts or self.unnamed):
             return ""
         return self.table.chosen_points if isinstance(self.table, Reducing) else ""
@@ -372,7 +373,7 @@ class Result:
         """The metrics over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
             return self.published.summary
-        return self.kept[0] if self.kept else self.table.summary()
+        return self.measured.summary()
 
     @cached_property
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
@@ -390,7 +391,7 @@ class Result:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
         if self.published or not self.counts:
             return self.curve
-        table = self.rules.table({"": self.kept[1]}) if self.kept else self.table
+        table = self.rules.table({"": self._keeps[1]}) if self._keeps else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
     @cached_property
@@ -424,8 +425,7 @@ class Result:
         return self._of_part(divided.added_up(self.counts, self.settings))
 
     def _of_part(self, part: Part) -> Result:
-        found = replace(self, protocol=part.protocol.name, measured_by=part.protocol)
-        return _with_counts(found, part.counts, part.settings)
+        return _with_counts(replace(self, rules=part.protocol), part.counts, part.settings)
 
     def groups(self, by: str | Mapping[str, str] = "") -> Groups:
         """Give the result of each group of images, such as the categories of a data set, and their mean.
@@ -501,6 +501,51 @@ class Result:
             raise ArgumentError(f"no class {name!r} in {self.method}; {known}")
         return self.classes[name]
 
+    def with_settings(self, **settings: Any) -> Result:  # noqa: ANN401  values of fields
+        """Return the same counts measured with other settings.
+
+        Parameters
+        ----------
+        **settings
+            Settings of measuring of the protocol, such as ``at=0.5`` or ``background=0``, by the names of their fields;
+            an empty value takes one away (``at=()``, ``calibration=False``). A published result stays as it is.
+
+        Returns
+        -------
+        Result
+            Its signature names the settings. Nothing is counted again.
+
+        Raises
+        ------
+        ArgumentError
+            If a setting decides what is counted, or has another value than the protocol takes.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.4])])
+        >>> result.with_settings(at=0.5).summary["recall@0.5"]
+        0.5
+        """
+        if self.published:
+            return self
+        rules = self.rules.with_settings(**settings)
+        before, after = self.rules.signature_fields(), rules.signature_fields()
+        changed = {name for name in before | after if before.get(name) != after.get(name)}
+        if before.items() <= self.settings.items():
+            texts = after | {name: text for name, text in self.settings.items() if name not in before}
+        else:  # a part, such as a class, which has further settings in place of these
+            texts = {name: text for name, text in self.settings.items() if name not in changed}
+            texts |= {name: after[name] for name in after if name in changed}
+        signed = resigned(self.signature, rules.name, texts)
+        return replace(self, rules=rules, settings=texts, signature=signed)
+
+    def with_thresholds(self, thresholds: Thresholds) -> Result:
+        """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
+        return self.with_settings(
+            thresholds=tuple(np.asarray(thresholds).tolist()), thresholds_source=thresholds.source
+        )
+
     @property
     def per_image(self) -> ImageSummaries:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
@@ -550,7 +595,7 @@ class Groups(ByName[Result]):
             raise ArgumentError(f"{result.method}: no image of a group was counted")
         settings = {**result.settings, "mean": many(len(counted), "group")}
         counts = {name: counts for each in counted.values() for name, counts in each.counts.items()}
-        means = replace(result, measured_by=MeanOverGroups(of=result.rules, groups=counted))
+        means = replace(result, rules=MeanOverGroups(of=result.rules, groups=counted))
         return _with_counts(means, counts, settings, len(counts))
 
     @property
@@ -591,7 +636,7 @@ def as_results(given: object) -> list[Result]:
         if not isinstance(each, Result):
             raise ArgumentError(f"expected results, as segbench.evaluate gives them, got {type(each).__name__}")
         results.append(each)
-    return results
+    return measured_alike(results)
 
 
 def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
@@ -608,7 +653,9 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
             if other.method == result.method
         ]
         of_sets = grouped(namesakes).values()
-        alike = grouped((name, other.settings) for name, other in namesakes if other.protocol == result.protocol)
+        alike = grouped(
+            (name, without_measuring(other)) for name, other in namesakes if other.protocol == result.protocol
+        )
         differing = dict.fromkeys(
             key
             for of_set in alike.values()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 4
+SCHEMA = 5
 _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
@@ -54,16 +54,16 @@ CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     method TEXT NOT NULL,
     protocol TEXT NOT NULL,
-    settings TEXT NOT NULL,          -- JSON object, as in the signature
+    counting TEXT NOT NULL,          -- JSON object: the protocol and its settings of counting
+    settings TEXT NOT NULL,          -- JSON object: further settings of counting, as in the signature
+    measuring TEXT NOT NULL,         -- JSON object: the protocol's settings of measuring, as last asked for
     complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
     signature TEXT NOT NULL,         -- until the run is complete only how many images there are: images:9
     notes TEXT NOT NULL,             -- JSON list
-    thresholds TEXT NOT NULL,        -- JSON list, empty where scores are their own thresholds
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
-    protocol_json TEXT NOT NULL,     -- the protocol with all its settings, empty likewise
     version TEXT NOT NULL,           -- the segbench that counts; another one counts again
     published TEXT NOT NULL,         -- JSON of a curve known from print, which has no images
-    UNIQUE (method, protocol, settings, complete)
+    UNIQUE (method, protocol, counting, settings, complete)
 )
 """,
     """
@@ -90,7 +90,7 @@ CREATE TABLE pooled (
 """,
 )
 _COLUMNS = {
-    "runs": "id method protocol settings complete signature notes thresholds inputs protocol_json version published",
+    "runs": "id method protocol counting settings measuring complete signature notes inputs version published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
     "pooled": "run digest summary counts",
 }
@@ -231,18 +231,18 @@ def _one(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  
 def _but_for(*names: str) -> str:
     """Match the runs of a method that differ at most in some settings."""
     paths = ", ".join(f"'$.{name}'" for name in names)
-    return f"(method, protocol, json_remove(settings, {paths})) = (?, ?, json_remove(?, {paths}))"
+    return f"(method, protocol, counting, json_remove(settings, {paths})) = (?, ?, ?, json_remove(?, {paths}))"
 
 
 _SAME = _but_for("missing")  # whichever images lack a prediction
 _STOPPED = (
-    "id IN (SELECT run FROM images) AND (method, protocol, json_remove(settings, '$.missing')) NOT IN "
-    "(SELECT method, protocol, json_remove(settings, '$.missing') FROM runs WHERE complete)"
+    "id IN (SELECT run FROM images) AND (method, protocol, counting, json_remove(settings, '$.missing')) NOT IN "
+    "(SELECT method, protocol, counting, json_remove(settings, '$.missing') FROM runs WHERE complete)"
 )
 # Settings that are not JSON are left to those who read the row.
 _BEGUN = (
     "SELECT count(*) FROM runs AS begun JOIN images ON run = begun.id WHERE NOT begun.complete AND "
-    "(begun.method, begun.protocol) = (runs.method, runs.protocol) AND "
+    "(begun.method, begun.protocol, begun.counting) = (runs.method, runs.protocol, runs.counting) AND "
     "iif(json_valid(begun.settings), json_remove(begun.settings, '$.missing'), '') = "
     "iif(json_valid(runs.settings), json_remove(runs.settings, '$.missing'), '')"
 )
@@ -362,17 +362,17 @@ class ResultsFile:
                     self._database.execute("ROLLBACK")
                 raise
 
-    def begin(self, run: Run, *, fresh: bool = False, of_table: Iterable[str] = ()) -> Begun:
-        """Start a run, or continue the one of the same method and settings; settings `of_table` change no counts.
+    def begin(self, run: Run, *, fresh: bool = False) -> Begun:
+        """Start a run, or continue the one of the same method and settings of counting.
 
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
         is not gone on with; with `fresh` nothing is, and predictions in another folder may replace it.
         """
-        identity, alike = run.identity, _but_for("missing", "subset", *of_table)
+        identity, alike = run.identity, _but_for("missing", "subset")
         with self._transaction():
             begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
             for key, version in self._database.execute(begun, identity).fetchall():
-                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (identity[2], key))
+                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (identity[-1], key))
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
@@ -406,20 +406,19 @@ class ResultsFile:
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
         """Write the row of a run in place of one of the same settings; give its key."""
         (key,) = self._database.execute(
-            "INSERT INTO runs (method, protocol, settings, complete, signature, notes, thresholds, inputs, "
-            "protocol_json, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "INSERT INTO runs (method, protocol, counting, settings, measuring, complete, signature, notes, inputs, "
+            "version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
-            "thresholds = excluded.thresholds, protocol_json = excluded.protocol_json, "
+            "measuring = excluded.measuring, "
             "inputs = CASE WHEN complete OR id NOT IN (SELECT run FROM images) THEN excluded.inputs ELSE inputs END, "
             "version = excluded.version, published = excluded.published RETURNING id",
             (
                 *run.identity,
+                run.stored.measuring,
                 complete,
                 signature,
                 json.dumps(run.notes),
-                json.dumps(run.thresholds),
                 run.inputs_json,
-                run.protocol_json,
                 version,
                 run.published,
             ),
@@ -502,7 +501,7 @@ class ResultsFile:
         renamed = f"UPDATE runs SET settings = ? WHERE complete AND {_SAME}"  # noqa: S608  as above
         with self._transaction():
             self._refuse_others(run, result.digests.items(), whole=True)
-            self._database.execute(renamed, (run.identity[2], *run.identity))
+            self._database.execute(renamed, (run.identity[-1], *run.identity))
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (begun.key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
             self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, begun.key))

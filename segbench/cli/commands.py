@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -92,19 +93,30 @@ _TOOLS = {
     ),
 }
 _VERBS = _OF_RESULTS | _TOOLS
+_MEASURING = ("show", "compare", "plot", "report", "overlay")
+"""Verbs that take other settings of measuring than those of the run."""
 
 
 @cache
 def _fixed(name: str) -> Command:
     """Make the command of a fixed verb, which runs when an object is made of its options."""
+    from segbench.cli.measuring import measuring_options
     from segbench.cli.options import group
 
     verb, module = _VERBS[name], "tools" if name in _TOOLS else "results"
-    options = group(getattr(import_module(f"segbench.cli.{module}"), name.capitalize()))
+    kind = getattr(import_module(f"segbench.cli.{module}"), name.capitalize())
+    measuring = measuring_options() if name in _MEASURING else ()
+    options = group(kind)
+
+    def run(**values: Any) -> None:  # noqa: ANN401  what Click gives
+        typed = {option.name: values[option.name] for option in measuring if option.name and values[option.name]}
+        made = options.made(values)
+        (replace(made, measuring=typed) if typed else made)()
+
     return Command(
         name,
-        params=[*options.parameters],
-        callback=lambda **values: options.made(values)(),
+        params=[*options.parameters, *measuring],
+        callback=run,
         help=verb.help,
         examples=verb.examples,
     )

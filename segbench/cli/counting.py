@@ -179,7 +179,8 @@ def thresholds_of(
     if protocol.capability(Pooling) is None:
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
     settings = protocol.signature_fields() | repairs.signature_fields()
-    of_set = {"field", "subset", "missing"}  # a tuning set may be any images
+    of_set = {"field", "subset", "missing", *protocol.measuring_settings()}  # a tuning set may be any images
+    settings = without_selection(settings, *of_set)
     masked = any("field" in pairing.signature_fields() for pairing in pairings.values())
     runs = {
         run.method: run

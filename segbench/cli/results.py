@@ -95,7 +95,8 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
         if len(files) > 1 and lines != "method":
             raise ArgumentError(f"{typed} is a table of one data set; give one results file")
         of_sets = {
-            name: self.of_group(several) for name, several in results_of_sets(files, self.only, self.class_name).items()
+            name: self.of_group(several)
+            for name, several in results_of_sets(files, self.only, self.class_name, self.measuring).items()
         }
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
@@ -173,7 +174,8 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
-        runs = chosen_runs(self.results, self.only, None if self.class_name == _EVERY_CLASS else self.class_name)
+        class_name = None if self.class_name == _EVERY_CLASS else self.class_name
+        runs = chosen_runs(self.results, self.only, class_name, measuring=self.measuring)
         runs.require([self.against or ""])
         if self.methods:
             runs = chosen_methods(runs, self.methods)

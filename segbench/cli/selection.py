@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -30,6 +31,7 @@ class Only:
         metavar="TEXT",
         rare=True,
     )
+    measuring: Mapping[str, Any] = field(default_factory=dict)  # options of `segbench.cli.measuring` that were typed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ class OneFile(Only):
 
     def chosen(self, class_name: str | None = None, *, partial: bool = False) -> list[Result]:
         """Read the runs, of one class if it is named; say on standard error what is left out or will be replaced."""
-        found = chosen_runs(self.results, self.only, class_name, partial=partial)
+        found = chosen_runs(self.results, self.only, class_name, partial=partial, measuring=self.measuring)
         tell(*found.left_out, *outdated(found.results))
         return found.results
 
@@ -173,11 +175,10 @@ class Chosen:
     def unfinished(self) -> dict[str, str]:
         """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
         from segbench.core.capabilities import competes
-        from segbench.protocols.registry import protocol_of
 
         kinds = {result.protocol for result in self.results}
         beside = [run for run in self.stopped if run.protocol in kinds]
-        competing = [run for run in beside if competes(protocol_of(run.protocol, run.settings))]
+        competing = [run for run in beside if competes(run.rules)]
         reasons = {run.method: f"its run is not complete ({_so_far(run)}); repeat it" for run in competing}
         return reasons | {result.method: result.outdated for result in self.results if result.outdated}
 
@@ -200,10 +201,22 @@ def tell(*notes: str) -> None:
         click.secho(note, fg="yellow", err=True)
 
 
-def chosen_runs(path: Path, only: str | None, class_name: str | None = None, *, partial: bool = False) -> Chosen:
-    """Read the runs of a results file of a method, or with a text in their signature; of one class, if it is named."""
+def chosen_runs(
+    path: Path,
+    only: str | None,
+    class_name: str | None = None,
+    *,
+    partial: bool = False,
+    measuring: Mapping[str, Any] = MappingProxyType({}),
+) -> Chosen:
+    """Read the runs of a results file of a method, or with a text in their signature; of one class, if it is named.
+
+    Runs of one protocol are measured alike, and as `measuring` says.
+    """
     from segbench.aggregator.assembling import load_runs
+    from segbench.aggregator.measuring import measured_alike, without_measuring
     from segbench.aggregator.result import names_of
+    from segbench.cli.measuring import measured_as_typed
 
     results, stopped = load_runs(path, partial=partial)
     if only is None:
@@ -213,8 +226,8 @@ def chosen_runs(path: Path, only: str | None, class_name: str | None = None, *, 
         of_method = [result for name, result in named if only in (name, result.method)]
         unfinished = [run for run in stopped if run.method == only]
         if not of_method and not unfinished:
-            of_method = [result for result in results if only in result.signature]
-            unfinished = [run for run in stopped if only in run.fields]
+            of_method = [result for result in results if only in _identity(result, without_measuring(result))]
+            unfinished = [run for run in stopped if only in run.signed]
         found = Chosen(path, of_method, unfinished)
     if not found.results:
         if found.stopped:
@@ -224,7 +237,15 @@ def chosen_runs(path: Path, only: str | None, class_name: str | None = None, *, 
             f"--only {only!r} matches neither a method nor a signature in {path}, which holds "
             f"{', '.join(names_of(results))}\n  {listed}"
         )
-    return found if class_name is None else replace(found, results=_of_class(path, found.results, class_name))
+    measured = measured_alike(measured_as_typed(found.results, measuring, path))
+    return replace(found, results=measured if class_name is None else _of_class(path, measured, class_name))
+
+
+def _identity(result: Result, settings: Mapping[str, str]) -> str:
+    """Write a signature with these settings."""
+    from segbench.aggregator.records import resigned
+
+    return resigned(result.signature, result.protocol, settings)
 
 
 def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Result]:
@@ -257,12 +278,14 @@ def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[
     return found
 
 
-def results_of_sets(files: Mapping[str, Path], only: str | None, class_name: str | None) -> dict[str, list[Result]]:
+def results_of_sets(
+    files: Mapping[str, Path], only: str | None, class_name: str | None, measuring: Mapping[str, Any]
+) -> dict[str, list[Result]]:
     """Read the chosen runs of each data set, complete or not; sets without any are named on standard error."""
     found: dict[str, list[Result]] = {}
     for name, path in files.items():
         try:
-            chosen = chosen_runs(path, only, class_name, partial=True)
+            chosen = chosen_runs(path, only, class_name, partial=True, measuring=measuring)
         except ArgumentError as error:
             if not found and name == [*files][-1]:
                 raise

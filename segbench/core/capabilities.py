@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
-    from segbench.core.thresholds import Thresholds
 
 Kept = tuple[Summary, Any]
 """The summary of a run and its reduced pool, as a results file keeps them where pooling takes long."""
@@ -241,10 +240,6 @@ class Pooling(MeasuredBySet):
         kept: Kept | None = None,
     ) -> Table:
         """Lay out counts beside the `rest`, pixels of unnamed images; `kept` is what a results file keeps of both."""
-
-    @abstractmethod
-    def counts_at(self, counts: Any, thresholds: Thresholds) -> Counts:  # noqa: ANN401  of its type
-        """Give the counts at the thresholds of a tuning set, which replace the scores."""
 
 
 @dataclass(frozen=True)

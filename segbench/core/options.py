@@ -19,7 +19,9 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
     `read` makes its value of text, and those of the fields `also`. Runs that differ in fields `of_predictions` may be
-    compared: these change only what is predicted. Fields `of_table` change no counts, which such runs share.
+    compared: these change only what is predicted. Fields marked `measuring` change no counts, only the table: results
+    files take others when they are read. Where runs differ in one, they are measured by the "union" of their values,
+    with it if "any" has it, or apart from each other ("apart"); a "shorthand" is stored as the fields that it sets.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -62,14 +64,20 @@ def _values(each: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  te
     """Give the values of the fields of an option; a flag turns its field to the other value."""
     if isinstance(each.default, bool):
         return {each.name: not each.default}
-    read, also = each.metadata.get("read"), each.metadata.get("also", ())
+    also = each.metadata.get("also", ())
+    value = value_of(each, typed)
+    return dict(zip((each.name, *also), value, strict=True)) if also else {each.name: value}
+
+
+def value_of(each: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
+    """Return the value of an option that was typed."""
+    read = each.metadata.get("read")
     try:
-        value = read(typed) if read else typed
+        return read(typed) if read else typed
     except ArgumentError:
         raise
     except ValueError as error:
         raise ArgumentError(f"{flag_of(each)} {typed!r} {error}") from None
-    return dict(zip((each.name, *also), value, strict=True)) if also else {each.name: value}
 
 
 def read_numbers(text: str) -> tuple[float, ...]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError
+from segbench.core.interface import named, setting
 from segbench.core.metric import Metric
+from segbench.core.options import fields_with
 from segbench.core.sample import Reading, Sample
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ class Protocol(ABC):
     """The type of the counts of an image."""
 
     @property
-    def unit(self) -> str:
+    def distance_unit(self) -> str:
         """What distances are in, if not pixels: results in different units do not share a table."""
         return ""
 
@@ -67,11 +70,18 @@ class Protocol(ABC):
     def signature_fields(self) -> dict[str, str]:
         """Give every setting that a metric depends on, as text."""
 
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """Make the protocol from the fields of a signature, as far as tables and metrics depend on them."""
-        del fields
-        return cls()
+    def measuring_settings(self) -> frozenset[str]:
+        """Return the names of the settings that change no counts, only the table, see `segbench.core.options`."""
+        return fields_with(self, "measuring")
+
+    def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
+        """Return the protocol that measures the same counts with other settings of measuring."""
+        if counting := [name for name in settings if name not in self.measuring_settings()]:
+            known = ", ".join(sorted(self.measuring_settings())) or "none"
+            what = f"{named(counting[0])} is no setting of measuring of {self.name}, which are: {known}"
+            raise ArgumentError(f"{what}; count again with it: {setting(f'segbench {self.name}', 'evaluate')}")
+        changed: Self = replace(self, **settings)  # type: ignore[type-var]  # protocols are dataclasses
+        return changed
 
     @abstractmethod
     def metrics(self) -> tuple[Metric, ...]:

@@ -272,8 +272,18 @@ class Reducing(ABC):
     def chosen_points(self) -> str:
         """How many of the thresholds they are, in words; empty where they are all."""
 
-    worth_keeping: bool = False
-    """Whether pooling takes so long that a results file keeps the summary and `reduced`."""
+
+class Keeping(Reducing):
+    """A table whose pooling may take so long that results files keep what depends on counts alone."""
+
+    @property
+    @abstractmethod
+    def worth_keeping(self) -> bool:
+        """Whether it does."""
+
+    @abstractmethod
+    def keepable(self) -> tuple[Summary, Counts]:
+        """Return metrics that depend on counts alone, and `reduced`."""
 
 
 class CountsTable(Table, Generic[Held]):

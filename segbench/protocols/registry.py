@@ -111,13 +111,6 @@ def protocols() -> Mapping[str, type[Protocol]]:
     return found
 
 
-def protocol_of(name: str, fields: Mapping[str, str]) -> Protocol:
-    """Make the protocol of a run from its name and the fields of its signature."""
-    if name not in protocols():
-        raise ArgumentError(f"there is no protocol {name!r}; the protocols are {', '.join(protocols())}")
-    return protocols()[name].from_fields(fields)
-
-
 def measuring(counts: Counts) -> Protocol:
     """Give the protocol with default settings that measures counts of this type."""
     from segbench.core.capabilities import FromCounts

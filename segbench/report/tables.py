@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.groups import ALL_IMAGES
+from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
@@ -231,9 +232,16 @@ def _part(
 
 
 def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
-    """Give the places of the results of each protocol, with those in another unit apart."""
-    called = [f"{one.protocol} in {one.rules.unit}" if one.rules.unit else one.protocol for one in results]
-    return grouped((name, place) for place, name in enumerate(called))
+    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise."""
+    tables: dict[str, list[int]] = {}
+    for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
+        apart = measured_apart([results[place] for place in places])
+        for k, place in enumerate(places):
+            unit = results[place].rules.distance_unit
+            differing = ", ".join(f"{name}:{texts[k]}" for name, texts in apart.items())
+            name = results[place].protocol + (f" in {unit}" if unit else "") + (f" ({differing})" if differing else "")
+            tables.setdefault(name, []).append(place)
+    return tables
 
 
 def method_table(

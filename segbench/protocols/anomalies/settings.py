@@ -24,7 +24,6 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import take_one
 from segbench.protocols.anomalies.defects import (
-    ANY_DEFECTS,
     NONZERO,
     DefectRule,
     anomalous_pixels,
@@ -170,13 +169,6 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         if self.defects:
             fields["defects"] = hashlib.sha256(repr(self.defects).encode()).hexdigest()[:12]
         return fields | ({"quantize": str(self.quantize)} if self.quantize else {})
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Anomalies:
-        """Make the protocol from the fields of a signature, as far as pictures depend on them."""
-        quantize = cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None
-        defects = ANY_DEFECTS if "defects" in fields else ()
-        return cls(quantize=quantize, positive=fields.get("positive"), defects=defects)
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS

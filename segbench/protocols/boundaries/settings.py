@@ -206,12 +206,6 @@ class Boundaries(
         """Give these settings, and those without suppression and thinning; both measure crispness."""
         return replace(self, crispness=True), replace(self, crispness=True, nms=None, thin=False)
 
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Protocol:  # type: ignore[override]  # annotators are their own type
-        """Make the protocol from the fields of a signature, that of annotators where these were compared."""
-        settings = cls(crispness="crispness" in fields)
-        return Annotators(settings=settings) if fields.get("thresholds") == "annotators" else settings
-
     def prepare(self, say: Callable[[str], None]) -> None:
         from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 

@@ -126,10 +126,6 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         return found
 
     @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Centerlines:
-        return cls(thresholds=read_thresholds(fields["thresholds"]) if "thresholds" in fields else None)
-
-    @classmethod
     def measuring(cls, counts: Counts) -> Centerlines:
         thresholds = cast("CenterlineCounts", counts).thresholds.tolist()
         return cls(thresholds=tuple(thresholds) if len(thresholds) > 1 else None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, check_choice, check_flags, listed, set_fields
@@ -119,22 +119,34 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     )
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5 --nsd 1,2", "GT PRED --convention medpy --spacing 0.7")
     convention: Convention | None = option(
-        "Follow the conventions of a tool in all settings.", shown="metrics-reloaded"
+        "Follow the conventions of a tool in all settings.", shown="metrics-reloaded", measuring="shorthand"
     )
     surface: Surface | None = option(
         "Measure between pixels, or between elements with their lengths.", shown="pixels", rare=True
     )
     hd95: Percentile | None = option(
-        "Take the larger percentile of both directions, or that of their union.", shown="larger", rare=True
+        "Take the larger percentile of both directions, or that of their union.",
+        shown="larger",
+        rare=True,
+        measuring="apart",
     )
     nsd: float | Sequence[float] = option(
-        "Set the tolerances of NSD: 1,2.", (2.0,), metavar="LIST", read=read_numbers, shown="2"
+        "Set the tolerances of NSD: 1,2.", (2.0,), metavar="LIST", read=read_numbers, shown="2", measuring="union"
     )
     spacing: float = option(
-        "Set the size of a pixel in mm.", 1.0, metavar="MM", read=_read_number, shown="pixels", rare=True
+        "Set the size of a pixel in mm.",
+        1.0,
+        metavar="MM",
+        read=_read_number,
+        shown="pixels",
+        rare=True,
+        measuring="apart",
     )
     empty: Empty = option(
-        "Leave out images with an empty mask, or give them the image's diagonal.", "undefined", rare=True
+        "Leave out images with an empty mask, or give them the image's diagonal.",
+        "undefined",
+        rare=True,
+        measuring="apart",
     )
     at: float | None = option(**AT)
     classes: int | Sequence[int] | str | None = option_like(Labels, "classes", shown="")
@@ -186,6 +198,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 raise ArgumentError(
                     f"{format_setting('convention', self.convention)} and {other} differ; leave one out"
                 )
+        set_fields(self, convention=None)
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
@@ -209,6 +222,25 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             if refused and wrong:
                 raise ArgumentError(f"{named(wrong[0])} {reason}")
 
+    def with_settings(self, **settings: Any) -> Self:
+        """Return the protocol that measures the same counts otherwise, see `Protocol`; a convention sets `hd95`."""
+        convention = settings.pop("convention", None)
+        if convention is not None:
+            check_choice(convention, named("convention"), _OF_TOOLS)
+            of_tool = dict(_OF_TOOLS[convention])
+            settings.setdefault("hd95", of_tool.pop("hd95"))
+            for name, value in of_tool.items():
+                if getattr(self, name) != value:
+                    counted = f"these were counted with {format_setting(name, getattr(self, name))}"
+                    raise ArgumentError(f"{format_setting('convention', convention)}: {counted}; count again with it")
+        return super().with_settings(**settings)
+
+    def measuring_settings(self) -> frozenset[str]:
+        """Return the settings of masks or of label maps; sequences have none, as J and F are measured of them."""
+        if self.sequences:
+            return frozenset()
+        return super().measuring_settings() - (frozenset() if self._of_classes else {"background"})
+
     @property
     def _of_classes(self) -> bool:
         """Whether label maps are compared."""
@@ -227,7 +259,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         return _OBJECTS if self.sequences and self.positive is None else _MASKS
 
     @property
-    def unit(self) -> str:
+    def distance_unit(self) -> str:
         return self.conventions.unit
 
     @cached_property
@@ -265,21 +297,6 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             found["at"] = written((self.at,))
         read = self._labels.signature_fields() if self._of_classes else {}
         return found | {name: read[name] for name in ("background", "gt_map", "pred_map", "palette") if name in read}
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Contours:
-        if "frames" in fields:
-            positive = None if fields["classes"] == _OBJECTS else "255"
-            return cls(sequences=True, positive=positive, all_frames=fields["frames"] == "all")
-        return cls._measuring(
-            fields["classes"],
-            surface=fields["surface"],
-            hd95=fields["hd95"],
-            empty=fields["empty"],
-            spacing=float(fields["spacing"]),
-            nsd=read_numbers(fields["nsd"]),
-            background=fields.get("background", ()),
-        )
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
@@ -384,7 +401,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
         """What pictures distinguish: in steps of the first tolerance of NSD."""
-        near, unit = self._near * self.spacing, self.unit or "px"
+        near, unit = self._near * self.spacing, self.distance_unit or "px"
         return {
             State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
             State.NEAR: f"predicted, up to {2 * near:g} {unit} off",

@@ -129,7 +129,7 @@ class Labels(
         (),
         metavar="LABELS",
         read=str,
-        of_table=True,
+        measuring="apart",
         panel="Ground truth",
         shown="all classes are in them",
     )
@@ -203,6 +203,10 @@ class Labels(
         """What the pictures of label maps, or of masks, distinguish."""
         return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
+    def measuring_settings(self) -> frozenset[str]:
+        """Return `background`; of masks nothing."""
+        return frozenset() if self.masks else super().measuring_settings()
+
     @property
     def masks(self) -> bool:
         """Whether ground truth and predictions are masks."""
@@ -229,18 +233,13 @@ class Labels(
         return fields | {name: text for name, text in maps.items() if text}
 
     @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Labels:
-        """Make the protocol from the fields of a signature: the classes decide what is measured."""
-        if fields["classes"] == _MASKS:
-            return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
-        labels, names = read_classes(fields["classes"])
-        return cls(classes=labels, names=names, void=(), background=fields.get("background", ()))
-
-    @classmethod
     def measuring(cls, counts: Counts) -> Labels:
         """Make the protocol for counts: their classes decide what is measured."""
         classes = cast("LabelCounts", counts).classes
-        return cls.from_fields({"classes": _MASKS if classes == _MASK_CLASSES else classes, "positive": "larger"})
+        if classes == _MASK_CLASSES:
+            return cls()
+        labels, names = read_classes(classes)
+        return cls(classes=labels, names=names, void=())
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.labels.metrics import TOTALS, metrics_of

@@ -135,6 +135,7 @@ class Objects(
         metavar="LIST",
         read=read_numbers,
         shown="0.5,0.75,0.9",
+        measuring="union",
     )
     divisor: int | None = option(
         "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
@@ -246,11 +247,9 @@ class Objects(
             found["classes"] = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         return found | ({"things": ",".join(map(str, self.things))} if self.things else {})
 
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Objects:
-        """Make the protocol from the fields of a signature, as far as metrics depend on them."""
-        kind = cast("Kind", fields["kind"])
-        return cls(kind=kind, iou=read_numbers(fields["iou"])) if "iou" in fields else cls(kind=kind)
+    def measuring_settings(self) -> frozenset[str]:
+        """Return `iou`; components have thresholds of their own."""
+        return frozenset() if self.kind == COMPONENTS else super().measuring_settings()
 
     @classmethod
     def measuring(cls, counts: Counts) -> Objects:

@@ -149,13 +149,16 @@ class Calibration(Block):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
+        if self.image_set.kept is not None:
+            summary, _ = self.image_set.kept
+            return np.array([summary[metric.key] for metric in METRICS])
         pool, rest = self.image_set.pool, self.image_set.rest
         if pool.areas:  # the pool is a choice of very many scores
             unnamed = self.columns_of(() if rest is None else (rest,))
             parts = {name: np.concatenate([column, unnamed[name]]) for name, column in self.columns.items()}
         else:
             parts = dict(self.columns_of([pool.counts]))
-        ace = pool.areas["ace"] if "ace" in pool.areas else adaptive_error(*ByScore.of(pool.counts))[0]
+        ace = adaptive_error(*ByScore.of(pool.counts))[0]
         sums = {name: part.sum(axis=0, keepdims=True) for name, part in parts.items()}
         row: FloatArray = self.laid_out(self._measured(Sums(sums, np.ones(1)), np.array([ace])))[0]
         return row
@@ -186,4 +189,6 @@ class Calibration(Block):
         return {key: np.where(undefined, np.nan, value) for key, value in values.items()}
 
     def why_undefined(self, metric: Metric) -> str:
+        if self.image_set.kept is not None:
+            return self.image_set.kept[0].undefined[metric.key]
         return TWO_VALUED if self._hard else why_uncalibrated(self.image_set.pool.counts) or "no pixels"

@@ -33,7 +33,7 @@ from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, void_without, written_classes
+from segbench.protocols.class_names import classes_of, refuse_unfit, void_without, written_classes
 from segbench.protocols.label_rules import require_two_classes, void_labels, where_not_void
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
@@ -142,13 +142,6 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         from segbench.protocols.pixels.class_metrics import ClassTable
 
         return ClassTable(per_image, cast("ClassCounts | None", of_set), one=self._one)
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Classes:
-        """Make the protocol from the fields of a signature: the classes decide what is measured."""
-        labels, names = read_classes(fields["classes"])
-        one = Pixels.from_fields(fields)
-        return cls(labels=labels, names=names, void=(), at=one.at, calibration=one.calibration, quantize=one.quantize)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Classes:

@@ -142,14 +142,15 @@ class FixedThresholds(Block):
     def _outside(self) -> Iterable[str]:
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
-        for at in in_type_of(scores.dtype, self._at) if scores.size else ():
-            if at > scores[0]:
-                yield f"no score reaches {at:g}: the highest is {number(float(scores[0]))}"
-            elif at <= scores[-1]:
-                yield f"all scores reach {at:g}: the lowest is {number(float(scores[-1]))}"
-            elif 0 < at < 1 and are_beyond_shares(float(scores[-1]), float(scores[0])):
-                low, high = (number(float(score)) for score in (scores[-1], scores[0]))
-                yield f"{at:g} is a threshold for scores from 0 to 1, and these range from {low} to {high}"
+        lowest, highest = self.image_set.range_of_scores
+        for at in in_type_of(scores.dtype, self._at).tolist() if scores.size else ():
+            if at > highest:
+                yield f"no score reaches {at:g}: the highest is {number(highest)}"
+            elif at <= lowest:
+                yield f"all scores reach {at:g}: the lowest is {number(lowest)}"
+            elif 0 < at < 1 and are_beyond_shares(lowest, highest):
+                ends = f"{number(lowest)} to {number(highest)}"
+                yield f"{at:g} is a threshold for scores from 0 to 1, and these range from {ends}"
 
     def why_undefined(self, metric: Metric) -> str:
         counts = self.image_set.pool.counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from segbench.core.table import Table
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
+LOWEST, HIGHEST = "lowest score", "highest score"
+"""What results files keep beside the metrics of very many scores."""
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
 _CUTS, _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = (2**9, 2**13), 2**17, 2**24
@@ -40,7 +43,7 @@ class AtOds(Confusion):
 class ImageSet(Mapping[str, ScoreCounts]):
     """Counts by image name, with their pool and what resamples need of each image.
 
-    `rest` are pixels of no image; `kept` what a results file keeps: the summary, and `reduced` of the pool.
+    `rest` are pixels of no image; `kept` what a results file keeps of very many scores, see `PixelTable.keepable`.
     """
 
     def __init__(
@@ -49,7 +52,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         rest: ScoreCounts | None = None,
         kept: tuple[Summary, ScoreCounts] | None = None,
     ) -> None:
-        self._counts, self.rest, self._kept = counts, rest, kept
+        self._counts, self.rest, self.kept = counts, rest, kept
 
     def __getitem__(self, name: str) -> ScoreCounts:
         """Give the counts of an image."""
@@ -76,11 +79,19 @@ class ImageSet(Mapping[str, ScoreCounts]):
     @cached_property
     def pool(self) -> PooledPixels:
         """The images pooled; where a results file keeps the pool, without the best F of each image."""
-        if self._kept is None:
+        if self.kept is None:
             return pool_pixels(self, () if self.rest is None else (self.rest,))
-        summary, counts = self._kept
-        areas = {key: summary[key] for key in (*AREAS, "ace") if key in summary and key != "auc_pr_achievable"}
+        summary, counts = self.kept
+        areas = {key: summary[key] for key in AREAS if key in summary and key != "auc_pr_achievable"}
         return PooledPixels(counts, counts.scores.size, areas, None, frozenset({summary.threshold_source}))
+
+    @property
+    def range_of_scores(self) -> tuple[float, float]:
+        """The lowest and the highest score; nan without any."""
+        if self.kept is not None:
+            return self.kept[0][LOWEST], self.kept[0][HIGHEST]
+        scores = self.pool.counts.scores
+        return (float(scores[-1]), float(scores[0])) if scores.size else (math.nan, math.nan)
 
     @cached_property
     def points(self) -> ScoreCounts:

@@ -33,12 +33,23 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import ColumnLayout, CountsTable, Reducing, Sums, Table
+from segbench.core.table import ColumnLayout, CountsTable, Keeping, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
-from segbench.protocols.pixels.image_set import AREAS, AtOds, Block, ByScore, ImageSet, at_ods, measured_curves
+from segbench.protocols.pixels.calibration import Calibration
+from segbench.protocols.pixels.image_set import (
+    AREAS,
+    HIGHEST,
+    LOWEST,
+    AtOds,
+    Block,
+    ByScore,
+    ImageSet,
+    at_ods,
+    measured_curves,
+)
 
 METRICS = shares(
     Metric(
@@ -79,7 +90,7 @@ _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _MANY_IMAGES = 2**12
 
 
-class PixelTable(CountsTable[ScoreCounts], Reducing):
+class PixelTable(CountsTable[ScoreCounts], Keeping):
     """Pixel counts of the images of one method; `of_set`, else the images, decides whether they are masks."""
 
     metrics: tuple[Metric, ...] = METRICS
@@ -128,8 +139,12 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        own = ColumnLayout({name: self.columns[name] for name in ("ois", "f")}, self.means)
-        values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
+        if self.image_set.kept is None:
+            own = ColumnLayout({name: self.columns[name] for name in ("ois", "f")}, self.means)
+            values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
+        else:
+            summary, _ = self.image_set.kept
+            values = {metric.label: np.array([summary[metric.key]]) for metric in self._own}
         for block in self.blocks.values():
             values |= zip((metric.label for metric in block.metrics), block.estimates[:, np.newaxis], strict=True)
         if self.image_set.rest is not None:
@@ -253,21 +268,42 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
 
     @property
     def notes(self) -> tuple[str, ...]:
+        own = self._own_notes if self.image_set.kept is None else self.image_set.kept[0].notes
+        return (*own, *self._left_out_by_blocks)
+
+    @property
+    def _own_notes(self) -> tuple[str, ...]:
         """Say that predictions are masks or of several scales, or that the best F is that of predicting everything."""
         if self._is_mask:
-            return (AT_THE_MASK, *self.left_out)
+            return (AT_THE_MASK, *self._left_out)
         best = self._best_of_all
-        found, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
-        everything = found == every and min(every) > 0
+        at_best, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
+        everything = at_best == every and min(every) > 0
         of_scales = note_on_scales(self._chosen.highest.tolist())
-        return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self.left_out)
+        return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self._left_out)
 
     @property
     def left_out(self) -> tuple[str, ...]:
+        """How many images means over images leave out."""
+        return (*self._left_out, *self._left_out_by_blocks)
+
+    @property
+    def _left_out(self) -> tuple[str, ...]:
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
-        own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
-        return (*own, *(note for block in self.blocks.values() for note in block.left_out))
+        return left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+
+    @property
+    def _left_out_by_blocks(self) -> tuple[str, ...]:
+        return tuple(note for block in self.blocks.values() for note in block.left_out)
+
+    def keepable(self) -> tuple[Summary, ScoreCounts]:
+        """Return what results files keep: metrics that depend on counts alone, of calibration, too, and `reduced`."""
+        calibration = Calibration(self.image_set, self._of_set)
+        whole = type(self)(self.image_set, self._of_set, [calibration]).summary()
+        lowest, highest = self.image_set.range_of_scores
+        metrics = {**whole.metrics, LOWEST: lowest, HIGHEST: highest}
+        return replace(whole, metrics=metrics, notes=self._own_notes), self.reduced
 
     @property
     def images_with_positives(self) -> int:
@@ -298,9 +334,9 @@ class PixelTable(CountsTable[ScoreCounts], Reducing):
         return self.reduced.threshold_source if self._pool.scores > REDUCED_ABOVE else ""
 
     @property
-    def worth_keeping(self) -> bool:  # type: ignore[override]  # it depends on the images
+    def worth_keeping(self) -> bool:
         """Whether so many distinct scores were pooled that `reduced` holds a choice of them, or so many images."""
-        return self._pool.scores > REDUCED_ABOVE or (self.images > _MANY_IMAGES and not self.threshold_source)
+        return not self.threshold_source and (self._pool.scores > REDUCED_ABOVE or self.images > _MANY_IMAGES)
 
     @property
     def curve(self) -> Curve:

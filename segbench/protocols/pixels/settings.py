@@ -20,8 +20,9 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from dataclasses import dataclass, field, replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_quantize, as_real, check_flags, listed, set_fields
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
-    from segbench.core.thresholds import Thresholds
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
@@ -82,11 +82,16 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         where they marked the pixel void; a pixel that is void for all is left out. With one ground truth all four are
         the same.
         None: an image with several is refused.
-    at : tuple of float
+    at : float or sequence of float
         Scores at which precision, recall, F, IoU, specificity, accuracy and MCC are measured, too, pooled and as means
         over images: ``f@0.5``, ``mean_image_f@0.5``.
     calibration : bool
         Measure how far scores are from probabilities, too: ``brier``, ``ece``, ``mce``, ``ace``.
+    thresholds : tuple of float
+        Thresholds chosen on a tuning set, at which the curve and what is read off it are measured instead of at every
+        distinct score; `at` and `calibration` take all scores. `evaluate` sets them (`segbench.tuned_thresholds`).
+    thresholds_source : str
+        Where these come from.
 
     Raises
     ------
@@ -135,15 +140,19 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         (),
         metavar="SCORES",
         read=read_numbers,
-        of_table=True,
+        measuring="union",
     )
     calibration: bool = option(
-        "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True
+        "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True, measuring="any"
     )
+    thresholds: tuple[float, ...] = field(default=(), metadata={"measuring": "apart"})
+    thresholds_source: str = field(default="", metadata={"measuring": "apart"})
 
     def __post_init__(self) -> None:
         check_flags(self)
-        at = {as_real(value, named("at")) for value in listed(self.at, "at", "(0.5,)")}
+        given: Any = self.at
+        given = (given,) if isinstance(given, Real) else listed(given, "at", "(0.5,)")
+        at = {as_real(value, named("at")) for value in given}
         void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
@@ -159,17 +168,9 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             "at": written(self.at),
             "calibration": "15 bins" * self.calibration,
             "annotators": self.annotators or "",
+            "thresholds": self.thresholds_source,
         }
         return {name: text for name, text in fields.items() if text}
-
-    @classmethod
-    def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """Make the protocol from the fields of a signature, as far as they decide what is measured."""
-        return cls(
-            at=read_numbers(fields["at"]) if "at" in fields else (),
-            calibration="calibration" in fields,
-            quantize=cast("Quantize", int(fields["quantize"])) if "quantize" in fields else None,
-        )
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.pixels.calibration import METRICS as CALIBRATION
@@ -189,9 +190,18 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
 
-        images = ImageSet(per_image, cast("ScoreCounts | None", rest), kept)
-        deciding = cast("ScoreCounts | None", of_set)
-        return PixelTable(images, deciding, self.blocks(images, deciding))
+        unnamed, deciding = cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set)
+        images = ImageSet(per_image, unnamed, kept)
+        if not self.thresholds:
+            return PixelTable(images, deciding, self.blocks(images, deciding))
+        cut = {name: self._cut(counts) for name, counts in per_image.items()}
+        return PixelTable(ImageSet(cut, unnamed and self._cut(unnamed)), deciding, self.blocks(images, None))
+
+    def _cut(self, counts: ScoreCounts) -> ScoreCounts:
+        """Return the counts at the thresholds of a tuning set, which are rounded as scores are."""
+        from segbench.core.levels import rounded
+
+        return counts.at(rounded(self.thresholds, self.quantize), source=self.thresholds_source)
 
     def blocks(self, images: ImageSet, of_set: ScoreCounts | None) -> list[Block]:
         """Give the blocks of columns that settings add to a table of some images."""
@@ -200,12 +210,6 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
 
         found: list[Block] = [FixedThresholds(images, self.at, self.quantize)] if self.at else []
         return [*found, Calibration(images, of_set)] if self.calibration else found
-
-    def counts_at(self, counts: ScoreCounts, thresholds: Thresholds) -> ScoreCounts:
-        """Give the counts at thresholds, which are rounded as scores are."""
-        from segbench.core.levels import rounded
-
-        return counts.at(rounded(thresholds, self.quantize), source=thresholds.source)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False

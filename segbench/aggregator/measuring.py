@@ -1,0 +1,91 @@
+"""Results measured with other settings: as asked for, and alike where they share a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, fields
+from typing import Any, Protocol, Self, TypeVar
+
+from segbench.core import protocol as core
+from segbench.core.grouping import grouped
+
+
+class Measurable(Protocol):
+    """What a `segbench.Result` is here."""
+
+    @property
+    def rules(self) -> core.Protocol:
+        """The protocol."""
+
+    @property
+    def kind(self) -> type[core.Protocol]:
+        """The class of the protocol."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """All settings as text."""
+
+    @property
+    def published(self) -> object:
+        """What was published without images, if anything."""
+
+    def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
+        """Measure with other settings."""
+
+
+Measured = TypeVar("Measured", bound=Measurable)
+
+
+def _fields(result: Measurable) -> dict[str, Field[Any]]:
+    """Return the settings of measuring of a result by name."""
+    known = result.rules.measuring_settings()
+    settings: Any = fields(result.rules) if known else ()  # type: ignore[arg-type]  # protocols are dataclasses
+    return {setting.name: setting for setting in settings if setting.name in known}
+
+
+def measured_alike(results: Sequence[Measured]) -> list[Measured]:
+    """Measure results of one protocol alike: by all values of a list, and with what any of them has.
+
+    Other settings may still differ then, see `measured_apart`.
+    """
+    of_protocols = grouped((result.kind, place) for place, result in enumerate(results) if not result.published)
+    alike = list(results)
+    for places in of_protocols.values():
+        shared = _shared([results[place] for place in places])
+        for place in places:
+            result = results[place]
+            own = {name: value for name, value in shared.items() if name in _fields(result)}
+            changed = {name: value for name, value in own.items() if getattr(result.rules, name) != value}
+            alike[place] = result.with_settings(**changed) if changed else result
+    return alike
+
+
+def _shared(results: Sequence[Measurable]) -> dict[str, Any]:
+    """Return the settings that results of one protocol share: unions of lists, and flags that any has."""
+    shared: dict[str, Any] = {}
+    for result in results:
+        for name, setting in _fields(result).items():
+            value = getattr(result.rules, name)
+            if setting.metadata["measuring"] == "union":
+                shared[name] = tuple(sorted({*shared.get(name, ()), *value}))
+            elif setting.metadata["measuring"] == "any":
+                shared[name] = shared.get(name, False) or value
+    return shared
+
+
+def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
+    """Return the settings of measuring in which results of one protocol differ, with the value of each as text."""
+    apart = {
+        name
+        for result in results
+        for name, setting in _fields(result).items()
+        if setting.metadata["measuring"] == "apart"
+    }
+    values = {name: [result.settings.get(name, "none") for result in results] for name in sorted(apart)}
+    return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+
+
+def without_measuring(result: Measurable) -> Mapping[str, str]:
+    """Return the settings of a result without those of measuring, which do not tell runs apart."""
+    measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    return {name: text for name, text in result.settings.items() if name not in measuring}
