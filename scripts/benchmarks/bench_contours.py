@@ -77,7 +77,7 @@ def of_surface_distance(truth: Mask, predicted: Mask) -> Metrics:
         "hd95": surface_distance.compute_robust_hausdorff(found, 95),
         "assd": (there * lengths[0] + back * lengths[1]) / sum(lengths),
         "masd": (there + back) / 2,
-        "nsd_2": surface_distance.compute_surface_dice_at_tolerance(found, _TOLERANCE),
+        "nsd@2": surface_distance.compute_surface_dice_at_tolerance(found, _TOLERANCE),
     }
 
 
@@ -103,7 +103,7 @@ def of_monai(truth: Mask, predicted: Mask) -> Metrics:
         "hd": metrics.compute_hausdorff_distance(**given),
         "hd95": metrics.compute_hausdorff_distance(**given, percentile=95),
         "assd": metrics.compute_average_surface_distance(**given, symmetric=True),
-        "nsd_2": metrics.compute_surface_dice(**given, class_thresholds=[_TOLERANCE]),
+        "nsd@2": metrics.compute_surface_dice(**given, class_thresholds=[_TOLERANCE]),
     }
     return {key: float(value) for key, value in found.items()}
 

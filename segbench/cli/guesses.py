@@ -15,7 +15,7 @@ from segbench.protocols.registry import protocols_of, verbs
 if TYPE_CHECKING:
     from segbench.core.metric import Metric
 
-_LISTED = 40
+_LISTED = 8
 
 _COMMANDS = {
     "pixels": "segmentation segment roc pr auc ap soft maps probability prob binary vessels",
@@ -102,6 +102,7 @@ _OPTIONS = {
 
 _METRICS = {
     "ods_f image_f": "maxf fmax f1max bestf fmeasure",
+    "f": "dice dsc f1 fmeasure",
     "f_max": "maxf fmax maxfbeta maxfmeasure",
     "average_precision": "pixelap",
     "average_precision image_average_precision": "ap",
@@ -124,7 +125,7 @@ _METRICS = {
     "e_max": "maxe maxemeasure",
     "mae": "meanabsoluteerror",
     "hd95": "hausdorff95 95hd hausdorffdistance95",
-    "nsd nsd_1 nsd_2 nsd_3": "surfacedice normalizedsurfacedice",
+    "nsd": "surfacedice normalizedsurfacedice",
     "hd": "hausdorff hausdorffdistance",
     "assd": "averagesymmetricsurfacedistance",
     "boundary_iou": "biou",
@@ -186,7 +187,13 @@ def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collec
     """
     meant: dict[str, dict[str, None]] = {}
     for key, titles in known.items():
-        papers = [word for keys, words in _METRICS.items() if key in keys.split() for word in words.split()]
+        name, at, threshold = key.partition("@")
+        papers = [
+            word + at + threshold
+            for keys, words in _METRICS.items()
+            if name in keys.split() or key in keys.split()
+            for word in words.split()
+        ]
         for word in (*map(_plain, titles), *papers):
             meant.setdefault(word, {})[key] = None
     meant |= {_plain(key): {key: None} for key in known}
@@ -211,12 +218,22 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
     keys += [key for key, _ in known if _plain(key) == word or (len(word) > 2 and _plain(key).startswith(word))]
     if found := dict.fromkeys(verb for key, verb in known if key in keys):
         return f"{typed} is measured by segbench {' and segbench '.join(found)}"
-    near = difflib.get_close_matches(word, meant, 1)
-    if near:
-        return f"for {typed}, perhaps {' or '.join(meant[near[0]])} is meant"
+    if near := _of_one_kind(word, meant):
+        return f"for {typed}, perhaps {' or '.join(meant[near])} is meant"
     return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"
 
 
+def _of_one_kind(word: str, known: Collection[str]) -> str:
+    """Return the nearest spelling of a metric; of one at a threshold, ``f@0.5``, only the same metric at another."""
+    name, at, _ = word.partition("@")
+    if not at:
+        return next(iter(difflib.get_close_matches(word, [other for other in known if "@" not in other], 1)), "")
+    of_name = {other: other.partition("@")[0] for other in known if "@" in other}
+    names = difflib.get_close_matches(name, of_name.values(), 1)
+    alike = [other for other, base in of_name.items() if base in names]
+    return next(iter(difflib.get_close_matches(word, alike, 1, 0.0)), "")
+
+
 def _plain(name: str) -> str:
-    """Leave out what spellings of a name differ in."""
-    return re.sub(r"[^a-z0-9@.]", "", name.lower())
+    """Leave out what spellings of a name differ in: capitals, signs, and the zero before a decimal point."""
+    return re.sub(r"@0?\.", "@0.", re.sub(r"[^a-z0-9@.]", "", name.lower()))

@@ -11,7 +11,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.names import latex_name
 from segbench.core.notes import MetricNote
-from segbench.core.numbers import DIGITS, number, number_below, of_all
+from segbench.core.numbers import DIGITS, number, number_below, of_all, shortest
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
@@ -120,6 +120,17 @@ class Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
         image_key = self.image_key and f"{prefix}_{self.image_key}"
         return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
+
+
+def key_at(name: str, threshold: float) -> str:
+    """Return the key of a metric at a threshold, an IoU or a distance: ``f@0.5``, ``nsd@2``."""
+    return f"{name}@{shortest(threshold)}"
+
+
+def key_of_images(key: str) -> str:
+    """Return the key of the mean over images of a metric: ``dice_images``, ``f1_images@0.5``."""
+    name, at, threshold = key.partition("@")
+    return f"{name}_images{at}{threshold}"
 
 
 CLASSES_PRESENT = Metric(

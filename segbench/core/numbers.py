@@ -13,6 +13,12 @@ _TINY = 1e-6
 _PRINTED = 8  # entries of an array
 
 
+def shortest(value: float) -> str:
+    """Write the shortest decimal that reads back as a number: 0.5, 2, 0.00001."""
+    text = format(Decimal(repr(float(value) + 0.0)), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 def number(value: float, *, digits: int = DIGITS) -> str:
     """Write a number as papers do: four decimal places, no leading zero."""
     if isinstance(value, int):

@@ -275,7 +275,7 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         numbered = {name: label(mask)[0].astype(np.uint8) for name, mask in ONES.items()}
         assert found("objects", MAPS, numbered)[1].code == 0
         summary = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Objects()).summary
-        assert summary["f1_50"] == summary["pq"] == 1
+        assert summary["f1@0.5"] == summary["pq"] == 1
         assert found("objects", ONES, ONES, "--kind", "components")[1].code == 0
 
     @pytest.mark.parametrize("pred", [SINGLE, SPECKS, MAPS], ids=["one part", "specks", "several objects"])
@@ -293,4 +293,4 @@ class TestMasksOfZeroAndOneWithoutNumbers:
     def test_one_object_of_many_parts_may_have_another_number(self, found):
         twos = {name: 2 * mask for name, mask in ONES.items()}
         assert found("objects", twos, twos)[1].code == 0
-        assert library.count_objects(twos["im0.png"], twos["im0.png"]).metrics()["f1_50"] == 1
+        assert library.count_objects(twos["im0.png"], twos["im0.png"]).metrics()["f1@0.5"] == 1

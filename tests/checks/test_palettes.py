@@ -216,7 +216,7 @@ def test_notes_are_kept_without_colours(saved, tmp_path):
     assert f"{said} (6 of 6 images)" in result.notes
 
 
-@pytest.mark.parametrize(("protocol", "key"), [(library.Labels, "miou"), (library.Contours, "nsd_2")])
+@pytest.mark.parametrize(("protocol", "key"), [(library.Labels, "miou"), (library.Contours, "nsd@2")])
 def test_grey_images_in_three_channels_are_colours_beside_a_palette(saved, protocol, key):
     grey = [drawn(k, 0, 4) for k in range(2)]
     folders = saved("gt", Image.fromarray, grey), saved("pred", in_colour, grey)

@@ -126,7 +126,7 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
     [
         ({"auc_roc": ["P-AUROC"], "image_auc_roc": ["I-AUROC"]}, "AUROC", "auc_roc, image_auc_roc"),
         ({"e_max": ["max"], "f_max": ["max"]}, "max", "e_max, f_max"),
-        ({"nsd_1": ["NSD@1"], "nsd_2": ["NSD@2"]}, "NSD", "nsd_1, nsd_2"),
+        ({"nsd@1": ["NSD@1"], "nsd@2": ["NSD@2"]}, "NSD", "nsd@1, nsd@2"),
         ({"miou": ["mIoU"], "mean_dice": ["mDice"]}, "IoU", "miou"),
         ({"assd": ["ASSD"], "hd": ["HD"]}, "ASD", "assd"),
     ],

@@ -75,11 +75,11 @@ def smiyc(root, predictions):
 
 
 SETS = {  # and what is 1 for predictions that are the ground truth
-    "cellpose": (cellpose, ("f1_50", "aji", "pq"), 4),
+    "cellpose": (cellpose, ("f1@0.5", "aji", "pq"), 4),
     "cityscapes-instanceids": (cityscapes_ids, ("pq_things", "pq_stuff"), 3),
     "cityscapes-panoptic": (cityscapes, ("pq_things", "pq_stuff"), 3),
     "coco-panoptic": (coco, ("pq_things", "pq_stuff"), 3),
-    "dsb2018": (dsb2018, ("f1_50", "aji", "pq"), 4),
+    "dsb2018": (dsb2018, ("f1@0.5", "aji", "pq"), 4),
     "smiyc-components": (smiyc, ("component_f1", "lesion_f1"), 1),
     "smiyc-obstacles": (smiyc, ("component_f1", "lesion_f1"), 1),
 }

@@ -107,7 +107,7 @@ def test_classes_are_compared_in_the_images_where_both_methods_have_them():
 
 
 def test_objects_have_their_precision_in_images_with_predictions():
-    row, _ = rows_of(*missing_five(Objects()), "precision_50_images")
+    row, _ = rows_of(*missing_five(Objects()), "precision_images@0.5")
     assert (row.difference, row.p_value, row.freedom) == (0, 1, 6)
 
 
@@ -125,8 +125,8 @@ def false_alarms(protocol):
     [
         (Contours(), "dice"),
         (Objects(), "aji"),
-        (Objects(), "f1_50_images"),
-        (Objects(), "precision_50_images"),
+        (Objects(), "f1_images@0.5"),
+        (Objects(), "precision_images@0.5"),
         (Objects(kind="components"), "lesion_f1_images"),
         (Centerlines(), "cldice_images"),
     ],
@@ -145,8 +145,8 @@ def test_predictions_where_nothing_is_count_against_a_method(protocol, key):
     ("protocol", "key"),
     [
         (Objects(), "aji"),
-        (Objects(), "f1_50_images"),
-        (Objects(), "f1_50"),
+        (Objects(), "f1_images@0.5"),
+        (Objects(), "f1@0.5"),
         (Objects(kind="components"), "lesion_f1_images"),
         (Centerlines(), "cldice_images"),
         (Boundaries(), "mean_image_f"),
@@ -196,7 +196,7 @@ IN_MEANS = {
     "clDice": ("cldice_images", Centerlines(), np.asarray),
     "clDice at a threshold": ("cldice_images", Centerlines(thresholds=(0.3, 0.7)), half),
     "lesions": ("lesion_f1_images", Objects(kind="components"), np.asarray),
-    "instances": ("f1_50_images", Objects(), np.asarray),
+    "instances": ("f1_images@0.5", Objects(), np.asarray),
     "AJI": ("aji", Objects(), np.asarray),
     "HD95": ("hd95", Contours(), np.asarray),
     "boundaries": ("mean_image_f", Boundaries(label_maps=True), outline),
@@ -346,8 +346,8 @@ def test_a_group_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_o
         ).groups("folder")
         for method, maps in (("a", a), ("b", b))
     ]  # fmt: skip
-    row, _ = rows_of(*(one.mean for one in groups), "precision_50")
-    of_y = [one["y"].summary["precision_50"] for one in groups]
+    row, _ = rows_of(*(one.mean for one in groups), "precision@0.5")
+    of_y = [one["y"].summary["precision@0.5"] for one in groups]
     assert (row.estimate_a, row.estimate_b) == pytest.approx((of_y[0] / 2, of_y[1]))  # z, where nothing is, counts
 
 

@@ -166,7 +166,7 @@ class ContourCounts(Counts):
         Returns
         -------
         dict of str to float
-            By key, ``"hd95"`` or ``"nsd_2"``; nan where undefined.
+            By key, ``"hd95"`` or ``"nsd@2"``; nan where undefined.
 
         Raises
         ------

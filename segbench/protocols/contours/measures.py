@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from segbench.core.metric import key_at
 from segbench.protocols.contours.choices import Empty, Percentile
 from segbench.protocols.contours.distances import Distances
 
@@ -17,8 +18,8 @@ DAVIS = ("j_and_f", "j", "f_davis")
 
 
 def nsd_key(tolerance: float) -> str:
-    """Give the key of NSD at a tolerance: ``nsd_2``, ``nsd_0.5``."""
-    return f"nsd_{repr(float(tolerance)).removesuffix('.0')}"
+    """Return the key of NSD at a tolerance: ``nsd@2``, ``nsd@0.5``."""
+    return key_at("nsd", tolerance)
 
 
 class Mask(NamedTuple):

@@ -13,7 +13,7 @@ import numpy as np
 from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import Metric, shares, zero_note
+from segbench.core.metric import Metric, key_of_images, shares, zero_note
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, Sums
@@ -72,7 +72,7 @@ def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]
     of_masks = shares(*(_metric(key, conventions) for key in keys_of(conventions, classes=classes)))
     if not classes:
         return of_masks
-    means = (replace(one, key=f"{one.key}_images", title="", image_key="", headline=False) for one in of_masks)
+    means = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in of_masks)
     return (*of_masks, *means)
 
 
@@ -85,7 +85,7 @@ def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
 def _metric(key: str, conventions: Conventions) -> Metric:
     title, unit = _NAMES.get(key, ""), conventions.unit
     if not title:
-        title = f"NSD@{key.removeprefix('nsd_')} {unit}".rstrip()
+        title = f"NSD@{key.removeprefix('nsd@')} {unit}".rstrip()
         note = "share of the contours within this distance of each other"
         return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=note)
     if key in DISTANCES:
@@ -148,7 +148,7 @@ class ContourTable(CountsTable[ContourCounts]):
     def image_weights(self) -> Mapping[str, BoolArray]:
         """Whether an image is in a mean: it has a mask for which the metric is defined."""
         defined = dict(zip(self._keys, np.any(~np.isnan(self._values), axis=1).T, strict=True))
-        return {**defined, **{f"{key}_images": held for key, held in defined.items()}}
+        return {**defined, **{key_of_images(key): held for key, held in defined.items()}}
 
     @cached_property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -158,7 +158,7 @@ class ContourTable(CountsTable[ContourCounts]):
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         over_classes = dict(zip(self._keys, _mean_over_masks(of["masks"]).T, strict=True))
         over_images = zip(self._keys, of["images"].T, strict=True)
-        return {**over_classes, **{f"{key}_images": mean for key, mean in over_images}}
+        return {**over_classes, **{key_of_images(key): mean for key, mean in over_images}}
 
     @cached_property
     def _sides(self) -> BoolArray:

@@ -508,7 +508,7 @@ def count_contours(
     >>> truth, predicted = np.zeros((2, 8, 8), bool)
     >>> truth[2:6, 2:6] = predicted[2:6, 2:7] = True
     >>> metrics = count_contours(truth, predicted).metrics()
-    >>> metrics["hd"], metrics["nsd_2"], round(metrics["dice"], 4)
+    >>> metrics["hd"], metrics["nsd@2"], round(metrics["dice"], 4)
     (1.0, 1.0, 0.8889)
     """
     from segbench.protocols.contours.inputs import no_volumes

@@ -14,8 +14,3 @@ MEAN_OVER = tuple(Fraction(k, 20) for k in range(10, 20))
 
 OF_COMPONENTS = tuple(Fraction(k, 20) for k in range(5, 16))
 """The thresholds of SMIYC's component measure: .25, .3 to .75."""
-
-
-def percent(threshold: Fraction) -> str:
-    """Write a threshold as keys of metrics have it: 50, or 62_5."""
-    return f"{float(100 * threshold):.10g}".replace(".", "_")

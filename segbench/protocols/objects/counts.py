@@ -61,7 +61,7 @@ class ObjectCounts(Counts):
     >>> counts = count_objects(truth, np.array([[5, 5, 5, 0], [5, 5, 5, 0]]))
     >>> counts.objects.tolist(), counts.shared.tolist(), counts.whole.tolist()
     ([[2, 1, 0]], [4], [6])
-    >>> counts.metrics()["f1_50"], round(counts.metrics()["pq"], 4)
+    >>> counts.metrics()["f1@0.5"], round(counts.metrics()["pq"], 4)
     (0.6666666666666666, 0.4444)
     """
 
@@ -142,7 +142,7 @@ class ObjectCounts(Counts):
         Returns
         -------
         dict of str to float
-            By key, ``"pq"`` or ``"f1_50"``; nan where undefined.
+            By key, ``"pq"`` or ``"f1@0.5"``; nan where undefined.
         """
         from segbench.protocols.registry import measuring
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
-from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.metric import Metric, key_at, key_of_images, left_out_note, shares
+from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC, percent
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
@@ -25,6 +26,11 @@ _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 def _score(key: str, title: str, note: str = "", **others: Any) -> Metric:
     """Describe a metric that each image has, too."""
     return Metric(key=key, title=title, better="higher", image_key=key, note=note, **others)
+
+
+def _title(threshold: float) -> str:
+    """Write a threshold for titles of columns: .5."""
+    return shortest(threshold).lstrip("0")
 
 
 _QUALITY = (
@@ -46,7 +52,7 @@ _PANOPTIC = (
 )
 _COMPONENTS = (
     _score("component_f1", "F1", "mean over thresholds of sIoU from .25 to .75", headline=True, compared=True),
-    *(_score(f"component_f1_{t}", f"F1@.{t}", priority=1) for t in (25, 50, 75)),
+    *(_score(key_at("component_f1", t), f"F1@{_title(t)}", priority=1) for t in (0.25, 0.5, 0.75)),
     _score("component_siou", "sIoU", "mean over true components", compared=True),
     _score("component_ppv", "PPV", "mean over predicted components", compared=True),
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
@@ -62,7 +68,7 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     untitled = [replace(one, title="", headline=False, note="") for one in pooled]
     if kind == PANOPTIC:
         return (*shares(*_PANOPTIC, *(replace(one, compared=False) for one in untitled)), *TOTALS)
-    means = [replace(one, key=f"{one.key}_images", image_key="") for one in untitled]
+    means = [replace(one, key=key_of_images(one.key), image_key="") for one in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
         _score("aji", "AJI", "mean over images", compared=True),
@@ -73,17 +79,19 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
 
 def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
     """Give the metrics of all objects together at each threshold, and their means."""
-    names = [(percent(each), f"{float(each):g}".lstrip("0")) for each in iou]
+    columns: list[tuple[Callable[[str], str], str]] = [
+        (partial(key_at, threshold=float(threshold)), _title(float(threshold))) for threshold in iou
+    ]
     return [
         _score(
-            f"{kind}_{key}",
+            key(kind),
             f"{_TITLES[kind]}@{at}" if kind in _TITLES else "",
             _AP if kind == "threat_score" else "",
-            headline=(kind, key) == ("f1", names[0][0]),
+            headline=key(kind) == key_at("f1", float(iou[0])),
             compared=kind in _TITLES,
             priority=0 if kind == "f1" else 1,
         )
-        for key, at in (*names, ("mean", ".5:.95"))
+        for key, at in (*columns, ("{}_mean".format, ".5:.95"))
         for kind in _OF_MATCHES
     ]
 
@@ -107,7 +115,7 @@ class ObjectTable(CountsTable[ObjectCounts]):
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
-        self._shown = {percent(threshold): self._at.index(threshold) for threshold in iou}
+        self._shown = {float(threshold): self._at.index(threshold) for threshold in iou}
         self._mean = [self._at.index(each) for each in MEAN_OVER]
 
     @cached_property
@@ -154,18 +162,18 @@ class ObjectTable(CountsTable[ObjectCounts]):
                 return reason
         return "there is no object in the ground truth"
 
-    def _by_key(self, values: Mapping[str, FloatArray], suffix: str = "") -> dict[str, FloatArray]:
+    def _by_key(self, values: Mapping[str, FloatArray], *, images: bool = False) -> dict[str, FloatArray]:
         """Name metrics of shape (R, thresholds) by their keys: at each threshold shown, and their mean."""
         by_key = {}
         for kind, by_threshold in values.items():
             for at, column in self._shown.items():
-                by_key[f"{kind}_{at}{suffix}"] = by_threshold[:, column]
+                by_key[key_at(kind, at)] = by_threshold[:, column]
             # One after the other: NumPy would round the mean of a single row differently from that of many.
             total = np.zeros(len(by_threshold))
             for column in self._mean:
                 total += by_threshold[:, column]
-            by_key[f"{kind}_mean{suffix}"] = total / len(self._mean)
-        return by_key
+            by_key[f"{kind}_mean"] = total / len(self._mean)
+        return {key_of_images(key): value for key, value in by_key.items()} if images else by_key
 
 
 class InstanceTable(ObjectTable):
@@ -211,7 +219,7 @@ class InstanceTable(ObjectTable):
             "pq": 2 * of["iou_above"] / both,
             "sq": np.where(both, np.where(of["above"], of["iou_above"] / of["above"], 0), np.nan),
             "rq": 2 * of["above"] / both,
-            **self._by_key({kind: of[kind] for kind in _OF_MATCHES}, "_images"),
+            **self._by_key({kind: of[kind] for kind in _OF_MATCHES}, images=True),
         }
 
     @property
@@ -219,7 +227,7 @@ class InstanceTable(ObjectTable):
         """True objects of each image; for means over images whether it has a value."""
         has_aji = ~np.isnan(self.columns["aji"])
         of_images = {kind: ~np.isnan(self.columns[kind]) for kind in _OF_MATCHES}
-        return {**super().image_weights, "aji": has_aji, "aji_plus": has_aji, **self._by_key(of_images, "_images")}
+        return {**super().image_weights, "aji": has_aji, "aji_plus": has_aji, **self._by_key(of_images, images=True)}
 
     @property
     def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
@@ -349,7 +357,7 @@ class ComponentTable(ObjectTable):
         f1 = 2 * of["tp"] / (of["tp"] + true[:, np.newaxis] + of["fp"])
         return {
             "component_f1": f1.mean(axis=1),
-            **{f"component_f1_{t}": f1[:, OF_COMPONENTS.index(Fraction(t, 100))] for t in (25, 50, 75)},
+            **{key_at("component_f1", t): f1[:, OF_COMPONENTS.index(Fraction(t))] for t in (0.25, 0.5, 0.75)},
             "component_siou": of["siou"] / true,
             "component_ppv": of["ppv"] / of["predicted"],
             "lesion_f1": 2 * touched / (touched + true + of["untouching"]),

@@ -415,7 +415,7 @@ def count_objects(
     >>> merged = np.zeros_like(truth)
     >>> merged[2:6] = 1
     >>> metrics = count_objects(truth, merged).metrics()
-    >>> metrics["f1_50"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
+    >>> metrics["f1@0.5"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
     (0.0, 0.4444, 0.3077)
     """
     from segbench.protocols.mask_pairs import counts_of

@@ -20,8 +20,8 @@ from segbench.core.arguments import Quantize
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
-from segbench.core.metric import Metric, left_out_note
-from segbench.core.numbers import number
+from segbench.core.metric import Metric, key_at, left_out_note
+from segbench.core.numbers import number, shortest
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import Sums
@@ -40,7 +40,7 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
     found = []
     for at in thresholds:
         for key, title in _TITLES.items():
-            name, title_at = f"{key}@{at:g}", f"{title}@{at:g}"
+            name, title_at = key_at(key, at), f"{title}@{shortest(at)}"
             ends = (-1.0, 1.0) if key == "mcc" else (0.0, 1.0)
             shown: dict[str, Any] = {"title": title_at, "better": "higher", "compared": key in _SHOWN}
             found.append(Metric(key=name, image_key=name, range=ends, **shown))
@@ -63,7 +63,7 @@ class FixedThresholds(Block):
     def __init__(self, images: ImageSet, at: Sequence[float], quantize: Quantize | None) -> None:
         super().__init__(images)
         self._at = rounded(at, quantize)
-        self._keys = [f"{threshold:g}" for threshold in at]
+        self._keys = [*map(shortest, at)]
         self.metrics = metrics_at(at)
 
     def columns_of(self, images: Iterable[ScoreCounts]) -> Mapping[str, NDArray[Any]]:

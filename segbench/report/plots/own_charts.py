@@ -118,7 +118,7 @@ def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axi
 
 
 _CONTOURS = "distances of contours"
-NSD = kind_of_curves(partial(_charts_of_contours, "nsd"), _CONTOURS, ranked_by="nsd_")
+NSD = kind_of_curves(partial(_charts_of_contours, "nsd"), _CONTOURS, ranked_by="nsd@")
 DISTANCES = kind_of_curves(partial(_charts_of_contours, "share"), _CONTOURS)
 OBJECT_F1 = kind_of_curves(partial(_charts_of_objects, "f1"), _OBJECTS)
 OBJECT_AP = kind_of_curves(partial(_charts_of_objects, "ap"), _OBJECTS)

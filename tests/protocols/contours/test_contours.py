@@ -78,7 +78,7 @@ def test_metrics_are_means_over_images():
     pairs = masks()
     result = evaluate(pairs, protocol="contours")
     each = [count_contours(*pair).metrics() for pair in pairs.values()]
-    for key in ("dice", "hd95", "assd", "nsd_2", "boundary_iou", "j", "f_davis"):
+    for key in ("dice", "hd95", "assd", "nsd@2", "boundary_iou", "j", "f_davis"):
         assert result.summary[key] == pytest.approx(np.nanmean([one[key] for one in each]))
     assert result.per_image["im1"]["hd95"] == each[1]["hd95"]
 
@@ -108,7 +108,7 @@ def test_the_diagonal_stands_for_an_empty_mask():
 def test_undefined_has_a_reason():
     result = evaluate({"a": (np.eye(3, dtype=bool), np.zeros((3, 3), bool))}, protocol="contours")
     assert result.summary.undefined["hd95"] == "one mask is empty"
-    assert result.summary["nsd_2"] == 0
+    assert result.summary["nsd@2"] == 0
 
 
 def test_classes_are_averaged_after_images():

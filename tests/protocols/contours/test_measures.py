@@ -77,7 +77,7 @@ def of_lengths(truth, predicted):
         "hd95": max(reached),
         "assd": (there @ lengths[0] + back @ lengths[1]) / total,
         "masd": np.mean(means),
-        "nsd_2": (lengths[0][there <= 2].sum() + lengths[1][back <= 2].sum()) / total,
+        "nsd@2": (lengths[0][there <= 2].sum() + lengths[1][back <= 2].sum()) / total,
     }
 
 
@@ -119,7 +119,7 @@ def test_distances_of_shifted_lines():
     # There: 1 of the first pixel and 0 of three; back: the same.
     assert [found[key] for key in ("hd", "assd", "masd")] == [1, 0.25, 0.25]
     assert found["hd95"] == pytest.approx(0.85)  # of (0, 0, 0, 1) at place .95 * 3 = 2.85
-    assert [found[key] for key in ("nsd_0", "nsd_0.5", "nsd_1")] == [0.75, 0.75, 1]
+    assert [found[key] for key in ("nsd@0", "nsd@0.5", "nsd@1")] == [0.75, 0.75, 1]
     assert found["dice"] == 0.75
 
 
@@ -182,9 +182,9 @@ def test_monai_surface_dice():
     truth, predicted = np.zeros((2, 10, 10), bool)
     truth[1:4, 1] = predicted[5:8, 6] = True
     found = metrics(truth, predicted, nsd=[0, 5.5, 6])
-    assert [found[key] for key in ("nsd_0", "nsd_5.5", "nsd_6")] == [0, 2 / 6, 4 / 6]
+    assert [found[key] for key in ("nsd@0", "nsd@5.5", "nsd@6")] == [0, 2 / 6, 4 / 6]
     found = metrics(~truth, ~predicted, nsd=[0, 2.8, 3])
-    assert [found[key] for key in ("nsd_0", "nsd_2.8", "nsd_3")] == [72 / 84, 81 / 84, 83 / 84]
+    assert [found[key] for key in ("nsd@0", "nsd@2.8", "nsd@3")] == [72 / 84, 81 / 84, 83 / 84]
 
 
 EMPTY, SOME = np.zeros((3, 4), bool), np.eye(3, 4, dtype=bool)
@@ -194,36 +194,36 @@ EMPTY, SOME = np.zeros((3, 4), bool), np.eye(3, 4, dtype=bool)
 def test_one_mask_empty(pair):
     found = metrics(*pair)
     assert all(math.isnan(found[key]) for key in DISTANCES)
-    assert [found[key] for key in ("nsd_2", "boundary_iou", "dice", "j", "f_davis", "j_and_f")] == [0] * 6
+    assert [found[key] for key in ("nsd@2", "boundary_iou", "dice", "j", "f_davis", "j_and_f")] == [0] * 6
 
 
 @pytest.mark.parametrize("pair", [(EMPTY, SOME), (SOME, EMPTY)])
 def test_one_mask_empty_counts_as_the_diagonal(pair):
     found = metrics(*pair, empty="diagonal", spacing=2)
     assert [found[key] for key in DISTANCES] == [10] * 4
-    assert found["nsd_2"] == 0
+    assert found["nsd@2"] == 0
 
 
 def test_both_masks_empty():
     found = metrics(EMPTY, EMPTY)
-    assert all(math.isnan(found[key]) for key in (*DISTANCES, "nsd_2", "boundary_iou", "dice"))
+    assert all(math.isnan(found[key]) for key in (*DISTANCES, "nsd@2", "boundary_iou", "dice"))
     assert [found[key] for key in ("j", "f_davis", "j_and_f")] == [1, 1, 1]
     found = metrics(EMPTY, EMPTY, empty="diagonal")
-    assert [found[key] for key in (*DISTANCES, "nsd_2")] == [0, 0, 0, 0, 1]
+    assert [found[key] for key in (*DISTANCES, "nsd@2")] == [0, 0, 0, 0, 1]
     assert math.isnan(found["dice"])
 
 
 def test_spacing_scales_distances_and_tolerances():
     found = metrics(LONG, SHIFTED, spacing=0.7, nsd=[0.6, 0.7])
     assert found["hd"] == 0.7
-    assert [found["nsd_0.6"], found["nsd_0.7"]] == [0.75, 1]
+    assert [found["nsd@0.6"], found["nsd@0.7"]] == [0.75, 1]
 
 
 def test_a_tolerance_exceeded_by_rounding_alone_is_kept():
     truth, predicted = drawn("#..."), drawn("...#")
     found = metrics(truth, predicted, spacing=0.1, nsd=[0.3, 0.29])
     assert 3 * 0.1 > 0.3
-    assert [found["nsd_0.3"], found["nsd_0.29"]] == [1, 0]
+    assert [found["nsd@0.3"], found["nsd@0.29"]] == [1, 0]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -238,7 +238,7 @@ def test_straightforward_code_finds_the_same(seed):
         "hd95": max(np.percentile(there, 95), np.percentile(back, 95)),
         "assd": both.mean(),
         "masd": (there.mean() + back.mean()) / 2,
-        "nsd_2": np.mean(both <= 2),
+        "nsd@2": np.mean(both <= 2),
         "boundary_iou": (band(truth) & band(predicted)).sum() / (band(truth) | band(predicted)).sum(),
         "j": (truth & predicted).sum() / (truth | predicted).sum(),
         "f_davis": f_of_davis(truth, predicted),
@@ -260,7 +260,7 @@ def test_swapped_masks_give_the_same(seed, surface):
 def test_flips_and_turns_give_the_same_distances(seed):
     truth, predicted = random_pair(seed)
     found, turned = metrics(truth, predicted), metrics(truth[::-1].T, predicted[::-1].T)
-    keys = (*DISTANCES, "nsd_2", "dice", "boundary_iou")
+    keys = (*DISTANCES, "nsd@2", "dice", "boundary_iou")
     assert_allclose([turned[key] for key in keys], [found[key] for key in keys], rtol=1e-12)
 
 
@@ -375,7 +375,7 @@ def test_monai_finds_the_same(seed):
             "hd": monai.compute_hausdorff_distance(**given),
             "hd95": monai.compute_hausdorff_distance(**given, percentile=95),
             "assd": monai.compute_average_surface_distance(**given, symmetric=True),
-            "nsd_2": monai.compute_surface_dice(**given, class_thresholds=[2.0]),
+            "nsd@2": monai.compute_surface_dice(**given, class_thresholds=[2.0]),
         }
     found = metrics(truth, predicted)
     assert_allclose([found[key] for key in expected], [float(value) for value in expected.values()], rtol=1e-5)

@@ -80,7 +80,7 @@ class TestContours:
     @pytest.mark.parametrize("empty", ["undefined", "diagonal"])
     def test_means_are_those_over_the_organs(self, empty):
         result = evaluate(PAIRS, protocol=Contours(classes=CLASSES, background=0, nsd=1, empty=empty))
-        for key in ("dice", "hd", "hd95", "assd", "masd", "nsd_1", "boundary_iou"):
+        for key in ("dice", "hd", "hd95", "assd", "masd", "nsd@1", "boundary_iou"):
             assert result.summary[key] == pytest.approx(np.mean([result.classes[str(k)].summary[key] for k in ORGANS]))
         by_image = {
             name: [library.count_contours(*pair, classes=CLASSES).metrics(str(k), empty=empty)["dice"] for k in ORGANS]
@@ -92,7 +92,7 @@ class TestContours:
     def test_nsd_at_each_tolerance_is_the_metric(self):
         tolerances = evaluate(PAIRS, protocol=Contours(classes=CLASSES, background=0)).table.tolerances
         assert tolerances.nsd[tolerances.at == 2] == pytest.approx(
-            summary(Contours(classes=CLASSES, background=0))["nsd_2"]
+            summary(Contours(classes=CLASSES, background=0))["nsd@2"]
         )
 
 

@@ -26,17 +26,17 @@ def test_pixels_of_a_prediction_in_other_true_components_are_not_in_the_union():
     scores = found.metrics()
     assert scores["component_siou"] == (1 / 4 + 3 / 4) / 2
     assert scores["component_ppv"] == 4 / 5
-    assert scores["component_f1_25"] == 1
-    assert scores["component_f1_50"] == 2 / 3
-    assert scores["component_f1_75"] == 2 / 3
+    assert scores["component_f1@0.25"] == 1
+    assert scores["component_f1@0.5"] == 2 / 3
+    assert scores["component_f1@0.75"] == 2 / 3
     assert scores["component_f1"] == pytest.approx((1 + 10 * 2 / 3) / 11)
 
 
 def test_a_prediction_below_the_threshold_is_false():
     scores = metrics(mask("##........"), mask("########.."))
     assert scores["component_siou"] == scores["component_ppv"] == 1 / 4
-    assert scores["component_f1_25"] == 1
-    assert scores["component_f1_50"] == 0
+    assert scores["component_f1@0.25"] == 1
+    assert scores["component_f1@0.5"] == 0
     assert scores["component_f1"] == pytest.approx(1 / 11)
 
 

@@ -31,7 +31,7 @@ def test_a_square_shifted_by_half_is_missed_and_false():
     found = count_objects(square((0, 10), (0, 10)), square((0, 10), (5, 15)))
     assert found.objects.tolist() == [[1, 1, 0]]
     assert found.sizes.tolist() == [[0, 0]]
-    assert found.metrics()["f1_50"] == 0
+    assert found.metrics()["f1@0.5"] == 0
 
 
 def test_two_squares_under_one_prediction_take_it_twice_in_aji_and_once_in_aji_plus():
@@ -51,7 +51,7 @@ def test_of_predictions_with_the_same_iou_aji_takes_the_lowest_number():
 @pytest.mark.parametrize(("at", "f1"), [(0.5, 1.0), (0.500001, 0.0)])
 def test_an_iou_of_exactly_half_is_enough_for_f1_at_half(at, f1):
     truth, predicted = drawn("1111"), drawn("11..")
-    key = "f1_50" if at == 0.5 else "f1_50_0001"
+    key = "f1@0.5" if at == 0.5 else "f1@0.500001"
     assert metrics(truth, predicted, iou=at)[key] == f1
 
 
@@ -64,18 +64,18 @@ def test_panoptic_quality_needs_more_than_half():
 
 def test_nine_tenths_reach_point_nine():
     truth = drawn("1111111111")
-    assert metrics(truth, drawn("111111111."))["f1_90"] == 1
-    assert metrics(truth, drawn("11111111.."))["f1_90"] == 0
+    assert metrics(truth, drawn("111111111."))["f1@0.9"] == 1
+    assert metrics(truth, drawn("11111111.."))["f1@0.9"] == 0
 
 
 def test_an_object_split_into_two_halves_is_found_once_at_half():
     found = metrics(drawn("1111"), drawn("1122"))
-    assert (found["precision_50"], found["recall_50"], found["matched_iou"]) == (1 / 2, 1, 1 / 2)
+    assert (found["precision@0.5"], found["recall@0.5"], found["matched_iou"]) == (1 / 2, 1, 1 / 2)
 
 
 def test_two_objects_merged_are_found_once_at_half():
     found = metrics(drawn("1122"), drawn("3333"))
-    assert (found["precision_50"], found["recall_50"], found["threat_score_50"]) == (1, 1 / 2, 1 / 2)
+    assert (found["precision@0.5"], found["recall@0.5"], found["threat_score@0.5"]) == (1, 1 / 2, 1 / 2)
 
 
 def test_the_numbers_of_objects_do_not_matter():
@@ -83,8 +83,8 @@ def test_the_numbers_of_objects_do_not_matter():
     found = metrics(truth, predicted)
     renamed = np.array([0, 7, 2**24, 300])[predicted]
     assert metrics(truth, renamed) == found
-    assert found["f1_50"] == 1
-    assert found["f1_75"] == 2 / 3
+    assert found["f1@0.5"] == 1
+    assert found["f1@0.75"] == 2 / 3
 
 
 def test_a_map_compared_with_itself_is_perfect():
@@ -96,18 +96,18 @@ def test_maps_without_objects_are_undefined_and_left_out_of_means():
     empty, full = np.zeros((3, 3), int), np.ones((3, 3), int)
     assert all(map(math.isnan, metrics(empty, empty).values()))
     one_empty = metrics(empty, full)
-    assert (one_empty["f1_50"], one_empty["aji"], one_empty["aji_plus"]) == (0, 0, 0)
-    assert math.isnan(one_empty["recall_50"])
+    assert (one_empty["f1@0.5"], one_empty["aji"], one_empty["aji_plus"]) == (0, 0, 0)
+    assert math.isnan(one_empty["recall@0.5"])
     found = evaluate({"a": (empty, empty), "b": (full, full)}, protocol=Objects())
-    assert (found.summary["aji"], found.summary["f1_50_images"]) == (1, 1)
+    assert (found.summary["aji"], found.summary["f1_images@0.5"]) == (1, 1)
     assert found.summary.notes == ("left out of AJI, AJI+, no object in either map: 1 of 2 images",)
 
 
 @pytest.mark.parametrize(
     ("truth", "predicted", "key", "reason"),
     [
-        ("..", "..", "f1_50", "there is no object in either map"),
-        ("..", "1.", "recall_75", "there is no object in the ground truth"),
+        ("..", "..", "f1@0.5", "there is no object in either map"),
+        ("..", "1.", "recall@0.75", "there is no object in the ground truth"),
         ("1.", "..", "precision_mean", "there is no predicted object"),
         ("1.", ".1", "matched_iou", "no object is matched"),
     ],
@@ -120,9 +120,9 @@ def test_undefined_metrics_say_why(truth, predicted, key, reason):
 def test_pooled_metrics_weigh_objects_and_means_weigh_images():
     images = {"a": (drawn("1.2.3"), drawn("1.2.3")), "b": (drawn("1...."), drawn("....1"))}
     found = evaluate(images, protocol=Objects()).summary
-    assert found["f1_50"] == 6 / 8
-    assert found["f1_50_images"] == (1 + 0) / 2
-    assert found["threat_score_50"] == 3 / 5
+    assert found["f1@0.5"] == 6 / 8
+    assert found["f1_images@0.5"] == (1 + 0) / 2
+    assert found["threat_score@0.5"] == 3 / 5
     assert (found["true_objects"], found["predicted_objects"]) == (4, 4)
 
 
@@ -130,16 +130,16 @@ def test_void_pixels_are_in_no_object():
     truth, predicted = drawn("1122.9"), drawn("11.333")
     counts = count_objects(truth, predicted, void=[9])
     assert counts.objects.tolist() == [[2, 2, 0]]
-    assert counts.metrics()["f1_50"] == 1 / 2
+    assert counts.metrics()["f1@0.5"] == 1 / 2
     hidden = count_objects(truth, predicted, np.arange(6)[np.newaxis] < 2)
-    assert hidden.metrics()["f1_50"] == 1
+    assert hidden.metrics()["f1@0.5"] == 1
 
 
 def test_seventy_thousand_objects_in_one_image():
     truth = np.kron(np.arange(1, 70001).reshape(250, 280), np.ones((4, 4), int))
     shifted = np.roll(truth, 1, axis=1)
     found = metrics(truth, shifted)
-    assert found["f1_50"] == pytest.approx(1)  # 12 of 20 pixels, but for those that left the image
+    assert found["f1@0.5"] == pytest.approx(1)  # 12 of 20 pixels, but for those that left the image
     assert found["matched_iou"] == pytest.approx(0.6, abs=0.01)
 
 
@@ -180,8 +180,8 @@ def test_turning_and_swapping(seed):
     found = metrics(truth, predicted)
     assert metrics(truth.T, predicted.T) == pytest.approx(found, nan_ok=True)
     swapped = metrics(predicted, truth)
-    assert swapped["f1_75"] == pytest.approx(found["f1_75"], nan_ok=True)
-    assert swapped["precision_50"] == pytest.approx(found["recall_50"], nan_ok=True)
+    assert swapped["f1@0.75"] == pytest.approx(found["f1@0.75"], nan_ok=True)
+    assert swapped["precision@0.5"] == pytest.approx(found["recall@0.5"], nan_ok=True)
     assert swapped["aji_plus"] == pytest.approx(found["aji_plus"], nan_ok=True)
 
 

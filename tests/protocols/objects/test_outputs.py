@@ -53,10 +53,10 @@ def test_workers_of_dask_give_the_same(folders):
 
 def test_methods_are_compared_by_their_headline(folders):
     results = [evaluate(folders / "gt", folders / name, Objects()) for name in ("far", "near")]
-    far, near = (result.per_image["im0"]["f1_50"] for result in results)
+    far, near = (result.per_image["im0"]["f1@0.5"] for result in results)
     assert near > far
     compared = sb.compare_results(results)
-    assert compared.metric().key == "f1_50"
+    assert compared.metric().key == "f1@0.5"
     low, high = results[1].intervals()["aji"]
     assert low < results[1].summary["aji"] < high
 
@@ -104,7 +104,7 @@ def test_curves_are_those_of_the_metrics(folders):
     found = result.table.by_threshold
     assert (found.at[0], found.at[-1]) == (0.5, 1)
     assert found.f1[[0, 50, 100]].tolist() == [result.summary[f"f1_{t}"] for t in (50, 75, 100)]
-    assert found.ap[0] == result.summary["threat_score_50"]
+    assert found.ap[0] == result.summary["threat_score@0.5"]
     components = evaluate({"a": (np.eye(4) > 0, np.tri(4) > 0)}, protocol=Objects(kind="components"))
     curve = components.table.by_threshold
     assert (curve.at[0], curve.at[-1]) == (0.25, 0.75)

@@ -66,7 +66,7 @@ def test_objects_of_all_classes_are_counted_at_thresholds_of_iou():
     truth, predicted = (np.vectorize((LETTERS | {".": 0}).get)(each) for each in letters)
     protocol = Objects(iou=(0.5, 0.75), **CLASSES)
     found = evaluate({"a": (truth, predicted)}, protocol=protocol).summary
-    assert (found["f1_50"], found["f1_75"], found["threat_score_75"]) == (1, 2 / 3, 2 / 4)
+    assert (found["f1@0.5"], found["f1@0.75"], found["threat_score@0.75"]) == (1, 2 / 3, 2 / 4)
     assert protocol.signature_fields()["iou"] == "0.5,0.75"
 
 
