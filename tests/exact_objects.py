@@ -49,12 +49,12 @@ def measured(truth, predicted):
     out = {}
     for at in TEN:
         tp = len(largest_matching(pairs, at))
-        key = f"{int(100 * at)}"
-        out[f"f1_{key}"] = ratio(2 * tp, n + m)
-        out[f"precision_{key}"], out[f"recall_{key}"] = ratio(tp, m), ratio(tp, n)
-        out[f"threat_score_{key}"] = ratio(tp, n + m - tp)
+        key = f"{float(at):g}"
+        out[f"f1@{key}"] = ratio(2 * tp, n + m)
+        out[f"precision@{key}"], out[f"recall@{key}"] = ratio(tp, m), ratio(tp, n)
+        out[f"threat_score@{key}"] = ratio(tp, n + m - tp)
     for kind in ("f1", "precision", "recall", "threat_score"):
-        values = [out[f"{kind}_{int(100 * at)}"] for at in TEN]
+        values = [out[f"{kind}@{float(at):g}"] for at in TEN]
         out[f"{kind}_mean"] = None if None in values else sum(values) / 10
     matched = largest_matching(pairs, Fraction(1, 2))
     out["matched_iou"] = sum(matched) / len(matched) if matched else None

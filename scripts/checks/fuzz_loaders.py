@@ -274,8 +274,17 @@ def stored() -> list[bytes]:
 def rows_of_results(data: bytes) -> None:
     """Write texts and packed counts into a sound results file: the input is cut at null bytes, each part a column."""
     with closing(sqlite3.connect("seed.segbench")) as database, database:
-        columns = ("method", "protocol", "settings", "signature", "notes", "thresholds", "inputs", "protocol_json",
-                   "published")  # fmt: skip
+        columns = (
+            "method",
+            "protocol",
+            "counting",
+            "settings",
+            "measuring",
+            "signature",
+            "notes",
+            "inputs",
+            "published",
+        )
         run, _, image = data.partition(b"\0\0")
         values = run.split(b"\0")[: len(columns)]
         changes = ", ".join(f"{column} = CAST(? AS TEXT)" for column in columns[: len(values)])
@@ -292,8 +301,7 @@ def row_seeds() -> list[bytes]:
     stored()
     with closing(sqlite3.connect("seed.segbench")) as database:
         for key, *run in database.execute(
-            "SELECT id, method, protocol, settings, signature, notes, thresholds, inputs, protocol_json, published "
-            "FROM runs"
+            "SELECT id, method, protocol, counting, settings, measuring, signature, notes, inputs, published FROM runs"
         ).fetchall():
             images = database.execute("SELECT label_values, counts FROM images WHERE run = ?", (key,)).fetchall()
             rows = [labels.encode() + b"\0" + zstandard.decompress(counts) for labels, counts in images[:1]]

@@ -143,10 +143,10 @@ def test_thresholds_that_differ_from_image_to_image(segbench, tmp_path, places):
 def test_settings_that_are_unknown(segbench, tmp_path, places):
     file = tmp_path / "r.segbench"
     assert segbench("pixels", *places, "-o", file).code == 0
-    change(file, "UPDATE runs SET protocol_json = replace(protocol_json, 'invert', 'inwert')")
+    change(file, "UPDATE runs SET counting = replace(counting, '\"quantize\": null', '\"quantize\": 7')")
     answer = segbench("overlay", file, "-o", tmp_path / "out")
     assert answer.code == 1
-    assert f"{file}: the run of 'pred' has settings that segbench did not write" in answer.err
+    assert f"{file}: holds a row that segbench did not write" in answer.err
 
 
 @pytest.mark.parametrize("seed", range(25))

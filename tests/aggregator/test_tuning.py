@@ -7,6 +7,7 @@ from segbench import (
     Boundaries,
     DataError,
     FailedImages,
+    Pixels,
     Thresholds,
     evaluate,
     load_results,
@@ -24,11 +25,11 @@ def test_thresholds_name_the_set_they_were_chosen_on(sets):
     assert tuned_thresholds(tuning).source.startswith(f"tuning set of 4 images, data {tuning.data}, thresholds ")
 
 
-def test_every_image_is_counted_at_the_thresholds(sets):
+def test_the_curve_is_that_of_images_cut_at_the_thresholds(sets):
     thresholds = tuned_thresholds(evaluate(*sets[0]))
     plain, tuned = evaluate(*sets[1]), evaluate(*sets[1], thresholds=thresholds)
-    for name, counts in tuned.counts.items():
-        assert counts == plain.counts[name].at(thresholds)
+    assert tuned.pooled == plain.pooled.at(thresholds)
+    assert tuned.counts == plain.counts  # measuring otherwise changes no counts
     assert tuned.curve.threshold_source == thresholds.source
     assert not tuned.curve.optimistic
     assert tuned.summary["auc_pr"] <= plain.summary["auc_pr_achievable"]
@@ -40,6 +41,15 @@ def test_other_thresholds_of_one_source_replace_those_kept(sets, tmp_path):
         evaluate(*sets[1], thresholds=Thresholds(values, "by hand"), results=kept)
     (run,) = load_results(kept)
     assert run.pooled.scores.tolist() == [0.25, -np.inf]
+
+
+def test_metrics_at_fixed_thresholds_are_measured_on_all_scores(sets):
+    thresholds = tuned_thresholds(evaluate(*sets[0]))
+    settings = Pixels(at=0.3, calibration=True)
+    tuned, plain = (evaluate(*sets[1], settings, thresholds=cut) for cut in (thresholds, None))
+    keys = [key for key in plain.summary if "@" in key or key in ("brier", "ece", "mce", "ace")]
+    assert [tuned.summary[key] for key in keys] == [plain.summary[key] for key in keys]
+    assert tuned.summary["auc_pr"] != plain.summary["auc_pr"]
 
 
 def test_boundaries_have_no_scores_to_tune(sets):

@@ -453,7 +453,7 @@ class TestChoice:
         [
             (["--methods", "good"], "good: a comparison needs at least two methods"),
             (["--methods", "good,gone"], "good, fair, none"),
-            (["--metrics", "lpips"], "auc_roc"),
+            (["--metrics", "lpips"], "this table has ods_f"),
             (["--intervals", "0.95"], "write 95"),
             (["--intervals", "100"], "not a confidence level"),
             (["--only", "protocol:regions"], "protocol:pixels"),

@@ -100,13 +100,21 @@ def test_the_results_file_keeps_the_thresholds(segbench, sets, tuned, tmp_path):
     assert run_of(segbench("show", kept, "--format", "json")) == first
 
 
-def test_a_tuned_and_an_untuned_run_are_told_apart(segbench, sets, tuned, tmp_path):
+def test_a_counted_run_is_measured_at_the_thresholds_of_a_tuning_set_and_without(segbench, sets, tuned, tmp_path):
     kept = tmp_path / "r.segbench"
-    segbench("pixels", *sets[1], "-o", kept)
-    segbench("pixels", *sets[1], "--tuning-results", tuned, "-o", kept)
-    text = segbench("show", kept).out
-    assert "a (thresholds:none)" in text
-    assert "a (thresholds:tuning set of 4 images, data" in text
+    plain = run_of(segbench("pixels", *sets[1], "-o", kept, "--format", "json"))
+    measured = run_of(segbench("show", kept, "--tuning-results", tuned, "--format", "json"))
+    again = segbench("pixels", *sets[1], "--tuning-results", tuned, "-o", kept, "--format", "json")
+    assert "all already counted" in again.err
+    assert run_of(again)["summary"] == measured["summary"]
+    assert run_of(segbench("show", kept, "--format", "json"))["signature"] == measured["signature"]
+    assert run_of(segbench("show", kept, "--tuning-results", "none", "--format", "json")) == plain
+
+
+def test_a_tuning_run_may_be_measured_at_other_thresholds(segbench, sets, tuned):
+    answer = segbench("pixels", *sets[1], "--tuning-results", tuned, "--at", "0.3", "--format", "json")
+    plain = segbench("pixels", *sets[1], "--at", "0.3", "--format", "json")
+    assert run_of(answer)["summary"]["precision@0.3"] == run_of(plain)["summary"]["precision@0.3"]
 
 
 @pytest.mark.parametrize(

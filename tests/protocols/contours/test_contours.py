@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import imageio.v3 as iio
 import numpy as np
@@ -337,13 +338,16 @@ def test_a_convention_and_another_setting_are_refused(settings):
         Contours(convention="medpy", **settings)
 
 
-def test_a_signature_gives_the_protocol_back():
-    settings = {"surface": "lengths", "hd95": "union", "empty": "diagonal", "spacing": 0.7, "nsd": (1.0, 2.5)}
-    protocol = Contours(**settings)
-    found = Contours.from_fields(protocol.signature_fields())
-    assert {name: getattr(found, name) for name in settings} == settings
-    classes = Contours(classes="road=0,car=13")
-    assert Contours.from_fields(classes.signature_fields()).names == ("road", "car")
+def test_a_convention_is_stored_as_what_it_sets():
+    protocol = Contours(convention="medpy")
+    assert (protocol.convention, protocol.hd95) == (None, "union")
+    assert replace(protocol, nsd=1).hd95 == "union"
+    assert Contours(nsd=1).with_settings(convention="medpy") == replace(protocol, nsd=1)
+
+
+def test_a_convention_that_changes_what_is_counted_needs_counting_again():
+    with pytest.raises(ArgumentError, match="convention='deepmind': these were counted with surface='pixels'; count"):
+        Contours().with_settings(convention="deepmind")
 
 
 @pytest.mark.parametrize(
@@ -467,7 +471,7 @@ def test_plots_against_the_tolerance():
     result = evaluate(masks(), protocol=Contours(nsd=(1, 2)))
     found = result.table.tolerances
     for tolerance in (1, 2):
-        assert found.nsd[found.at == tolerance] == pytest.approx(result.summary[f"nsd_{tolerance}"])
+        assert found.nsd[found.at == tolerance] == pytest.approx(result.summary[f"nsd@{tolerance}"])
     assert plot(result, "nsd").get_ylabel() == "NSD"
     assert plot(result, "distances").get_xlabel() == "Tolerance (pixels)"
 

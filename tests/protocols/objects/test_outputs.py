@@ -103,12 +103,12 @@ def test_curves_are_those_of_the_metrics(folders):
     result = evaluate(folders / "gt", folders / "near", Objects(iou=(0.5, 0.75, 1)))
     found = result.table.by_threshold
     assert (found.at[0], found.at[-1]) == (0.5, 1)
-    assert found.f1[[0, 50, 100]].tolist() == [result.summary[f"f1_{t}"] for t in (50, 75, 100)]
+    assert found.f1[[0, 50, 100]].tolist() == [result.summary[f"f1@{t}"] for t in (0.5, 0.75, 1)]
     assert found.ap[0] == result.summary["threat_score@0.5"]
     components = evaluate({"a": (np.eye(4) > 0, np.tri(4) > 0)}, protocol=Objects(kind="components"))
     curve = components.table.by_threshold
     assert (curve.at[0], curve.at[-1]) == (0.25, 0.75)
-    assert curve.f1[[0, 50, 100]].tolist() == [components.summary[f"component_f1_{t}"] for t in (25, 50, 75)]
+    assert curve.f1[[0, 50, 100]].tolist() == [components.summary[f"component_f1@{t}"] for t in (0.25, 0.5, 0.75)]
 
 
 def test_low_curves_do_not_lie_on_the_axis():
