@@ -19,8 +19,8 @@ from segbench.loaders.images import decode
 from segbench.loaders.pairing import (
     Pairing,
     SampleFiles,
-    methods_below,
-    pair,
+    condition_of_annotators,
+    methods_in_sub_folders,
     pairing_hint,
     pattern_of_annotators,
     several_methods,
@@ -66,8 +66,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     if pairing.unknown:
         what, fix = unmatched(pairing.unknown), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
         found += _stopping("unknown-images", what, fix, map(Place, pairing.unknown))
-    methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
-    if methods:
+    if methods := methods_in_sub_folders(pairing):
         error = several_methods(inputs, methods)
         return [*found, *_stopping("several-methods", error.what, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
@@ -96,6 +95,8 @@ def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Find
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
     fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
     fix = setting(" ", ", ").join(fixes[: 1 + (expected.one_annotator and expected.several_ruled)])
+    if condition := condition_of_annotators(pairing, pattern):
+        fix = f"{condition}: {fix}"
     return _stopping("annotator-names", what, fix, map(Place, pairing.missing))
 
 

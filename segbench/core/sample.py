@@ -40,6 +40,7 @@ class Reading(ABC):
     levels: bool = True  # whether whole numbers in predictions are levels of scores
     without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
     whole_folders: str = ""  # what else to do where a part of a folder's images is left out; empty if any may be
+    sequences: bool = False  # whether folders are sequences, whose frames may have the same names
     same_labels: int = 0  # how many labels, from 0, mean the same in all images; 0 where only borders and regions count
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
     expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol

@@ -161,8 +161,9 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         settle_mask(self)
         if self.at is not None:
             set_fields(self, reads=MASKS)
-        if self.sequences and self.positive is None:
-            set_fields(self, reads=replace(self.reads, same_labels=1))
+        if self.sequences:
+            same_labels = 1 if self.positive is None else self.reads.same_labels
+            set_fields(self, reads=replace(self.reads, sequences=True, same_labels=same_labels))
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
