@@ -183,6 +183,14 @@ NAMES = {
         "pixels", renamed(LEVELS, "a", "b") | renamed(MASK, "a_mask", "b_mask"), TWICE, {"auc_roc": AUC}
     ),
     "a prediction is missing": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a"), {"auc_roc": AUC}),
+    "two extensions": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a.jpg", "b.jpg"), {"auc_roc": AUC}),
+    "suffixes that are numbers": Mistake(
+        "pixels", renamed(MASK, "a_1", "b_1", "c_1"), renamed(SOFT, "a_2", "b_2", "c_2"), {"auc_roc": AUC}
+    ),
+    "predictions of cities in one folder": Mistake(
+        "pixels", renamed(MASK, "ulm/ulm_a", "bonn/bonn_b"), renamed(SOFT, "ulm_a_p", "bonn_b_p"), {"auc_roc": AUC}
+    ),
+    "folders of other names": Mistake("pixels", renamed(MASK, "val/a"), renamed(SOFT, "test/a"), {"auc_roc": AUC}),
     "several annotators": Mistake("pixels", renamed(MASK, "a.1", "a.2", "b.1", "b.2"), TWICE, {"auc_roc": AUC}),
 }
 MISTAKES = {**SHAPES, **TYPES, **RANGES, **CLASSES, **NAMES}

@@ -111,14 +111,15 @@ def base_name(name: str) -> str:
 def names_by_base(truths: AbstractSet[str], predictions: AbstractSet[str]) -> dict[str, str]:
     """Map predictions to the ground truth of their base name, if folders are on one side alone and no name repeats.
 
-    A folder that holds all files of a side does not count, unless the other side has another one: ``bottle`` and
-    ``cable`` are different things. Numbers alone, as of the frames of sequences, do not identify an image.
+    A folder that holds all files of a side does not count, unless the other side has another one, ``bottle`` and
+    ``cable``, or a pattern leaves it out, ``out/*``. Numbers alone, as of frames, do not identify an image.
     """
     if not truths or not predictions or not predictions.isdisjoint(truths):
         return {}
     folders = [{name.rpartition("/")[0] for name in names} for names in (truths, predictions)]
     tops = [own_folder(truths), own_folder(predictions)]
-    if min(map(len, folders)) > 1 or (all(tops) and tops[0] != tops[1]):
+    one_folder_each = max(map(len, folders)) == 1
+    if min(map(len, folders)) > 1 or (all(tops) and tops[0] != tops[1]) or (one_folder_each and any(tops)):
         return {}
     by_base = {base_name(truth): truth for truth in truths}
     bases = {base_name(prediction) for prediction in predictions}

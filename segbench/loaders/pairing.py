@@ -353,7 +353,7 @@ class Pairing:
         """The names of the images."""
         return self.files.names if isinstance(self.files, PairedFiles) else [files.name for files in self.files]
 
-    @property
+    @cached_property
     def names_of_sides(self) -> tuple[Names, Names]:
         """The names of ground truth and of predictions."""
         paired = [files.name for files in self.files if files.ground_truths]

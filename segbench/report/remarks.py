@@ -60,10 +60,14 @@ def remarks(
     return found
 
 
-def run_notes(results: Sequence[Result]) -> list[str]:
-    """Give the notes of runs, each with the methods that it is on."""
-    said = grouped((note, name) for name, one in zip(names_of(results), results, strict=True) for note in one.notes)
-    return [f"{few_names(methods, len(results))}: {note}" for note, methods in said.items()]
+def run_notes(results: Sequence[Result], *, of_metrics: bool = False) -> list[str]:
+    """Return the notes of runs, or also those of metrics, each with the methods that it is on."""
+    notes = [
+        (note, name)
+        for name, result in zip(names_of(results), results, strict=True)
+        for note in (*result.notes, *(result.summary.notes if of_metrics else ()))
+    ]
+    return [f"{few_names(methods, len(results))}: {note}" for note, methods in grouped(notes).items()]
 
 
 def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]:
