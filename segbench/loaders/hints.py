@@ -17,6 +17,7 @@ COMPARISONS = 20_000
 _NEARLY_ALL = 0.75
 """Share of the names of the smaller side that pair under patterns worth suggesting: others pair by chance."""
 _SOME = 50
+_FEW_FOLDERS = 3
 _SERIES = 3
 """So many names show that they are numbered."""
 _NUMBER, _LAST_NUMBER = re.compile(r"[0-9]+"), re.compile(r"[0-9]+(?=[^0-9]*$)")
@@ -187,6 +188,9 @@ def _affixes(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str
             if within and other:
                 found[before, after] += 1
     likely = [affix for affix, _ in found.most_common()]
+    folders = sorted({name.partition("/")[0] for name in names if "/" in name})
+    if len(folders) <= _FEW_FOLDERS:
+        likely += [(f"{folder}/", "") for folder in folders]
     return list(dict.fromkeys([("", ""), ("", suffix), (prefix, ""), (prefix, suffix), *likely]))[:8]
 
 

@@ -828,10 +828,12 @@ def pairing_hint(pairing: Pairing) -> str:
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
     if pattern := pattern_of_annotators(pairing):
-        several = "they look like several annotators of an image"
-        if condition := condition_of_annotators(pairing, pattern):
-            several = condition
-        return f"{several}: {format_setting('gt_pattern', pattern)}"
+        advice = format_setting("gt_pattern", pattern)
+        condition = condition_of_annotators(pairing, pattern)
+        if not condition:
+            return f"they look like several annotators of an image: {advice}"
+        named = ", or ".join(map(str, pairing.advised))
+        return f"{condition}: {advice}" + (f"; otherwise name the files that are meant: {named}" if named else "")
     if pairing.missing or pairing.extra:
         return _hint_on_names(pairing)
     inputs = pairing.inputs

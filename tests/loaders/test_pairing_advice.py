@@ -165,7 +165,10 @@ def test_a_pattern_that_joins_two_folders_comes_with_its_condition(tmp_path, tru
 
 def test_folders_may_be_annotators_or_sequences(tmp_path):
     said = hint(tmp_path, [*numbered("bear/{}"), *numbered("camel/{}")], numbered("{}"))
-    assert said == "if bear, camel are annotators of the same images: gt_pattern='#/*'"
+    assert said == (
+        "if bear, camel are annotators of the same images: gt_pattern='#/*'; otherwise name the files that are meant: "
+        "gt_pattern='bear/*', or gt_pattern='camel/*'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -188,6 +191,10 @@ def test_methods_in_sub_folders_are_named_with_the_pattern_that_they_need(tmp_pa
 
 def test_folders_of_other_categories_are_no_methods(tmp_path):
     said = hint(tmp_path, numbered("bottle/{}"), [*numbered("cable/{}"), *numbered("hazelnut/{}")])
-    assert "methods" not in said
+    assert said == (
+        "name the files that are meant: "
+        "gt_pattern='bottle/*', pred_pattern='cable/*', if cable holds the predictions of bottle, or "
+        "gt_pattern='bottle/*', pred_pattern='hazelnut/*', if hazelnut holds the predictions of bottle"
+    )
     places = Inputs(ground_truth=str(tmp_path / "gt"), prediction=str(tmp_path / "pred"))
     assert not methods_below(pair(places), pair)
