@@ -459,6 +459,8 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
 
 def _joins(of_folder: Pairing) -> bool:
     """Return whether all ground truths are in a folder that predictions lack, whose sub-folder may be another one."""
+    if of_folder.files and not of_folder.by_base_name:
+        return False
     truths, predictions = of_folder.names_of_sides
     own = own_folder(truths.all)
     return bool(own) and (of_folder.by_base_name or own_folder(predictions.all) != own)
@@ -753,10 +755,10 @@ def _advised_patterns(pairing: Pairing) -> tuple[AdvisedPatterns, ...]:
         return ()
     truths, predictions = pairing.names_of_sides
     with listed_once():
-        advised = [*filter(None, (_tried(pairing, found) for found in matching_patterns(truths, predictions)))]
+        advised = [*filter(None, (_tried(pairing, patterns) for patterns in matching_patterns(truths, predictions)))]
         if not pairing.files and not any(tried.pairs_all for tried in advised):
             bases = [Names([*map(base_name, of_side.alone)], ()) for of_side in (truths, predictions)]
-            by_base = filter(None, (_tried(pairing, found) for found in matching_patterns(*bases)))
+            by_base = filter(None, (_tried(pairing, patterns) for patterns in matching_patterns(*bases)))
             advised = [*(tried for tried in by_base if tried.pairs_all), *advised]
     return tuple(tried for tried in advised if tried.is_right) or tuple(advised)
 
@@ -800,17 +802,16 @@ def _spellings(folder: str, given: str, part: str) -> list[str]:
 def _with_last_extension(folder: str, pattern: Pattern) -> list[str]:
     """Spell a pattern that ends like an extension, ``*.jpg`` for ``a.jpg.png``, with the extensions of such files."""
     entries = list_place(folder).entries
-    return [
-        spelled.text
-        for suffix in sorted({*map(str.lower, entries.suffixes)})
-        if (spelled := Pattern.parse(pattern.text + suffix, "pattern", tagged=True))
-        and any(map(spelled.match, entries.stems, map(str.lower, entries.suffixes)))
-    ]
+    extensions = [suffix.lower() for suffix in entries.suffixes]
+    spellings = [Pattern.parse(pattern.text + last, "pattern", tagged=True) for last in sorted({*extensions})]
+    return [spelled.text for spelled in spellings if any(map(spelled.match, entries.stems, extensions))]
 
 
 def pattern_of_annotators(pairing: Pairing) -> str | None:
     """Find the pattern under which ground truths without prediction are several annotators of the images predicted."""
-    if pairing.inputs.gt_pattern != "*" or any(advised.is_right for advised in pairing.advised):
+    if not pairing.missing or pairing.inputs.gt_pattern != "*":
+        return None
+    if any(advised.is_right for advised in pairing.advised):
         return None
     return annotator_pattern(pairing.missing, (*pairing.extra, *(files.name for files in pairing.files)))
 
