@@ -47,9 +47,7 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
     written = contents(here / "out")
     assert written
     for path, data in written.items():
-        older = (
-            data if path.suffix == ".txt" else data + b"\nan older version"
-        )  # official files have no place for marks
+        older = data if path.suffix == ".txt" else data + b"\nan older version"  # which has no place for a mark
         (here / "out" / path).write_bytes(older)
     before = contents(here / "out")
     with small_files(10):

@@ -90,7 +90,7 @@ class TestExport:
         for _ in range(2):
             export_bsds([result_of({"a": FIRST})], tmp_path)
         before = contents(tmp_path)
-        with pytest.raises(ArgumentError, match="nothing in it says that segbench wrote it.*give another folder"):
+        with pytest.raises(ArgumentError, match=r"nothing in it says that segbench wrote it.*give another folder"):
             export_bsds([result_of({"a": FIRST, "b": SECOND})], tmp_path)
         assert contents(tmp_path) == before
 
