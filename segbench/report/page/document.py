@@ -299,7 +299,7 @@ def _section(
         "remarks": [
             replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(remark.text) not in said.details
+            if sentence(remark.text, methods) not in said.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
