@@ -148,10 +148,10 @@ def merge_results(
     return load_results(place)
 
 
-def _refuse_existing(place: Path) -> None:
+def _refuse_existing(path: Path) -> None:
     """Refuse to write over anything: even an older merged file may hold the only copy of its runs."""
-    if os.path.lexists(place):  # which a name that is too long does not make raise
-        raise ArgumentError(f"{place} exists already; delete it, or give the merged file another name")
+    if os.path.lexists(path):  # which a name that is too long does not make raise
+        raise ArgumentError(f"{path} exists already; delete it, or give the merged file another name")
 
 
 def _refuse_unknown(field: str, names: Collection[str], found: Sequence[str], *, but_not_all: bool = False) -> None:

@@ -194,8 +194,8 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     else:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
-        what = "is a database of another program"
-        raise ArgumentError(f"{path} {what}; {_ANOTHER}") if create else DataError(str(path), what, _ANOTHER)
+        finding = "is a database of another program"
+        raise ArgumentError(f"{path} {finding}; {_ANOTHER}") if create else DataError(str(path), finding, _ANOTHER)
     if _one(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), "was written by another version of segbench", "run again into a new file")
     if not _is_plain(database):

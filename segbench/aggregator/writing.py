@@ -85,13 +85,12 @@ def refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
 def _refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
     for path in files:
         if is_results_file(path):
-            what = "is a results file of segbench, which is not overwritten"
-            raise ArgumentError(f"{shown(path)} {what}; {hint}")
+            raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; {hint}")
     foreign = [path for path, content in files.items() if not _is_replaceable(path, content)]
     if foreign:
         others = f" (as in {many(len(foreign) - 1, 'other file')})" if len(foreign) > 1 else ""
-        what = f"exists, and nothing in it says that segbench wrote it{others}"
-        raise ArgumentError(f"{shown(foreign[0])} {what}, so nothing was written; {hint}")
+        finding = f"exists, and nothing in it says that segbench wrote it{others}"
+        raise ArgumentError(f"{shown(foreign[0])} {finding}, so nothing was written; {hint}")
 
 
 def _is_replaceable(path: Path, content: bytes | None) -> bool:

@@ -158,8 +158,8 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
             found.append(listing.entries)
             notes += listing.notes
     if wrong:
-        what = f"{len(wrong)} of {len(paths)} archives cannot be used:{listed(wrong)}"
-        raise DataError(place, what, "replace or remove these archives")
+        finding = f"{len(wrong)} of {len(paths)} archives cannot be used:{listed(wrong)}"
+        raise DataError(place, finding, "replace or remove these archives")
     entries = Entries(lambda _, shard, k: found[shard].source(k), 2)
     for shard, each in enumerate(found):
         for k, (stem, suffix) in enumerate(zip(each.stems, each.suffixes, strict=True)):

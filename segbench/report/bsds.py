@@ -74,8 +74,8 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
             what = f"holds counts of other images ({', '.join(strays[:3])}, ...)"
             raise DataError(str(place), what, "give an empty folder")
     data_of = {
-        place / name: text.encode()
-        for place, files in zip(folders, contents, strict=True)
+        target / name: text.encode()
+        for target, files in zip(folders, contents, strict=True)
         for name, text in files.items()
     }
     refuse_foreign(data_of, _HINT)

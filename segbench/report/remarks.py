@@ -120,9 +120,9 @@ def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
         return ""
     what, each = why_apart(results, sets)
     methods = []
-    for places in sets:
-        own = [results[place].method for place in places]  # the settings that tables add follow in brackets
-        told_apart = own if len(set(own)) == len(own) else [names[place] for place in places]
+    for members in sets:
+        own = [results[k].method for k in members]  # the settings that tables add follow in brackets
+        told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
         methods.append(few_names(told_apart, len(names)))
     listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))
     return f"not all methods have the same {what}; the best is marked only among those that do: {listed}"

@@ -54,8 +54,8 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
 def refuse_far_apart(file: str, role: str, lowest: float, highest: float) -> None:
     """Refuse values that are no labels, of which a table would not fit into memory."""
     if highest - lowest >= _MOST_CODES or max(-lowest, highest) >= _BEYOND_LABELS:
-        what = f"{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels"
-        raise DataError(file, what, "save labels as 8 or 16 bits")
+        finding = f"{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels"
+        raise DataError(file, finding, "save labels as 8 or 16 bits")
 
 
 @dataclass(frozen=True, eq=False)

@@ -170,12 +170,12 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
         yield f"{first} is first{with_others} in {percent} % of {comparison.replicates} resamples of the images."
 
 
-def sentence(note: str, methods: Sequence[Method]) -> str:
-    """Write a note as a sentence; the name of a method or the key of a metric at its beginning stays as it is."""
+def sentence(text: str, methods: Sequence[Method]) -> str:
+    """Write a text as a sentence; the name of a method or the key of a metric at its beginning stays as it is."""
     names = {method.name for method in methods} | {method.result.method for method in methods}
     keys = {metric.key for method in methods for metric in method.result.rules.metrics() if metric.key}
-    first = note if note.startswith(tuple(names | keys)) else f"{note[0].upper()}{note[1:]}"
-    return f"{first}."
+    written = text if text.startswith(tuple(names | keys)) else f"{text[0].upper()}{text[1:]}"
+    return f"{written}."
 
 
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
