@@ -268,6 +268,7 @@ def decode_summary(text: str) -> Summary:
             tuple(map(str, fields["optimistic"])),
             shown(fields["threshold_source"]),
             tuple(map(_note, fields["notes"])),
+            tuple(map(str, fields.get("thresholds", ()))),
         )
 
 

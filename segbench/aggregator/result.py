@@ -235,7 +235,19 @@ class Result:
             ends = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{reason}, so no intervals"
-            return Intervals(ends, self.summary, nothing, nothing, level, replicates, seed, 0, (note,), undefined)
+            return Intervals(
+                ends,
+                self.summary,
+                nothing,
+                nothing,
+                level,
+                replicates,
+                seed,
+                images=0,
+                notes=(note,),
+                undefined=undefined,
+                thresholds=self.summary.thresholds,
+            )
         return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
 
     def noted(self, found: Intervals) -> Intervals:

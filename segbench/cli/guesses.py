@@ -101,7 +101,7 @@ _OPTIONS = {
 }
 
 _METRICS = {
-    "ods_f image_f": "maxf fmax f1max bestf fmeasure",
+    "ods_f image_f": "maxf fmax f1max bestf fmeasure f1 f1score",
     "f_max": "maxf fmax maxfbeta maxfmeasure",
     "average_precision": "pixelap",
     "average_precision image_average_precision": "ap",
@@ -186,7 +186,8 @@ def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collec
     """
     meant: dict[str, dict[str, None]] = {}
     for key, titles in known.items():
-        papers = [word for keys, words in _METRICS.items() if key in keys.split() for word in words.split()]
+        own = {key, *titles}  # columns of single images are also called by the keys of metrics over all images
+        papers = [word for keys, words in _METRICS.items() if own & {*keys.split()} for word in words.split()]
         for word in (*map(_plain, titles), *papers):
             meant.setdefault(word, {})[key] = None
     meant |= {_plain(key): {key: None} for key in known}
@@ -210,7 +211,7 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
     known = [(metric.key, verb) for verb, kind in kinds for metric in kind().metrics()] + [*_WITH_AN_OPTION.items()]
     keys += [key for key, _ in known if _plain(key) == word or (len(word) > 2 and _plain(key).startswith(word))]
     if found := dict.fromkeys(verb for key, verb in known if key in keys):
-        return f"{typed} is measured by segbench {' and segbench '.join(found)}"
+        return f"{typed} is measured by {first_names([f'segbench {verb}' for verb in found], _LISTED)}"
     near = difflib.get_close_matches(word, meant, 1)
     if near:
         return f"for {typed}, perhaps {' or '.join(meant[near[0]])} is meant"

@@ -31,7 +31,8 @@ def count_distinct(parts: Sequence[Array]) -> tuple[Array, IntArray]:
     negated = _room_for(parts[0], sum(part.size for part in parts))
     start = 0
     for part in parts:
-        np.subtract(0.0, part.reshape(-1), out=negated[start : start + part.size])
+        with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+            np.subtract(0.0, part.reshape(-1), out=negated[start : start + part.size])
         start += part.size
     _sort(negated, parts[0].dtype)
     times = np.empty(start, _number(start))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.loaders import arrays, matlab, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Role, Source, shown
+from segbench.loaders.other_formats import ending_of, other_format
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -77,8 +78,8 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     extension = path.suffix.lower()
     form = BY_EXTENSION.get(extension)
     if form is None:
-        what = f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}"
-        raise DataError(shown(path), what, "convert the file")
+        what = f"extension {shown(ending_of(path.name))!r}, expected one of {' '.join(EXTENSIONS)}"
+        raise DataError(shown(path), what, str(other_format([path.name]) or "convert the file"))
     name = shown(path)
     with _refusing_damage(data, name, extension):
         return form.decode(data, name, role)

@@ -123,6 +123,10 @@ def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
     if len(sets) == 1:
         return ""
     what, each = why_apart(results, sets)
-    methods = [few_names([names[k] for k in places], len(names)) for places in sets]
+    methods = []
+    for members in sets:
+        own = [results[k].method for k in members]  # the settings that tables add follow in brackets
+        told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
+        methods.append(few_names(told_apart, len(names)))
     listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))
     return f"not all methods have the same {what}; the best is marked only among those that do: {listed}"

@@ -49,8 +49,10 @@ def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[
 def _of_labels(values: Sequence[float]) -> str:
     """Say how label maps of these values are measured."""
     classes = likely_classes(np.asarray(values), MANY_LEVELS) or setting("--classes 0-18", "classes='0-18'")
+    if values[0] != 0:
+        return f"for label maps name {classes}"
     background = setting("--background 0", f"Contours({classes}, background=0)")
-    return f"for label maps name {classes}{f', with {background} if 0 is background' * (values[0] == 0)}"
+    return f"for label maps name {classes}, with {background} if 0 is background"
 
 
 def places_of_classes(

@@ -22,6 +22,7 @@ from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import class_axis, is_one_map, refuse_other_softmax
 
 _MOST_CODES = 1 << 16
+_BEYOND_LABELS = 2.0**62
 _MOST_CLASSES = 150
 """Of a map with more values, which may be a soft map, the classes are not guessed."""
 
@@ -45,7 +46,16 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
         what = f"{role} holds numbers that are not whole, expected one label per pixel"
         hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
         raise DataError(file, what, f"label maps hold whole numbers; {hint}")
+    if labels.size:
+        refuse_far_apart(file, role, float(labels.min()), float(labels.max()))
     return labels.astype(np.int64)
+
+
+def refuse_far_apart(file: str, role: str, lowest: float, highest: float) -> None:
+    """Refuse values that are no labels, of which a table would not fit into memory."""
+    if highest - lowest >= _MOST_CODES or max(-lowest, highest) >= _BEYOND_LABELS:
+        finding = f"{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels"
+        raise DataError(file, finding, "save labels as 8 or 16 bits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +76,7 @@ class LabelMap:
             raise DataError(self.file, what, "save labels as whole numbers")
         if codes.dtype not in (np.uint8, np.uint16):
             lowest, highest = (int(codes.min()), int(codes.max())) if codes.size else (0, 0)
-            if highest - lowest >= _MOST_CODES:
-                what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
-                raise DataError(self.file, what, "save labels as 8 or 16 bits")
+            refuse_far_apart(self.file, self.role, lowest, highest)
             first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
             codes = codes.astype(np.int64) - first if first else codes
             codes = codes.astype(np.uint8 if highest - first <= 255 else np.uint16)

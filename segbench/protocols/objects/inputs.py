@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.arrays import Array
+from segbench.core.arrays import Array, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
@@ -162,9 +162,9 @@ def _numbers(sample: Sample, maps: Sequence[Array]) -> Maps:
                 f"colours are ids with a JSON beside the folder: {format_setting('kind', 'panoptic')}; or save numbers"
             )
             raise DataError(file, "is in colour, expected a number for each object", fix)
-        real = values.dtype.kind == "f"
-        if (real and not np.array_equal(values, np.rint(values))) or values.min() < 0 or values.max() > _LARGEST:
-            held = f"{values.min():g} to {values.max():g}"
+        lowest, highest = float(values.min()), float(values.max())
+        if not is_whole(values) or lowest < 0 or highest > _LARGEST:
+            held = f"{lowest:g} to {highest:g}"
             raise DataError(file, f"holds values from {held}, expected whole numbers from 0", "save numbers of objects")
-        found.append(values.astype(np.int64) if real else values)
+        found.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
     return found[0], found[1]

@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.aggregator.writing import refuse_results_file, write_file
+from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 PICTURES = 5_600_000
 """Characters that pictures may take, of all protocols together, so that a page stays below 6 MB."""
 
+_HINT = "name another file"
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
 
@@ -123,8 +124,8 @@ def export_report(
     Raises
     ------
     ArgumentError
-        For an unknown ending, a path that is a results file, without results, for results of many classes, or a
-        number out of range.
+        For an unknown ending, without results, for results of many classes, for a number out of range, or if the path
+        is that of a results file or of a file that segbench did not write.
     DataError
         If the photographs cannot be found, or the page cannot be written; an older page is then unchanged. Where
         files are gone or have changed since they were counted, a sentence says so instead of their pictures.
@@ -150,7 +151,7 @@ def export_report(
     target = Path(as_path(path, "path"))
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
-    refuse_results_file(target)
+    refuse_foreign({target: None}, _HINT)
     results = as_results(results)
     if not results:
         raise ArgumentError("no results to report")
@@ -192,7 +193,7 @@ def export_report(
         missing += [pictures.missing] if pictures.missing else []
         reported += given
     page = _html(sections, title or _title(reported))
-    write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
+    write_file(target, page.encode("utf-8", "backslashreplace"), hint=_HINT)
     return tuple(missing)
 
 
@@ -298,7 +299,7 @@ def _section(
         "remarks": [
             replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(remark.text) not in said.details
+            if sentence(remark.text, methods) not in said.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),

@@ -100,7 +100,7 @@ def save_plot(
         drawn = io.BytesIO()
         kind_of_file = path.suffix.lower().removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
-    write_file(path, drawn.getvalue(), hint="give another place")
+    write_file(path, drawn.getvalue(), hint="name another file")
     return plot
 
 
