@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -58,10 +59,11 @@ from segbench.protocols.label_rules import (
     of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
-from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, Renumbering, find_renumbering
+from segbench.protocols.labels.numberings import StoredLabels
+from segbench.protocols.labels.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-from segbench.protocols.stacks import ClassMapsError, is_one_map
+from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -206,7 +208,12 @@ class CountsProbe(Probe):
     outside: Mapping[int, IntArray]  # by predicted labels that are not classes, the pixels of each class
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
-    stack: bool  # whether the prediction has one map per class, whose order no remapping changes
+    stored: StoredLabels | None  # None of masks
+
+    @property
+    def stack(self) -> bool:
+        """Whether the prediction has one map per class, whose order no remapping changes."""
+        return self.stored is not None and self.stored.by_place
 
 
 def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
@@ -214,7 +221,11 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
     try:
         sample = decode_sample(read(files), reads, repairs)
         counted = count_as_run(sample, counted_by)
+        stored = None if counted_by.masks else counted_by.stored(sample)
     except DataError as error:
+        if isinstance(error, UncountedError) and not counted_by.masks:
+            with suppress(DataError):  # where they are no label maps
+                error.stored = counted_by.stored(sample)
         return Probe(image=files.name, failure=error)
     return CountsProbe(
         image=files.name,
@@ -227,8 +238,7 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
-        stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
-        and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
+        stored=stored,
     )
 
 
@@ -244,7 +254,11 @@ def label_map_findings(
 ) -> list[Finding]:
     """Judge the label maps inspected; the `total` also counts those that failed."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    found = _uncounted(failures, total)
+    uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    remapped = _remapped(counted, uncounted, counted_by)
+    if remapped:
+        return remapped  # and what the given maps make of labels says nothing
+    found = _uncounted(uncounted, total)
     void = [probe for probe in counted if not probe.counts.pixels]
     what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
     fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
@@ -264,9 +278,23 @@ def label_map_findings(
     return found
 
 
-def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+def _remapped(
+    counted: Sequence[CountsProbe], uncounted: Mapping[str, UncountedError], counted_by: Confusing | None
+) -> list[Finding]:
+    """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
+    stored = {probe.prediction: probe.stored for probe in counted if probe.stored}
+    stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
+    if not stored or counted_by is None:
+        return []
+    renumbered = counted_by.renumbered(StoredLabels.sum([*stored.values()]))
+    if renumbered is None:
+        return []
+    places = [Place(file, f"values {listed(of_image.predicted)}") for file, of_image in stored.items()]
+    return finding("renumbered", renumbered.what, renumbered.fix, places, images=uncounted)
+
+
+def _uncounted(seen: Mapping[str, UncountedError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
-    seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     found: list[Finding] = []
     for about, images in grouped((error.about, image) for image, error in seen.items()).items():
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
@@ -317,7 +345,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         moved = [f"{label} on {own}" for label, own in found.classes.items() if label != own]
         what = f"{inspected(off, len(counted), 'seem')} to {RENUMBERED}: their labels lie mostly on other classes "
         what += f"({first_names(moved, _NAMED)})"
-        fix = _numbered_alike(found, off[0], counted_by, of_all=bool(together))
+        fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
         numbered = finding("renumbered", what, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
@@ -341,18 +369,25 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusing, *, of_all: bool) -> str:
+def _numbered_alike(
+    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
+) -> str:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probe.counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
-    if probe.stack:
+    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    if probes[0].stack:
         return f"save the maps of the classes alone, in the order of {format_setting('classes')}"
     if not of_all:
         return f"save these files again; {format_setting('pred_map')} would change all files"
     if given:
-        return f"correct {format_setting('pred_map', given)}: labels that it gives match by {found.remap}{CHOSEN}"
-    fix = format_setting("pred_map", found.remap)
+        stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
+        matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
+        by_value = find_renumbering(matrix, values, labels, images=len(probes))
+        if by_value is None:
+            return f"correct {named('pred_map')} by the definitions of both lists, for values as they are stored"
+        found = by_value
+    fix = found.fix
     if not found.shift:
-        return fix + CHOSEN
+        return fix
     if found.shift > 0 and min(labels) == 0:
         void = format_setting("void", sorted({0, *(counted_by.void or ())}))
         unlabelled = f"{format_setting('classes', f'1-{max(labels)}')} and {void}"

@@ -65,6 +65,7 @@ class UncountedError(DataError):
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
+        self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
 
 
 class ClassStackError(DataError):

@@ -122,8 +122,10 @@ class ContourTable(_Means):
         per_image: Mapping[str, ContourCounts],
         *,
         background: Sequence[int] = (),
+        remapped: bool = False,
     ) -> None:
         super().__init__(per_image)
+        self._remapped = remapped
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
         meant = in_means(self._labels, background)
@@ -212,7 +214,8 @@ class ContourTable(_Means):
         if not (self.class_names and self.images):
             return self._left_out
         matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
-        return *self._background, *self._left_out, *notes_on_predictions(matrix, self._labels, self.images)
+        on_predictions = notes_on_predictions(matrix, self._labels, self.images, remapped=self._remapped)
+        return *self._background, *self._left_out, *on_predictions
 
     @property
     def _left_out(self) -> tuple[str, ...]:

@@ -281,6 +281,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             spacing=float(fields["spacing"]),
             nsd=read_numbers(fields["nsd"]),
             background=fields.get("background", ()),
+            **{name: fields[name] for name in ("gt_map", "pred_map") if name in fields},
         )
 
     @classmethod
@@ -309,8 +310,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
         if self.sequences:
             return SequenceTable(per_image, all_frames=self.all_frames)
-        background = cast("Sequence[int]", self.background)
-        return ContourTable(self._kind, self.conventions, self.metrics(), per_image, background=background)
+        background, remapped = cast("Sequence[int]", self.background), bool(self.gt_map or self.pred_map)
+        return ContourTable(
+            self._kind, self.conventions, self.metrics(), per_image, background=background, remapped=remapped
+        )
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
@@ -390,7 +393,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             return Counted(counts, self._objects_held(sample, counts))
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]))
+        notes = self._labels.notes_on_numbers(sample, counts.matrix, 0)
+        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
 
     @staticmethod
     def _objects_held(sample: Sample, counts: ContourCounts) -> Facts:
