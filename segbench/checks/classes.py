@@ -29,11 +29,11 @@ from segbench.checks.scores import score_findings
 from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
-from segbench.core.expected import ExpectedScores
+from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
@@ -354,7 +354,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, counted_by.void or ())]
+    return [*numbered, *_outside(outside, counted, counted_by)]
 
 
 def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
@@ -369,9 +369,7 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(
-    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
-) -> str:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool) -> str:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
     labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
     if probes[0].stack:
@@ -396,14 +394,27 @@ def _numbered_alike(
 
 
 def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], void: Sequence[int]
+    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
 ) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
-    outside = sorted({label for some in found.values() for label in some})
+    outside, void = sorted({label for some in found.values() for label in some}), counted_by.void or ()
     what = f"{inspected(found, len(counted), 'have')} labels that are not classes ({listed(outside)}), and such pixels "
     what += "count as wrong"
     labels, names = read_classes(counted[0].counts.classes)
     fixes = []
+    mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
+    stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
+    mapped = [value for value in stored if value != mapping.label_of(value) in outside]
+    if mapped:
+        what += f"; {named('pred_map')} makes them of {listed(mapped)}"
+        true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
+        if true_values.issubset({*labels, *void}):
+            moved = [name for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+            as_stored = " and ".join(format_setting(name, "") for name in moved)
+            fixes.append(f"if both sides have the numbers of the classes as stored, {as_stored}")
+        fixes.append(f"predict a class that counts in every pixel: by {named('pred_map')} {listed(mapped)} are none")
+        unmapped = {*stored}.difference(mapped)
+        outside = [label for label in outside if label in unmapped]
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
         remap = format_setting("pred_map", f"{outside[0]:g}={labels[1]}")
         fixes.append(f"if {outside[0]:g} marks class {names[1]}, {remap}, or for masks leave out {named('classes')}")
@@ -557,6 +568,25 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
     places = [Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one]
     images = [probe.image for probe in with_labels]
     return finding("label-map", what, fix, places, images=images)
+
+
+def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+    """Find that predictions number regions where lines are expected."""
+    numbered = [probe for probe in probes if probe.regions]
+    if 2 * len(numbered) <= len(probes):
+        return []
+    what = f"{inspected(numbered, len(probes), 'are')} label maps, and the number of a label is not a score"
+    rule, values = expected.rule, {value for probe in numbered for value in probe.regions}
+    if rule and rule.comparison == "=" and values.issuperset(rule.values):
+        chosen = f"255 * numpy.isin(labels, [{written(rule.values)}])"
+        fix = f"save what {format_setting('positive', str(rule))} names as masks of 0 and 255, {chosen}"
+    else:
+        fix = "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)"
+        if expected.lines and expected.lines.label_maps:
+            fix += f"; regions are compared by {setting('segbench regions GT PRED', 'Regions()')}"
+    fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
+    places = (Place(probe.prediction, f"values {listed(probe.regions)}") for probe in numbered)
+    return finding("label-map", what, fix, places, images=[probe.image for probe in numbered])
 
 
 def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:

@@ -342,12 +342,10 @@ class LabelTable(CountsTable[LabelCounts]):
         return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=self._remapped))
 
 
-def notes_on_predictions(
-    matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool
-) -> tuple[str, ...]:
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[str, ...]:
     """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers.
 
-    Of labels that were `remapped` it does not show which values are stored, and so not which remapping they need.
+    Of labels that were `remapped`, or may be ids of instances, it does not show which remapping stored values need.
     """
     notes = []
     outside = int(matrix[:, -1].sum())
@@ -357,7 +355,8 @@ def notes_on_predictions(
     if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
         what = "all predicted labels seem to be off by one" if found.shift else f"predictions seem to {RENUMBERED}"
         checks = setting("segbench check labels", "segbench.check(..., Labels(...))")
-        notes.append(f"{what}, as remapped: {checks} compares stored values" if remapped else f"{what}: {found.fix}")
+        unsure = remapped or found.defined
+        notes.append(f"{what}: {checks} compares the values as stored" if unsure else f"{what}: {found.fix}")
     return tuple(notes)
 
 

@@ -24,7 +24,7 @@ from segbench.core.interface import format_setting, named
 from segbench.protocols.class_names import classes_of
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import INSTANCES, LabelMaps
-from segbench.protocols.labels.values import Remapping
+from segbench.protocols.labels.values import Remapping, shift_to_zero
 
 _FEWEST_CLASSES = 3
 
@@ -48,12 +48,22 @@ class StoredLabels:
         return cls(truth=truth, predicted=predicted, pixels=pixels, by_place=by_place)
 
     @classmethod
+    def of_pairs(cls, truth: IntArray, predicted: IntArray, pixels: IntArray) -> StoredLabels:
+        """Count pairs of values that are listed, each with its pixels."""
+        (truth, rows), (predicted, columns) = (np.unique(side, return_inverse=True) for side in (truth, predicted))
+        table = np.zeros((truth.size, predicted.size), np.int64)
+        np.add.at(table, (rows, columns), pixels)
+        return cls(truth=truth, predicted=predicted, pixels=table)
+
+    @classmethod
     def sum(cls, parts: Sequence[StoredLabels]) -> StoredLabels:
         """Add up the pairs of several images."""
         truth, predicted = (np.unique(np.concatenate([getattr(part, side) for part in parts])) for side in _SIDES)
         pixels = np.zeros((truth.size, predicted.size), np.int64)
         for part in parts:
-            pixels[np.ix_(np.searchsorted(truth, part.truth), np.searchsorted(predicted, part.predicted))] += part.pixels
+            pixels[np.ix_(np.searchsorted(truth, part.truth), np.searchsorted(predicted, part.predicted))] += (
+                part.pixels
+            )
         by_place = all(part.by_place for part in parts)
         return cls(truth=truth, predicted=predicted, pixels=pixels, by_place=by_place)
 
@@ -153,6 +163,8 @@ def find_numberings(
     """Compare stored values under the maps that may be right; None if those given are."""
     given = (gt_map, "" if stored.by_place else pred_map)
     maps = tuple(dict.fromkeys(("", *given, *known_maps(tuple(labels)))))
+    if len(maps) > 1 and (shift := shift_to_zero(labels)):
+        maps += tuple(text for text in (shift, f"{shift},0=255") if text not in maps)
     instances = _instance(stored.truth, maps, labels, void), _instance(stored.predicted, maps, labels, void)
     if len(labels) < _FEWEST_CLASSES or not stored.pixels.any() or (len(maps) == 1 and not any(instances)):
         return None
@@ -167,10 +179,33 @@ def find_numberings(
             continue
         one = _numberings(stored, pair, instances, labels, void)
         true_labels = _labels_of(_plain(stored.truth, instances[0]), pair[0])
-        agree = any(instances) or (one.right > 2 * right and 4 * one.right > one.counted and one.classes > 1)
+        clear = one.right > 2 * right or (pair == ("", "") and _already_remapped(stored, given, labels))
+        agree = any(instances) or (clear and 4 * one.right > one.counted and one.classes > 1)
         if agree and expected.issuperset(true_labels.tolist()) and (pair != given or any(instances)):
             found.append(one)
     return _most_likely(found, given, stored, void)
+
+
+def _already_remapped(stored: StoredLabels, given: tuple[str, str], labels: Sequence[int]) -> bool:
+    """Return whether neither side has a value that maps alone name, and the true one a value that they alone give.
+
+    Of a class, predictions must show it: pixels without a label may have its number.
+    """
+    for text, side in zip(given, _SIDES, strict=True):
+        mapping = Remapping.parse(text)
+        targets = {*mapping.labels.values(), *([mapping.others] if mapping.others is not None else [])}
+        if not {*getattr(stored, side).tolist()}.isdisjoint(mapping.labels.keys() - targets):
+            return False
+        if side == "truth":
+            given_alone = [value for value in stored.truth.tolist() if value in targets.difference(mapping.labels)]
+    shown = [value for value in given_alone if value not in labels or _is_predicted(stored, value)]
+    return bool(shown) and len(shown) == len(given_alone)
+
+
+def _is_predicted(stored: StoredLabels, value: int) -> bool:
+    """Return whether pixels of a value are predicted as this value more often than as any other."""
+    pixels = stored.pixels[stored.truth == value].sum(axis=0)
+    return bool(pixels[stored.predicted == value].sum() == pixels.max(initial=0) > 0)
 
 
 def _most_likely(

@@ -47,6 +47,8 @@ _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
+_MANY = 64
+"""Of as many pixels one that is predicted outside the classes is reason enough to compare the values as stored."""
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
@@ -258,9 +260,7 @@ class Labels(
         from segbench.protocols.labels.metrics import LabelTable
 
         remapped = bool(self.gt_map or self.pred_map)
-        return LabelTable(
-            self.classes_text, self.metrics(), per_image, background=self._background, remapped=remapped
-        )
+        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background, remapped=remapped)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -309,10 +309,12 @@ class Labels(
     def notes_on_numbers(self, sample: Sample, matrix: IntArray, ignored: int) -> tuple[str, ...]:
         """Say which numbers of labels the maps do not expect, given what was counted under these."""
         maps = self._maps(sample)
-        joined = tuple(self._notes_on_joined(maps))
         few_agree = 2 * int(matrix.trace()) < int(matrix.sum()) + ignored
-        renumbered = self.renumbered(self.stored(sample)) if few_agree or maps.may_hold_instances else None
-        return joined if renumbered is None else (*joined, f"{renumbered.what}: {renumbered.fix}")
+        many_outside = bool(self.gt_map and self.pred_map) and _MANY * int(matrix[:, -1].sum()) > int(matrix.sum())
+        joined = tuple(self._notes_on_joined(maps))
+        odd = few_agree or many_outside or joined or maps.may_hold_instances
+        renumbered = self.renumbered(self.stored(sample)) if odd else None
+        return joined if renumbered is None else (f"{renumbered.what}: {renumbered.fix}",)
 
     def stored(self, sample: Sample) -> StoredLabels:
         """Count the pairs of values of an image as they are stored."""
