@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.interface import format_setting, named
+from segbench.core.interface import format_setting, named, setting
 from segbench.protocols.class_names import classes_of
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import INSTANCES, LabelMaps
@@ -114,7 +114,8 @@ class Numberings:
         labels = f"numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
         of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
         sides = " and ".join(side for side, instance in of_sides if instance)
-        by_hand = [f"save labels of {sides}, {labels}, or evaluate instances with segbench objects"] * bool(sides)
+        objects = setting("segbench objects", "Objects()")
+        by_hand = [f"save labels of {sides}, {labels}, or evaluate instances with {objects}"] if sides else []
         return " and ".join([*by_hand, *changed])
 
     def what(self, given: tuple[str, str]) -> str:
