@@ -193,7 +193,19 @@ NAMES = {
     "folders of other names": Mistake("pixels", renamed(MASK, "val/a"), renamed(SOFT, "test/a"), {"auc_roc": AUC}),
     "several annotators": Mistake("pixels", renamed(MASK, "a.1", "a.2", "b.1", "b.2"), TWICE, {"auc_roc": AUC}),
 }
-MISTAKES = {**SHAPES, **TYPES, **RANGES, **CLASSES, **NAMES}
+MOVED = np.roll(MASK, 1, axis=1)
+J = float(jaccard_score(MASK.ravel(), MOVED.ravel()))
+SEQUENCES = {
+    f"objects predicted as {value}": Mistake(
+        "contours",
+        {f"s/{frame}.npy": MASK for frame in range(3)},
+        {f"s/{frame}.npy": MOVED * np.uint8(value) for frame in range(3)},
+        {"j": J},
+        {"convention": "davis"},
+    )
+    for value in (254, 255)
+}
+MISTAKES = {**SHAPES, **TYPES, **RANGES, **CLASSES, **NAMES, **SEQUENCES}
 
 BY_HAND = {  # what no option does: the words of the advice, and what its reader does then
     "swap rows and columns": lambda one: one.swapaxes(-1, -2),
@@ -201,7 +213,7 @@ BY_HAND = {  # what no option does: the words of the advice, and what its reader
     "make scores floats": lambda one: one.astype(float),
 }
 FLAGS = {"crop", "invert", "allow_missing"}
-PROTOCOLS = {"pixels": package.Pixels, "labels": package.Labels}
+PROTOCOLS = {"pixels": package.Pixels, "labels": package.Labels, "contours": package.Contours}
 OF_DATA = {"gt_pattern", "pred_pattern", "allow_missing", "images", "field"}
 
 

@@ -19,6 +19,7 @@ from segbench.checks.classes import (
     class_map_findings,
     label_map_findings,
     mask_findings,
+    numbered_region_findings,
     one_sided_findings,
     predicted_label_findings,
     probe_classes,
@@ -229,6 +230,7 @@ class _Set:
         truths = truth_findings(seen, expected, total)
         of_classes = class_findings(seen, by_class)
         labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
+        labels += numbered_region_findings(seen, expected)
         if labels:
             truths, of_classes = [found for found in truths if found.key not in REPLACED], []
         named = SizeError | ClassMapsError | ClassStackError | UncountedError

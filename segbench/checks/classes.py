@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -28,11 +29,11 @@ from segbench.checks.scores import score_findings
 from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
-from segbench.core.expected import ExpectedScores
+from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
@@ -58,10 +59,11 @@ from segbench.protocols.label_rules import (
     of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
-from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, Renumbering, find_renumbering
+from segbench.protocols.labels.numberings import StoredLabels
+from segbench.protocols.labels.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-from segbench.protocols.stacks import ClassMapsError, is_one_map
+from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -206,7 +208,12 @@ class CountsProbe(Probe):
     outside: Mapping[int, IntArray]  # by predicted labels that are not classes, the pixels of each class
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
-    stack: bool  # whether the prediction has one map per class, whose order no remapping changes
+    stored: StoredLabels | None  # None of masks
+
+    @property
+    def stack(self) -> bool:
+        """Whether the prediction has one map per class, whose order no remapping changes."""
+        return self.stored is not None and self.stored.by_place
 
 
 def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
@@ -214,7 +221,11 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
     try:
         sample = decode_sample(read(files), reads, repairs)
         counted = count_as_run(sample, counted_by)
+        stored = None if counted_by.masks else counted_by.stored(sample)
     except DataError as error:
+        if isinstance(error, UncountedError) and not counted_by.masks:
+            with suppress(DataError):  # where they are no label maps
+                error.stored = counted_by.stored(sample)
         return Probe(image=files.name, failure=error)
     return CountsProbe(
         image=files.name,
@@ -227,8 +238,7 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
-        stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
-        and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
+        stored=stored,
     )
 
 
@@ -244,7 +254,11 @@ def label_map_findings(
 ) -> list[Finding]:
     """Judge the label maps inspected; the `total` also counts those that failed."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    found = _uncounted(failures, total)
+    uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    remapped = _remapped(counted, uncounted, counted_by)
+    if remapped:
+        return remapped  # and what the given maps make of labels says nothing
+    found = _uncounted(uncounted, total)
     void = [probe for probe in counted if not probe.counts.pixels]
     what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
     fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
@@ -264,9 +278,23 @@ def label_map_findings(
     return found
 
 
-def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+def _remapped(
+    counted: Sequence[CountsProbe], uncounted: Mapping[str, UncountedError], counted_by: Confusing | None
+) -> list[Finding]:
+    """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
+    stored = {probe.prediction: probe.stored for probe in counted if probe.stored}
+    stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
+    if not stored or counted_by is None:
+        return []
+    renumbered = counted_by.renumbered(StoredLabels.sum([*stored.values()]))
+    if renumbered is None:
+        return []
+    places = [Place(file, f"values {listed(of_image.predicted)}") for file, of_image in stored.items()]
+    return finding("renumbered", renumbered.what, renumbered.fix, places, images=uncounted)
+
+
+def _uncounted(seen: Mapping[str, UncountedError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
-    seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     found: list[Finding] = []
     for about, images in grouped((error.about, image) for image, error in seen.items()).items():
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
@@ -317,7 +345,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         moved = [f"{label} on {own}" for label, own in found.classes.items() if label != own]
         what = f"{inspected(off, len(counted), 'seem')} to {RENUMBERED}: their labels lie mostly on other classes "
         what += f"({first_names(moved, _NAMED)})"
-        fix = _numbered_alike(found, off[0], counted_by, of_all=bool(together))
+        fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
         numbered = finding("renumbered", what, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
@@ -326,7 +354,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, counted_by.void or ())]
+    return [*numbered, *_outside(outside, counted, counted_by)]
 
 
 def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
@@ -341,18 +369,23 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusing, *, of_all: bool) -> str:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool) -> str:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probe.counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
-    if probe.stack:
+    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    if probes[0].stack:
         return f"save the maps of the classes alone, in the order of {format_setting('classes')}"
     if not of_all:
         return f"save these files again; {format_setting('pred_map')} would change all files"
     if given:
-        return f"correct {format_setting('pred_map', given)}: labels that it gives match by {found.remap}{CHOSEN}"
-    fix = format_setting("pred_map", found.remap)
+        stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
+        matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
+        by_value = find_renumbering(matrix, values, labels, images=len(probes))
+        if by_value is None:
+            return f"correct {named('pred_map')} by the definitions of both lists, for values as they are stored"
+        found = by_value
+    fix = found.fix
     if not found.shift:
-        return fix + CHOSEN
+        return fix
     if found.shift > 0 and min(labels) == 0:
         void = format_setting("void", sorted({0, *(counted_by.void or ())}))
         unlabelled = f"{format_setting('classes', f'1-{max(labels)}')} and {void}"
@@ -361,14 +394,27 @@ def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusin
 
 
 def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], void: Sequence[int]
+    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
 ) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
-    outside = sorted({label for some in found.values() for label in some})
+    outside, void = sorted({label for some in found.values() for label in some}), counted_by.void or ()
     what = f"{inspected(found, len(counted), 'have')} labels that are not classes ({listed(outside)}), and such pixels "
     what += "count as wrong"
     labels, names = read_classes(counted[0].counts.classes)
     fixes = []
+    mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
+    stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
+    mapped = [value for value in stored if value != mapping.label_of(value) in outside]
+    if mapped:
+        what += f"; {named('pred_map')} makes them of {listed(mapped)}"
+        true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
+        if true_values.issubset({*labels, *void}):
+            moved = [name for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+            as_stored = " and ".join(format_setting(name, "") for name in moved)
+            fixes.append(f"if both sides have the numbers of the classes as stored, {as_stored}")
+        fixes.append(f"predict a class that counts in every pixel: by {named('pred_map')} {listed(mapped)} are none")
+        unmapped = {*stored}.difference(mapped)
+        outside = [label for label in outside if label in unmapped]
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
         remap = format_setting("pred_map", f"{outside[0]:g}={labels[1]}")
         fixes.append(f"if {outside[0]:g} marks class {names[1]}, {remap}, or for masks leave out {named('classes')}")
@@ -522,6 +568,25 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
     places = [Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one]
     images = [probe.image for probe in with_labels]
     return finding("label-map", what, fix, places, images=images)
+
+
+def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+    """Find that predictions number regions where lines are expected."""
+    numbered = [probe for probe in probes if probe.regions]
+    if 2 * len(numbered) <= len(probes):
+        return []
+    what = f"{inspected(numbered, len(probes), 'are')} label maps, and the number of a label is not a score"
+    rule, values = expected.rule, {value for probe in numbered for value in probe.regions}
+    if rule and rule.comparison == "=" and values.issuperset(rule.values):
+        chosen = f"255 * numpy.isin(labels, [{written(rule.values)}])"
+        fix = f"save what {format_setting('positive', str(rule))} names as masks of 0 and 255, {chosen}"
+    else:
+        fix = "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)"
+        if expected.lines and expected.lines.label_maps:
+            fix += f"; regions are compared by {setting('segbench regions GT PRED', 'Regions()')}"
+    fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
+    places = (Place(probe.prediction, f"values {listed(probe.regions)}") for probe in numbered)
+    return finding("label-map", what, fix, places, images=[probe.image for probe in numbered])
 
 
 def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:

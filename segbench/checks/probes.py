@@ -26,7 +26,7 @@ from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
-from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
+from segbench.protocols.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
 MOST_VALUES = MANY_LEVELS
@@ -37,8 +37,6 @@ REACH = 2
 """How many pixels a predicted line may lie beside the drawn one."""
 MANY_LABELS = 32
 """A soft map has more levels; a segmentation may have as many regions, so that runs decide, too."""
-SHORT_RUN = 3.0
-"""Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 
 
 class Inspected(NamedTuple):
@@ -65,6 +63,7 @@ class UncountedError(DataError):
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
+        self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
 
 
 class ClassStackError(DataError):
@@ -171,6 +170,7 @@ class Probe:
     coloured: tuple[str, ...] = ()  # files with colour that was turned to grey
     may_hold_labels: bool = False  # whether it is one map where a soft one is expected
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
+    regions: tuple[float, ...] = ()  # values of a prediction that numbers regions where lines are expected
     prediction: str = ""  # the file of that prediction
 
 
@@ -260,6 +260,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         coloured=coloured,
         may_hold_labels=judged,
         labels=labels_seen(sample, expected.void or ()) if judged else None,
+        regions=regions_in(sample.predictions[0]) if lines and not sample.labels_predicted else (),
         prediction=sample.prediction_file,
     )
 
@@ -290,13 +291,6 @@ def _label_map(sample: Sample) -> LabelProbe | None:
         return None
     found = np.unique(labels).size
     return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=median_run(labels))
-
-
-def median_run(values: NDArray[Any]) -> float:
-    """Give the median number of neighbouring pixels of a row with the same value."""
-    starts = np.ones(values.shape, np.bool_)
-    starts[:, 1:] = values[:, 1:] != values[:, :-1]
-    return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
 
 
 def looks_exchanged(sample: Sample) -> bool | None:

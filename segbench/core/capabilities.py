@@ -164,6 +164,14 @@ class Confusing(TwoSided):
     def joined(self, sample: Sample) -> Mapping[str, list[int]]:
         """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
 
+    @abstractmethod
+    def stored(self, sample: Sample) -> Any:  # noqa: ANN401  of the labels protocol
+        """Count the pairs of values of an image as they are stored."""
+
+    @abstractmethod
+    def renumbered(self, stored: Any) -> Any:  # noqa: ANN401  of the labels protocol
+        """Find remappings that stored values need instead of those given; None for none."""
+
 
 class FromCounts(ABC):
     """Has settings that its counts show."""

@@ -47,7 +47,9 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
-_MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
+_MASKS, _OBJECTS = "masks", "objects"
+_PREDICTED = 1000
+"""What is added to the numbers of predicted objects among the facts of an image, above all numbers of true ones."""
 _LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 
@@ -85,7 +87,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         What the classes are called; by default by their labels.
     void : sequence of int, optional
         Ground-truth values of pixels that are background in both masks. By default 255 with classes, unless it is one
-        of them, and in sequences without `positive`; none otherwise.
+        of them, and none otherwise. In sequences without `positive`, 255 is background of the ground truth in any case,
+        but not of predictions.
     background
         Of label maps: the labels of classes that means over classes leave out, as in `Labels`.
     positive : str, float or sequence of float, optional
@@ -141,7 +144,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
-        shown="255; none for masks",
+        shown="255 with classes; none otherwise",
         **VOID,
     )
     background: int | Sequence[int] | str = option_like(Labels, "background")
@@ -171,8 +174,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if self._of_classes:
             set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
         else:
-            void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
-            set_fields(self, void=void_labels(void))
+            set_fields(self, void=void_labels(() if self.void is None else self.void))
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
@@ -280,6 +282,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             spacing=float(fields["spacing"]),
             nsd=read_numbers(fields["nsd"]),
             background=fields.get("background", ()),
+            **{name: fields[name] for name in ("gt_map", "pred_map") if name in fields},
         )
 
     @classmethod
@@ -308,8 +311,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
         if self.sequences:
             return SequenceTable(per_image, all_frames=self.all_frames)
-        background = cast("Sequence[int]", self.background)
-        return ContourTable(self._kind, self.conventions, self.metrics(), per_image, background=background)
+        background, remapped = cast("Sequence[int]", self.background), bool(self.gt_map or self.pred_map)
+        return ContourTable(
+            self._kind, self.conventions, self.metrics(), per_image, background=background, remapped=remapped
+        )
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
@@ -332,24 +337,34 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Refuse thresholds of masks of 0 and 1, and objects that the first frame of a sequence does not number."""
-        from segbench.loaders.pairing import natural
-        from segbench.protocols.contours.metrics import sequence_of
-
         if self._of_classes:
             return self._labels.settle(facts, complete=complete, part=part)
         if self._kind != _OBJECTS:
             return super().settle(facts, complete=complete)
-        objects: dict[str, float] = {}
-        for name in sorted((name for name in facts if complete and facts[name]), key=natural):
-            predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
-            number = objects.setdefault(sequence_of(name), most)
-            if predicted > number:
-                what = f"the prediction holds object {predicted:g}, and the first frame of its sequence {number:g}"
-                fix = (
-                    f"number objects as the ground truth does; for a single mask give {format_setting('positive', 255)}"
-                )
-                raise DataError(name, what, fix)
+        if complete:
+            self._require_known_objects(facts)
         return {}
+
+    @staticmethod
+    def _require_known_objects(facts: Mapping[str, Facts]) -> None:
+        """Refuse predicted objects that the first frame of their sequence does not number."""
+        import numpy as np
+
+        from segbench.loaders.pairing import natural
+        from segbench.protocols.contours.inputs import NO_OBJECT, advice_on_objects
+        from segbench.protocols.contours.metrics import sequence_of
+
+        every_value = {value for of_frame in facts.values() for value in of_frame}
+        true_values = sorted(value for value in every_value if value < _PREDICTED)
+        predicted = sorted(value - _PREDICTED for value in every_value if value >= _PREDICTED)
+        objects: dict[str, float] = {}
+        for name in sorted(facts, key=natural):
+            highest = max(value for value in facts[name] if value < NO_OBJECT)
+            number = objects.setdefault(sequence_of(name), highest)
+            found = max(facts[name]) - _PREDICTED
+            if found > number:
+                what = f"the prediction holds object {found:g}, and the first frame of its sequence {number:g}"
+                raise DataError(name, what, advice_on_objects(true_values, np.array([0, *predicted])))
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
@@ -376,11 +391,22 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         places = self._places(sample)
         counts = count_masks(places, classes=self._kind, surface=str(self.surface))
         if self._kind == _OBJECTS:
-            held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
-            return Counted(counts, (float(held[0] + _OBJECTS_AT_MOST * held[1]),))  # facts are sets
+            return Counted(counts, self._objects_held(sample, counts))
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]))
+        notes = self._labels.notes_on_numbers(sample, counts.matrix, 0)
+        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
+
+    @staticmethod
+    def _objects_held(sample: Sample, counts: ContourCounts) -> Facts:
+        """List the values of the ground truth, with 0 in any case, and the objects that are predicted."""
+        import numpy as np
+
+        from segbench.protocols.contours.inputs import NO_OBJECT
+
+        true_objects, predicted = (1 + np.flatnonzero(counts.areas[:, side]) for side in (0, 1))
+        left_open = (NO_OBJECT,) * bool((sample.ground_truths[0] == NO_OBJECT).any())
+        return (0.0, *map(float, true_objects), *left_open, *map(float, predicted + _PREDICTED))
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings

@@ -21,6 +21,8 @@ from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import class_axis, is_one_map, refuse_other_softmax
 
+INSTANCES = 1000
+"""What labels are multiplied by in ids of instances, as those of Cityscapes."""
 _MOST_CODES = 1 << 16
 _BEYOND_LABELS = 2.0**62
 _MOST_CLASSES = 150
@@ -68,9 +70,14 @@ class LabelMap:
     mapping: Remapping = Remapping()
 
     @property
+    def stored_values(self) -> Array:
+        """The values as they are stored, which must be whole numbers."""
+        return whole_labels(self.file, self.role, self.labels)
+
+    @property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
-        codes, first = whole_labels(self.file, self.role, self.labels).reshape(-1), 0
+        codes, first = self.stored_values.reshape(-1), 0
         if codes.dtype.kind not in "iu":
             what = f"{self.role} is of type {codes.dtype}, expected labels"
             raise DataError(self.file, what, "save labels as whole numbers")
@@ -96,6 +103,12 @@ class LabelMaps(NamedTuple):
 
     truth: LabelMap
     predicted: LabelMap
+
+    @property
+    def may_hold_instances(self) -> bool:
+        """Whether values are as large as ids of instances."""
+        wide = (each.labels for each in self if each.labels.dtype.itemsize > 1)
+        return any(labels.max(initial=0) >= INSTANCES for labels in wide)
 
     def remapped(self) -> LabelMaps:
         """Give both with their values replaced."""

@@ -41,11 +41,14 @@ if TYPE_CHECKING:
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.inputs import LabelMaps, Masks
     from segbench.protocols.labels.metrics import LabelTable
+    from segbench.protocols.labels.numberings import Renumbered, StoredLabels
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
+_MANY = 64
+"""Of as many pixels one that is predicted outside the classes is reason enough to compare the values as stored."""
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
@@ -234,7 +237,8 @@ class Labels(
         if fields["classes"] == _MASKS:
             return cls(positive=None if fields["positive"] == "larger" else fields["positive"])
         labels, names = read_classes(fields["classes"])
-        return cls(classes=labels, names=names, void=(), background=fields.get("background", ()))
+        maps = {name: fields[name] for name in ("gt_map", "pred_map") if name in fields}
+        return cls(classes=labels, names=names, void=(), background=fields.get("background", ()), **maps)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
@@ -255,7 +259,8 @@ class Labels(
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
-        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background)
+        remapped = bool(self.gt_map or self.pred_map)
+        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background, remapped=remapped)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -288,12 +293,44 @@ class Labels(
 
         found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
-        matrix, ignored = count_maps(
-            found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
-        )
+        try:
+            matrix, ignored = count_maps(
+                found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
+            )
+        except DataError as error:
+            renumbered = None if self.masks else self.renumbered(self.stored(sample))
+            if renumbered is None:
+                raise
+            raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
-        notes = found.notes if self.masks else tuple(self._notes_on_joined(found.maps))
+        notes = found.notes if self.masks else self.notes_on_numbers(sample, matrix, ignored)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
+
+    def notes_on_numbers(self, sample: Sample, matrix: IntArray, ignored: int) -> tuple[str, ...]:
+        """Say which numbers of labels the maps do not expect, given what was counted under these."""
+        maps = self._maps(sample)
+        few_agree = 2 * int(matrix.trace()) < int(matrix.sum()) + ignored
+        many_outside = bool(self.gt_map and self.pred_map) and _MANY * int(matrix[:, -1].sum()) > int(matrix.sum())
+        joined = tuple(self._notes_on_joined(maps))
+        odd = few_agree or many_outside or joined or maps.may_hold_instances
+        renumbered = self.renumbered(self.stored(sample)) if odd else None
+        return joined if renumbered is None else (f"{renumbered.what}: {renumbered.fix}",)
+
+    def stored(self, sample: Sample) -> StoredLabels:
+        """Count the pairs of values of an image as they are stored."""
+        from segbench.protocols.labels.numberings import StoredLabels
+        from segbench.protocols.stacks import is_one_map
+
+        by_place = len(sample.predictions[0].shape) > sample.ground_truths[0].ndim and not is_one_map(
+            tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
+        )
+        return StoredLabels.of(self._maps(sample), sample.field, by_place=by_place)
+
+    def renumbered(self, stored: StoredLabels) -> Renumbered | None:
+        """Find the maps under which stored values have the numbers of the classes; None if those given are right."""
+        from segbench.protocols.labels.numberings import find_numberings
+
+        return find_numberings(stored, self._labels, self.void or (), str(self.gt_map), str(self.pred_map))
 
     def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
         """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""

@@ -64,6 +64,10 @@ class Remapping:
             return frozenset()
         return frozenset(moved.values()).difference(self.labels)
 
+    def label_of(self, value: int) -> int:
+        """Return the label of a value."""
+        return self.labels.get(value, value if self.others is None else self.others)
+
     def labels_of(self, values: IntArray) -> IntArray:
         """Give the label of each of some consecutive values."""
         import numpy as np

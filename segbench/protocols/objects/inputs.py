@@ -82,6 +82,25 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
     return Segments(true, crowds), Segments(predicted), titled
 
 
+def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[str, ...]:
+    """Say that panoptic maps number the classes as another list of a known data set does, and how these belong."""
+    from segbench.protocols.labels.numberings import StoredLabels, find_numberings
+
+    if rules.classes is None or sample.about[0] is not None:
+        return ()
+    divisor, kept = rules.divisor or _INSTANCES, found.true[found.rows] != _OUTSIDE
+    sides = (found.true[found.rows][kept], found.predicted[found.columns][kept])
+    truth, predicted = (np.where(values < divisor, values, values // divisor) for values in sides)
+    stored = StoredLabels.of_pairs(truth, predicted, found.pixels[kept])
+    renumbered = find_numberings(stored, rules.classes, rules.void or (), "", "")
+    if renumbered is None:
+        return ()
+    classes = [
+        f"{remapping} in {side}" for side, remapping in zip(_SIDES, renumbered.likely.maps, strict=True) if remapping
+    ]
+    return (f"{renumbered.what}: save these with the labels of {named('classes')}, {' and '.join(classes)}",)
+
+
 def _labels(
     file: str, values: Iterable[int], divisor: int, classes: Mapping[int, str], void: Sequence[float]
 ) -> dict[int, int]:

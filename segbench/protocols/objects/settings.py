@@ -338,7 +338,8 @@ class Objects(
             notes = mask_pairs.notes_on_masks(sample, self, above=True)
             return Counted(counting.count_components(*maps), mask_pairs.highest_of(sample, self), notes)
         found = counting.Overlaps.of(*maps)
-        return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
+        counts = counting.count_panoptic(found, *inputs.segments_in(sample, found, self))
+        return Counted(counts, notes=inputs.notes_on_classes(sample, found, self))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
