@@ -33,11 +33,10 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, verb
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, Side
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.palettes import Side
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import decode_sample, how_to_save_labels, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import (
     format_background,
@@ -55,7 +54,6 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     equals_any,
     listed,
-    of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, Renumbering, find_renumbering
@@ -384,10 +382,10 @@ def _outside(
         if not any(probe.counts.ignored for probe in counted):
             fixes.append(f"if these are the ground truth, mind the order: {ORDER}")
     if as_void != outside:
-        jpeg = set(map(of_jpeg, found))
+        lossy = {probe.inputs.lossy["prediction"] for probe in counted if probe.prediction in found}
         others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "
         others += f"or remap them: {format_setting('pred_map')}"
-        fixes.append(jpeg.pop() if len(jpeg) == 1 and all(jpeg) else others)
+        fixes.append(how_to_save_labels(lossy.pop()) if len(lossy) == 1 and all(lossy) else others)
     places = (Place(file, listed(own)) for file, own in found.items())
     return finding("outside-classes", what, "; ".join(fixes), places)
 

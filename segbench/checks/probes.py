@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import About
+from segbench.checks.label_damage import LabelLines, label_lines
 from segbench.core.capabilities import Checked, Confusing
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
@@ -46,11 +46,15 @@ class Inspected(NamedTuple):
 
     notes: tuple[str, ...] = ()
     files: Mapping[Side, str] = MappingProxyType({})
+    lossy: Mapping[Side, str] = MappingProxyType({})  # the compression that changed values, empty of none
+    lines: Mapping[Side, LabelLines] = MappingProxyType({})  # of the sides that hold label maps
 
     @classmethod
     def of(cls, sample: Sample) -> Inspected:
         """Give that of a sample."""
-        return cls(sample.notes, {"ground truth": sample.truth_file, "prediction": sample.predicted_file})
+        files = (sample.truth_file, sample.predicted_file)
+        lossy = dict(zip(SIDES, sample.lossy, strict=True))
+        return cls(sample.notes, dict(zip(SIDES, files, strict=True)), lossy, label_lines(sample))
 
 
 NOTHING_SAID = Inspected()
@@ -97,6 +101,7 @@ class TruthProbe:
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
     between: float = 0.0  # share of values far from both ends of their range
+    lossy: str = ""  # the compression that changed values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +128,7 @@ class ScoreProbe(Ranking):
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
     middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
+    lossy: str = ""  # the compression that changed values
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2; of all but the lowest if suppressed here
 
     @property
@@ -241,7 +247,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         if lines:
             positive = grown(~positive if all(found.positive_share > 0.5 for found in truths) else positive)
         of = sample.name, sample.prediction_file
-        scores = score_probe(of, soft, positive, counted, expected.scores)
+        scores = replace(score_probe(of, soft, positive, counted, expected.scores), lossy=sample.lossy[1])
         if lines and not scores.not_finite:
             shares = as_shares(soft)
             ridges = soft.max() - shares if expected.scores.invert else shares
@@ -344,6 +350,7 @@ def _truth(
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
         between=share_between(array),
+        lossy=sample.lossy[0],
     )
     return found, labels, valid
 

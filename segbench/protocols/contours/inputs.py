@@ -9,14 +9,14 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.interface import setting
-from segbench.core.sample import Sample
+from segbench.core.interface import format_setting, setting
+from segbench.core.sample import Sample, Side
 from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.label_rules import MANY_LEVELS, Positive, describe, equals_any
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps, likely_classes
 from segbench.protocols.labels.values import places_of
-from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
+from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
 
 MOST_OBJECTS = 254
 
@@ -75,6 +75,7 @@ def places_of_classes(
 
 def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     """Read maps of numbered objects, 0 for the background."""
+    refuse_numbers_with_loss(sample, _advice_on_levels)
     truth, predicted = two_maps(sample, no_volumes())
     none = left_out(sample, truth, void)
     found = []
@@ -91,6 +92,13 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     number = int(max(objects.max() for objects in found))
     truth, predicted = (np.where(objects == 0, number, objects - 1) for objects in found)
     return Places.of(truth, predicted, none, number)
+
+
+def _advice_on_levels(side: Side) -> str:
+    """Say what to do with the masks of a single object where objects have numbers."""
+    positive = format_setting("positive", ">=128")
+    cut = positive if side == "ground truth" else f"{positive} and {format_setting('at', 0.5)}"
+    return f"for masks of a single object give {cut}"
 
 
 def no_volumes() -> str:

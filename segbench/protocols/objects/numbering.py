@@ -17,6 +17,7 @@ from segbench.protocols.objects.choices import COMPONENTS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
+    from segbench.core.sample import Side
 
 _NUMBERED, _ANOTHER = 2**20, 2**20 - 1
 """What stands for a map of several numbers, and of one that masks do not have, in place of the number of its parts."""
@@ -28,6 +29,12 @@ def advice_on_masks() -> str:
     """Say what to do with masks where objects have numbers."""
     components = format_setting("kind", COMPONENTS)
     return f"write a number for each object; if all files are masks, take their connected components: {components}"
+
+
+def advice_on_levels(side: Side) -> str:
+    """Say what to do with a mask or a soft map where objects have numbers."""
+    cut = format_setting("positive", ">=128") if side == "ground truth" else format_setting("at", 0.5)
+    return f"of masks or soft maps take the connected components: {format_setting('kind', COMPONENTS)} with {cut}"
 
 
 def parts_of(truth: Array, predicted: Array) -> float:

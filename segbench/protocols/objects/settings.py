@@ -17,7 +17,7 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
@@ -186,12 +186,14 @@ class Objects(
             self._settle_classes()
         else:
             set_fields(self, void=void_labels(self.void or ()))
+        if self.at is not None:
+            set_fields(self, reads=MASKS)
         settle_mask(self, "best")
+        if self.kind != COMPONENTS:
+            set_fields(self, reads=replace(self.reads, numbered=SIDES))
         check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
             set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
-        if self.at is not None:
-            set_fields(self, reads=MASKS)
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
