@@ -32,7 +32,8 @@ Maps = list[Map]
 IMAGES = 4
 COSTS = 0.05
 MOST_LABELS = (12, 20, 33, 59, 149)
-SHOWN_FROM = {"prediction": 2, "ground truth": 2, "both": 3}
+SIDES = ("prediction", "ground truth", "both")
+SHOWN_FROM = 2
 """Numbers between those of classes that must be free for damage to show."""
 
 
@@ -64,7 +65,7 @@ def damaged_unnoticed(number: int, seed: int = 0) -> list[str]:
     for place in range(number):
         rng = np.random.default_rng([seed, 1, place])
         intact = random_set(rng)
-        how, side = [*DAMAGE][place % len(DAMAGE)], [*SHOWN_FROM][place // len(DAMAGE) % 3]
+        how, side = [*DAMAGE][place % len(DAMAGE)], SIDES[place // len(DAMAGE) % 3]
         before, after = damaged(intact, DAMAGE[how], side)
         cost = mean_iou(before) - mean_iou(after)
         if abs(cost) <= COSTS:
@@ -73,8 +74,8 @@ def damaged_unnoticed(number: int, seed: int = 0) -> list[str]:
         found = "mixed-labels" in keys(after)
         noticed += found
         free = intact.classes[-1] - intact.classes[0] + 1 - len(intact.classes)
-        hidden += not found and free < SHOWN_FROM[side]
-        if not found and free >= SHOWN_FROM[side]:
+        hidden += not found and free < SHOWN_FROM
+        if not found and free >= SHOWN_FROM:
             unnoticed.append(f"{how} of {side}, classes {intact.classes}, costs {cost:.3f}: not noticed")
     print(f"{costly} of {number} damaged sets cost more than {COSTS} of the mean IoU, {noticed} are noticed, ", end="")
     print(f"{hidden} have too few free numbers to show it")

@@ -15,6 +15,7 @@ import numpy as np
 
 from segbench.checks.classes import (
     REPLACED,
+    background_findings,
     class_findings,
     class_map_findings,
     label_map_findings,
@@ -254,6 +255,7 @@ class _Set:
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
+            *background_findings(seen),
             *without_advice_on(label_map_findings(seen, failures, judged, protocol.capability(Confusing)), damage),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
@@ -279,10 +281,11 @@ class _Set:
         uncounted = [probe.failure for probe in probes if isinstance(probe.failure, UncountedError)]
         refused = {failure.about for failure in uncounted if isinstance(failure.error, LossyNumbersError)}
         lossy = {side: files for side, files in self.surveyed.lossy.items() if side not in refused}
-        found = lossy_findings(lossy, self.protocol.reads)
+        stored = lossy_findings(lossy, self.protocol.reads)
         inputs = [probe.inputs for probe in probes] + [failure.inputs for failure in uncounted]
+        mixed = mixed_label_findings([(image.files, image.lines) for image in inputs], soft=soft)
         told = refused.union(lossy)
-        return found + [one for one in mixed_label_findings(inputs, soft=soft) if one.about not in told]
+        return stored + [finding for finding in mixed if finding.about not in told]
 
     def geometry(self, rankings: Sequence[Ranking]) -> list[Finding]:
         """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""

@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
+from segbench.checks.label_damage import PLURALS
 from segbench.checks.probes import (
     ClassStackError,
     Inspected,
@@ -32,8 +33,8 @@ from segbench.core.expected import ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, verb
-from segbench.core.sample import Reading, Sample, Side
+from segbench.core.numbers import many, of_all, verb
+from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_sample, how_to_save_labels, read
@@ -299,6 +300,32 @@ def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int
         what = f"{error.path} {error.what}"
         return finding("masks", what, error.hint, places, about=side, whole=len(probes) == total)
     return []
+
+
+_NEARLY_EVERY = 0.9
+"""Share of the images in which a number lies on the background that makes it the background."""
+
+
+def background_findings(probes: Sequence[Probe]) -> list[Finding]:
+    """Find maps of objects whose background has a number, and so counts as an object."""
+    findings: list[Finding] = []
+    for side in SIDES:
+        judged = [probe for probe in probes if side in probe.on_background]
+        seen = [(probe, number) for probe in judged if (number := probe.on_background[side])]
+        if not seen or len(seen) < _NEARLY_EVERY * len(judged):
+            continue
+        numbers = sorted({number.number for _, number in seen})
+        named = "the highest number of a map" if all(number.highest for _, number in seen) else "one number of a map"
+        named = f"number {numbers[0]}" if len(numbers) == 1 else f"{named} ({listed(numbers)})"
+        other = SIDES[side == "ground truth"]
+        message = f"{named} of the {PLURALS[side]} lies on most of the background of the {PLURALS[other]}, in "
+        message += f"{of_all(len(seen), len(judged), 'image')} inspected, and counts as an object"
+        fix = f"if it is the background, save it as 0: labels[labels == {numbers[0] if len(numbers) == 1 else 'N'}] = 0"
+        if side == "ground truth" and not {*numbers}.isdisjoint(VOIDS):
+            fix += f"; if nobody labelled it, {format_setting('void', numbers)}"
+        where = (Place(probe.inputs.files[side], f"{number.number} on {number.share:.0%}") for probe, number in seen)
+        findings += finding("numbered-background", message, fix, where, about=side)
+    return findings
 
 
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:

@@ -6,10 +6,10 @@ Conventions
 2. Such files can be saved as PNG later, and maps can be resized. Where labels are mixed, pixels between two regions get
    the numbers between theirs: labels that lie almost only in lines of at most `_LINE` pixels, between a lower and a
    higher label of the same row or column. Rims, poles and contours are such labels, too, so that at least `_FEWEST` of
-   them are needed that the other side lacks, or has in areas; if it has such lines itself, `_FEWEST_ON_BOTH` on each.
-
-3. Lines of mixed labels make steps: one lies beside the next. Where maps were halved, they need not, but then they are
-   as many as the other labels.
+   them are needed that the other side lacks, or has in areas; or as many on both sides, if both are damaged. If the
+   other side has no labels, `_FEWEST_ALONE` are needed.
+3. Lines of mixed labels make steps: one lies beside the next. Where maps were halved, they need not, but then there are
+   at least `_FEWEST_ALONE`, and as many as other labels.
 
 Two classes, and classes whose numbers have no free ones between them, show nothing.
 """
@@ -32,7 +32,6 @@ from segbench.protocols.label_rules import MOST_LABELS, listed
 from segbench.protocols.predicted_labels import in_colour
 
 if TYPE_CHECKING:
-    from segbench.checks.probes import Inspected
     from segbench.checks.sizes import LossyFile
 
 _THIN = 0.4
@@ -43,8 +42,8 @@ _STEPS = 0.1
 above .18 in damaged maps, below .02 where contours are classes."""
 _AREA = 0.1
 """Share up to which a label is one of regions."""
-_FEWEST, _FEWEST_ON_BOTH = 2, 3
-_PLURALS: Mapping[Side, str] = {"ground truth": "ground truth", "prediction": "predictions"}
+_FEWEST, _FEWEST_ALONE = 2, 3
+PLURALS: Mapping[Side, str] = {"ground truth": "ground truth", "prediction": "predictions"}
 _OF_DAMAGE = ("outside-classes", "never-predicted")
 """Findings that damage brings about; their advice would make classes of noise."""
 _FEWEST_PIXELS = 10
@@ -69,10 +68,10 @@ def lines_in(labels: Array) -> LabelLines:
         ranks = codes.reshape(labels.shape).astype(np.uint16)
     (lines, steps), (lines_down, steps_down) = _across(ranks), _across(np.ascontiguousarray(ranks.T))
     pixels = np.bincount(ranks.reshape(-1))
-    held = np.flatnonzero(pixels)
+    present = np.flatnonzero(pixels)
     marked = lines | lines_down.T, steps | steps_down.T
-    in_lines, in_steps = (np.bincount(ranks[where], minlength=pixels.size)[held] for where in marked)
-    return LabelLines(values if values.size else held, pixels[held], in_lines, in_steps)
+    in_lines, in_steps = (np.bincount(ranks[where], minlength=pixels.size)[present] for where in marked)
+    return LabelLines(values if values.size else present, pixels[present], in_lines, in_steps)
 
 
 def _across(ranks: Array) -> tuple[BoolArray, BoolArray]:
@@ -93,13 +92,13 @@ def _across(ranks: Array) -> tuple[BoolArray, BoolArray]:
 
 def label_lines(sample: Sample) -> Mapping[Side, LabelLines]:
     """Look at the sides of an image that hold label maps; of several maps of one side at the first."""
-    found: dict[Side, LabelLines] = {}
+    lines: dict[Side, LabelLines] = {}
     for side, maps in zip(SIDES, (sample.ground_truths, sample.predictions), strict=True):
         if side not in sample.numbered or not maps or maps[0].ndim != 2 or maps[0].dtype.kind not in "ui":
             continue
         if maps[0].size and not in_colour(maps[0]) and distinct(maps[0]).size <= MOST_LABELS:
-            found[side] = lines_in(maps[0])
-    return found
+            lines[side] = lines_in(maps[0])
+    return lines
 
 
 @dataclass(frozen=True)
@@ -113,12 +112,12 @@ class SideLines:
     @classmethod
     def of(cls, lines: Sequence[LabelLines]) -> SideLines:
         """Add up those of images."""
-        found = cls(Counter(), Counter(), Counter())
+        added_up = cls(Counter(), Counter(), Counter())
         for image in lines:
             labels = image.labels.tolist()
             for name in ("pixels", "in_lines", "in_steps"):
-                getattr(found, name).update(dict(zip(labels, getattr(image, name).tolist(), strict=True)))
-        return found
+                getattr(added_up, name).update(dict(zip(labels, getattr(image, name).tolist(), strict=True)))
+        return added_up
 
     def share(self, label: float) -> float:
         """Return the share of a label's pixels that lie in lines."""
@@ -137,7 +136,7 @@ class SideLines:
     def look_mixed(self, labels: Sequence[float]) -> bool:
         """Return whether lines make steps from label to label, or are as many as the other labels: contours do not."""
         steps = sum(self.in_steps[label] for label in labels) >= _STEPS * sum(self.pixels[label] for label in labels)
-        return steps or len(labels) >= max(_FEWEST_ON_BOTH, len(self.known) - len(labels))
+        return steps or len(labels) >= max(_FEWEST_ALONE, len(self.known) - len(labels))
 
 
 def mixed_labels(side: SideLines, other: SideLines | None) -> list[float]:
@@ -147,59 +146,67 @@ def mixed_labels(side: SideLines, other: SideLines | None) -> list[float]:
     """
     labels = thin = side.thin
     if other is None:
-        enough = len(thin) >= _FEWEST_ON_BOTH
+        enough = len(thin) >= _FEWEST_ALONE
     else:
         lacking = [label for label in thin if label not in other.pixels]
         in_areas = [label for label in thin if label in other.pixels and other.share(label) <= _AREA]
         # Predictions of noise have lines of many classes, and the ground truth nearly all of these.
         enough = 4 * len(lacking) >= len(in_areas) and len(lacking) + len(in_areas) >= _FEWEST
         labels = sorted([*lacking, *in_areas]) if enough else thin
-        enough = enough or min(len(thin), len(other.thin)) >= _FEWEST_ON_BOTH
+        enough = enough or min(len(thin), len(other.thin)) >= _FEWEST
     return labels if enough and side.look_mixed(labels) else []
 
 
-def mixed_label_findings(inputs: Sequence[Inspected], *, soft: bool) -> list[Finding]:
-    """Find label maps whose labels were mixed; of `soft` maps, which are no label maps, none."""
-    lines = {side: SideLines.of([one.lines[side] for one in inputs if side in one.lines]) for side in SIDES}
+def mixed_label_findings(
+    images: Sequence[tuple[Mapping[Side, str], Mapping[Side, LabelLines]]], *, soft: bool
+) -> list[Finding]:
+    """Find label maps whose labels were mixed, given files and labels of images; not of `soft` maps."""
+    lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}
     known = {side: of for side, of in lines.items() if of.pixels}
     if soft:
         return []
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
         labels = mixed_labels(known[side], known.get(other)) if side in known else []
         share = sum(known[side].pixels[label] for label in labels) / known[side].pixels.total() if labels else 0.0
-        what = f"{many(len(labels), 'label')} of the {_PLURALS[side]} ({listed(labels)}) lie mostly in lines between a "
-        what += (
-            f"lower and a higher label, on {share:.1%} of the pixels, as where label maps were stored with loss (JPEG) "
+        message = (
+            f"{many(len(labels), 'label')} of the {PLURALS[side]} ({listed(labels)}) lie mostly in lines between a "
         )
-        what += "or resized with interpolation"
+        message += (
+            f"lower and a higher label, on {share:.1%} of the pixels, as where label maps were stored with loss, "
+        )
+        message += "such as JPEG, or resized with interpolation"
         fix = "write label maps as PNG where they are made, and resize them by nearest neighbour; converted files keep "
         fix += "the damage"
-        files = [one for one in inputs if side in one.lines and {*labels} & {*one.lines[side].labels.tolist()}]
-        found += finding("mixed-labels", what, fix, (Place(one.files[side]) for one in files), about=side)
-    return found
+        mixed = [files[side] for files, image in images if side in image and np.isin(labels, image[side].labels).any()]
+        findings += finding("mixed-labels", message, fix, map(Place, mixed), about=side)
+    return findings
 
 
 def without_advice_on(findings: Sequence[Finding], damage: Sequence[Finding]) -> list[Finding]:
     """Leave out advice on labels that only damage made; what stops images gets the remedy of the damage."""
-    remedies = {one.about: one.fix for one in damage}
-    kept = [one for one in findings if not (remedies and one.key in _OF_DAMAGE)]
+    remedies = {finding.about: finding.fix for finding in damage}
+    advised = [finding for finding in findings if finding.about not in remedies or finding.key not in _OF_DAMAGE]
     return [
-        replace(one, fix=remedies[one.about]) if one.key == "not-countable" and one.about in remedies else one
-        for one in kept
+        replace(finding, fix=remedies[finding.about])
+        if finding.key == "not-countable" and finding.about in remedies
+        else finding
+        for finding in advised
     ]
 
 
 def lossy_findings(lossy: Mapping[Side, Mapping[str, LossyFile]], reads: Reading) -> list[Finding]:
     """Find files of labels that were stored with loss; numbers of objects cannot be counted so."""
     objects = reads.same_labels == 1
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for side, files in lossy.items():
-        kinds = sorted({one.compression for one in files.values()})
+        kinds = sorted({file.compression for file in files.values()})
         of = "numbers of objects" if objects else "labels"
-        what = f"{many(len(files), 'file')} of {of} {verb(len(files), 'are')} stored with loss ({', '.join(kinds)}), "
-        what += "which changes values, mostly beside borders"
-        images = [one.image for one in files.values() if objects]
-        places = (Place(file, one.compression) for file, one in files.items())
-        found += finding("lossy-labels", what, how_to_save_labels(kinds[0]), places, about=side, images=images)
-    return found
+        message = (
+            f"{many(len(files), 'file')} of {of} {verb(len(files), 'are')} stored with loss ({', '.join(kinds)}), "
+        )
+        message += "which changes values, mostly beside borders"
+        images = [file.image for file in files.values() if objects]
+        fix, where = how_to_save_labels(kinds[0]), (Place(name, file.compression) for name, file in files.items())
+        findings += finding("lossy-labels", message, fix, where, about=side, images=images)
+    return findings

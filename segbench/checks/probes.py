@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.checks.findings import About
 from segbench.checks.label_damage import LabelLines, label_lines
-from segbench.core.capabilities import Checked, Confusing
+from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
@@ -178,6 +178,7 @@ class Probe:
     may_hold_labels: bool = False  # whether it is one map where a soft one is expected
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
     prediction: str = ""  # the file of that prediction
+    on_background: Mapping[Side, OnBackground | None] = field(default_factory=dict)  # of maps of numbered objects
 
 
 def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
@@ -186,7 +187,9 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         sample = decode_sample(read(files), protocol.reads, repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
-        return replace(inspect_sample(sample, files, expected), facts=facts)
+        numbered = protocol.capability(Numbered)
+        on_background = numbered.on_background(sample) if numbered else {}
+        return replace(inspect_sample(sample, files, expected), facts=facts, on_background=on_background)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:

@@ -153,9 +153,9 @@ class LabelMaps(OneMap):
             first = Decoded(decode_stack(data, path, role=self.role))
         else:
             first = _decode(data, path, self.role)
-        each = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
-        found = self._all(tuple(one.array for one in each), [one.notes for one in each], files.tags)
-        return replace(found, lossy=_first_lossy(each))
+        decoded = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
+        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
+        return replace(maps, lossy=_first_lossy(decoded))
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
         form: Form = "stack" if any(one.ndim > 2 for one in maps) else "labels" if len(maps) > 1 else "map"
@@ -225,7 +225,7 @@ CLASS_MAPS = ClassMaps(
 
 def _first_lossy(decoded: Iterable[Decoded]) -> str:
     """Name the lossy compression of the first file that has one."""
-    return next((one.lossy for one in decoded if one.lossy), "")
+    return next((file.lossy for file in decoded if file.lossy), "")
 
 
 def _decode(data: bytes, path: Source, role: Role) -> Decoded:

@@ -87,11 +87,11 @@ def _header(file: BinaryIO, _role: Role) -> Header:
 
 def _lossy(page: Any, file: BinaryIO) -> str:  # noqa: ANN401  tifffile's pages have no useful type
     """Name the lossy compression of a page; WebP may be without loss, which the first strip or tile shows."""
-    found = LOSSY.get(int(page.compression), "")
-    if found != "lossy WebP" or not page.dataoffsets:
-        return found
+    compression = LOSSY.get(int(page.compression), "")
+    if compression != "lossy WebP" or not page.dataoffsets:
+        return compression
     file.seek(page.dataoffsets[0] + 12)
-    return "" if file.read(4) == WEBP_LOSSLESS else found
+    return "" if file.read(4) == WEBP_LOSSLESS else compression
 
 
 def _one_map(
