@@ -33,7 +33,7 @@ IMAGES = 4
 COSTS = 0.05
 MOST_LABELS = (12, 20, 33, 59, 149)
 SIDES = ("prediction", "ground truth", "both")
-SHOWN_FROM = 2
+SHOWN_FROM = 3
 """Numbers between those of classes that must be free for damage to show."""
 
 

@@ -169,13 +169,9 @@ def mixed_label_findings(
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
         labels = mixed_labels(known[side], known.get(other)) if side in known else []
         share = sum(known[side].pixels[label] for label in labels) / known[side].pixels.total() if labels else 0.0
-        message = (
-            f"{many(len(labels), 'label')} of the {PLURALS[side]} ({listed(labels)}) lie mostly in lines between a "
-        )
-        message += (
-            f"lower and a higher label, on {share:.1%} of the pixels, as where label maps were stored with loss, "
-        )
-        message += "such as JPEG, or resized with interpolation"
+        message = f"{many(len(labels), 'label')} of the {PLURALS[side]} ({listed(labels)}) lie mostly in lines between "
+        message += f"lower and higher ones, on {share:.1%} of the pixels, as where label maps were stored with loss "
+        message += "(JPEG) or resized with interpolation"
         fix = "write label maps as PNG where they are made, and resize them by nearest neighbour; converted files keep "
         fix += "the damage"
         mixed = [files[side] for files, image in images if side in image and np.isin(labels, image[side].labels).any()]
@@ -202,10 +198,8 @@ def lossy_findings(lossy: Mapping[Side, Mapping[str, LossyFile]], reads: Reading
     for side, files in lossy.items():
         kinds = sorted({file.compression for file in files.values()})
         of = "numbers of objects" if objects else "labels"
-        message = (
-            f"{many(len(files), 'file')} of {of} {verb(len(files), 'are')} stored with loss ({', '.join(kinds)}), "
-        )
-        message += "which changes values, mostly beside borders"
+        message = f"{many(len(files), 'file')} of {of} {verb(len(files), 'are')} stored with loss "
+        message += f"({', '.join(kinds)}), which changes values, mostly beside borders"
         images = [file.image for file in files.values() if objects]
         fix, where = how_to_save_labels(kinds[0]), (Place(name, file.compression) for name, file in files.items())
         findings += finding("lossy-labels", message, fix, where, about=side, images=images)
