@@ -24,10 +24,10 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
-from segbench.core.sample import without_detail
+from segbench.core.sample import SIDES, without_detail
 from segbench.core.table import Reducing
 from segbench.core.thresholds import Thresholds
-from segbench.loaders.palettes import SIDES, Palettes
+from segbench.loaders.palettes import Palettes
 from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocol_of
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from segbench.checks.classes import (
     REPLACED,
+    background_findings,
     class_findings,
     class_map_findings,
     label_map_findings,
@@ -29,6 +30,7 @@ from segbench.checks.classes import (
 )
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
 from segbench.checks.geometry import IN_A_ROW, geometry_findings, ranks_badly
+from segbench.checks.label_damage import lossy_findings, mixed_label_findings, without_advice_on
 from segbench.checks.names import (
     copy_findings,
     duplicate_findings,
@@ -70,6 +72,7 @@ from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.label_rules import LabelRule
+from segbench.protocols.mask_pairs import LossyNumbersError
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 from segbench.protocols.stacks import ClassMapsError
@@ -248,11 +251,14 @@ class _Set:
         exchanged = refused_exchange_findings(failures, judged) or exchange_findings(seen, truths, expected)
         if exchanged or any(found.whole for found in palettes):
             return [*findings, *exchanged]  # advice on what the files hold is of no use
+        damage = self.label_damage(probes, soft=any(region.soft for region in regions))
         findings += [
+            *damage,
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
-            *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
+            *background_findings(seen),
+            *without_advice_on(label_map_findings(seen, failures, judged, protocol.capability(Confusing)), damage),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
             *labels,
@@ -271,6 +277,17 @@ class _Set:
             findings += inverted_findings(masks, turn, other_side=other_side)
             findings += self.geometry(masks)
         return findings
+
+    def label_damage(self, probes: Sequence[Probe], *, soft: bool) -> list[Finding]:
+        """Find label maps that were stored with loss, by all headers, or that hold mixed labels; not `soft` maps."""
+        uncounted = [probe.failure for probe in probes if isinstance(probe.failure, UncountedError)]
+        refused = {failure.about for failure in uncounted if isinstance(failure.error, LossyNumbersError)}
+        lossy = {side: files for side, files in self.surveyed.lossy.items() if side not in refused}
+        stored = lossy_findings(lossy, self.protocol.reads)
+        inputs = [probe.inputs for probe in probes] + [failure.inputs for failure in uncounted]
+        mixed = mixed_label_findings([(image.files, image.lines) for image in inputs], soft=soft)
+        told = refused.union(lossy)
+        return stored + [finding for finding in mixed if finding.about not in told]
 
     def geometry(self, rankings: Sequence[Ranking]) -> list[Finding]:
         """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""

@@ -11,6 +11,7 @@ from typing import cast
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
+from segbench.checks.label_damage import PLURALS
 from segbench.checks.probes import (
     ClassStackError,
     Inspected,
@@ -33,12 +34,11 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, verb, written
-from segbench.core.sample import Reading, Sample
+from segbench.core.numbers import many, of_all, verb, written
+from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.palettes import Side
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import decode_sample, how_to_save_labels, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import (
     format_background,
@@ -56,7 +56,6 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     equals_any,
     listed,
-    of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.labels.numberings import StoredLabels
@@ -331,6 +330,32 @@ def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int
     return []
 
 
+_NEARLY_EVERY = 0.9
+"""Share of the images in which a number lies on the background that makes it the background."""
+
+
+def background_findings(probes: Sequence[Probe]) -> list[Finding]:
+    """Find maps of objects whose background has a number, and so counts as an object."""
+    findings: list[Finding] = []
+    for side in SIDES:
+        judged = [probe for probe in probes if side in probe.on_background]
+        seen = [(probe, number) for probe in judged if (number := probe.on_background[side])]
+        if not seen or len(seen) < _NEARLY_EVERY * len(judged):
+            continue
+        numbers = sorted({number.number for _, number in seen})
+        named = "the highest number of a map" if all(number.highest for _, number in seen) else "one number of a map"
+        named = f"number {numbers[0]}" if len(numbers) == 1 else f"{named} ({listed(numbers)})"
+        other = SIDES[side == "ground truth"]
+        message = f"{named} of the {PLURALS[side]} lies on most of the background of the {PLURALS[other]}, in "
+        message += f"{of_all(len(seen), len(judged), 'image')} inspected, and counts as an object"
+        fix = f"if it is the background, save it as 0: labels[labels == {numbers[0] if len(numbers) == 1 else 'N'}] = 0"
+        if side == "ground truth" and not {*numbers}.isdisjoint(VOIDS):
+            fix += f"; if nobody labelled it, {format_setting('void', numbers)}"
+        where = (Place(probe.inputs.files[side], f"{number.number} on {number.share:.0%}") for probe, number in seen)
+        findings += finding("numbered-background", message, fix, where, about=side)
+    return findings
+
+
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
@@ -430,10 +455,10 @@ def _outside(
         if not any(probe.counts.ignored for probe in counted):
             fixes.append(f"if these are the ground truth, mind the order: {ORDER}")
     if as_void != outside:
-        jpeg = set(map(of_jpeg, found))
+        lossy = {probe.inputs.lossy["prediction"] for probe in counted if probe.prediction in found}
         others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "
         others += f"or remap them: {format_setting('pred_map')}"
-        fixes.append(jpeg.pop() if len(jpeg) == 1 and all(jpeg) else others)
+        fixes.append(how_to_save_labels(lossy.pop()) if len(lossy) == 1 and all(lossy) else others)
     places = (Place(file, listed(own)) for file, own in found.items())
     return finding("outside-classes", what, "; ".join(fixes), places)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import About
-from segbench.core.capabilities import Checked, Confusing
+from segbench.checks.label_damage import LabelLines, label_lines
+from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.palettes import Side
 from segbench.loaders.reading import decode_sample, decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
@@ -44,11 +44,15 @@ class Inspected(NamedTuple):
 
     notes: tuple[str, ...] = ()
     files: Mapping[Side, str] = MappingProxyType({})
+    lossy: Mapping[Side, str] = MappingProxyType({})  # the compression that changed values, empty of none
+    lines: Mapping[Side, LabelLines] = MappingProxyType({})  # of the sides that hold label maps
 
     @classmethod
     def of(cls, sample: Sample) -> Inspected:
         """Give that of a sample."""
-        return cls(sample.notes, {"ground truth": sample.truth_file, "prediction": sample.predicted_file})
+        files = (sample.truth_file, sample.predicted_file)
+        lossy = dict(zip(SIDES, sample.lossy, strict=True))
+        return cls(sample.notes, dict(zip(SIDES, files, strict=True)), lossy, label_lines(sample))
 
 
 NOTHING_SAID = Inspected()
@@ -96,6 +100,7 @@ class TruthProbe:
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
     between: float = 0.0  # share of values far from both ends of their range
+    lossy: str = ""  # the compression that changed values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +127,7 @@ class ScoreProbe(Ranking):
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
     middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
+    lossy: str = ""  # the compression that changed values
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2; of all but the lowest if suppressed here
 
     @property
@@ -172,6 +178,7 @@ class Probe:
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
     regions: tuple[float, ...] = ()  # values of a prediction that numbers regions where lines are expected
     prediction: str = ""  # the file of that prediction
+    on_background: Mapping[Side, OnBackground | None] = field(default_factory=dict)  # of maps of numbered objects
 
 
 def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
@@ -180,7 +187,9 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         sample = decode_sample(read(files), protocol.reads, repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
-        return replace(inspect_sample(sample, files, expected), facts=facts)
+        numbered = protocol.capability(Numbered)
+        on_background = numbered.on_background(sample) if numbered else {}
+        return replace(inspect_sample(sample, files, expected), facts=facts, on_background=on_background)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
@@ -241,7 +250,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         if lines:
             positive = grown(~positive if all(found.positive_share > 0.5 for found in truths) else positive)
         of = sample.name, sample.prediction_file
-        scores = score_probe(of, soft, positive, counted, expected.scores)
+        scores = replace(score_probe(of, soft, positive, counted, expected.scores), lossy=sample.lossy[1])
         if lines and not scores.not_finite:
             shares = as_shares(soft)
             ridges = soft.max() - shares if expected.scores.invert else shares
@@ -338,6 +347,7 @@ def _truth(
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
         between=share_between(array),
+        lossy=sample.lossy[0],
     )
     return found, labels, valid
 

@@ -22,7 +22,7 @@ from segbench.core.levels import (
     how_to_scale,
 )
 from segbench.core.numbers import many, verb
-from segbench.protocols.label_rules import listed, of_jpeg
+from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
 INVERTED = "predictions are inverted (low scores mean positive)"
@@ -310,14 +310,14 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
 
 def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> list[Finding]:
     """Find masks that JPEG turned into levels near 0 and 255, whose order is noise."""
-    seen = [score for score in scores if score.dtype == "uint8" and of_jpeg(score.file)]
+    seen = [score for score in scores if score.dtype == "uint8" and score.lossy]
     middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
     if len(seen) < len(scores) or middle >= BETWEEN * pixels:
         return []
     what = (
-        f"predictions look like masks saved as JPEG: only {100 * middle / pixels:.2g} % of the pixels are not near 0 "
+        f"predictions look like masks saved as {seen[0].lossy}: only {100 * middle / pixels:.2g} % of the pixels are "
     )
-    what += "or 255, and levels near these are noise of the compression, not scores"
+    what += "not near 0 or 255, and levels near these are noise of the compression, not scores"
     at_half = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
     at_half = format_setting("thresholds", (0.5,)) if lines else at_half
     return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {at_half}")

@@ -119,9 +119,9 @@ def _meaning(
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
     examples = group[0].values
     if kind == "grey-ground-truth":
-        jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for truth in group)
-        what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        return what, grey_levels_positive(examples, jpeg=jpeg)
+        lossy = all(truth.lossy for truth in group)
+        what = "more than two grey levels" + f", as {group[0].lossy} leaves them" * lossy
+        return what, grey_levels_positive(examples, lossy=lossy)
     if kind == "labels":
         fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 _ANYTHING = Expected()
 
+Side = Literal["ground truth", "prediction"]
+SIDES: tuple[Side, Side] = ("ground truth", "prediction")
+
 Form = Literal["soft", "map", "labels", "ucm2", "stack", "categories"]
 """What some maps are: a soft map, a label map, several label maps (one per threshold or scale), a contour map of double
 size, maps with axes that only the protocol can tell; or ground truths of categories, 1 first, and not of annotators."""
@@ -27,6 +30,7 @@ class Maps:
     notes: tuple[str, ...] = ()
     form: Form = "map"
     about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
+    lossy: str = ""  # the compression that changed their values, such as JPEG; empty of none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +48,7 @@ class Reading(ABC):
     same_labels: int = 0  # how many labels, from 0, mean the same in all images; 0 where only borders and regions count
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
     expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol
+    numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
 
     @abstractmethod
     def truths(self, data: bytes, path: Any) -> Maps:  # noqa: ANN401  a `Source`
@@ -103,6 +108,10 @@ class Sample:
         a blank map.
     about : tuple
         What comes with the first ground truth and with the prediction, see `Maps.about`.
+    lossy : tuple of str
+        The compression that changed the values of the ground truth, and of the prediction; empty of none.
+    numbered : tuple of str
+        The sides whose values are labels or numbers of objects, as far as that is known.
 
     Examples
     --------
@@ -125,6 +134,8 @@ class Sample:
     categories_drawn: bool = False
     without_truth: bool = False
     about: tuple[Any, Any] = (None, None)
+    lossy: tuple[str, str] = ("", "")
+    numbered: tuple[Side, ...] = ()
 
     @property
     def truth_files(self) -> tuple[str, ...]:

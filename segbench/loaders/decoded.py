@@ -38,6 +38,7 @@ class Decoded(NamedTuple):
 
     array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
     notes: tuple[str, ...] = ()
+    lossy: str = ""  # the compression that changed values before they were read, such as JPEG; empty of none
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Header:
     odd: bool = False  # whether it looks damaged, which decoding it will show
     orientation: int = UPRIGHT  # of its EXIF data, as far as they come before the pixels
     size: int = 0  # of the file in bytes; 0 where it is unknown
+    lossy: str = ""  # as in `Decoded`
 
 
 @dataclass(frozen=True)

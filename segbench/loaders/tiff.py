@@ -18,13 +18,24 @@ from numpy.typing import NDArray
 from segbench.core.errors import VOLUMES, DataError
 from segbench.loaders.arrays import as_map, one_channel, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
-from segbench.loaders.raster import notes_on_orientation, orientation_of
+from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
 
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
 PLANES = 2
 TIFFFILE_READS = frozenset({1, 8, 32773, 32946})
 """Compression tags: none, deflate, PackBits, deflate by its old number."""
 DEFLATE = frozenset({8, 32946})
+LOSSY = {
+    6: "JPEG",
+    7: "JPEG",
+    33003: "JPEG 2000",
+    33004: "JPEG 2000",
+    33005: "JPEG 2000",
+    34712: "JPEG 2000",
+    34892: "JPEG",
+    50001: "lossy WebP",
+}
+"""Compression tags of pixels that need not be those that were saved."""
 FLOAT_PREDICTOR = 3
 """Differences of the bytes of floats: tifffile undoes it only by a further package, Pillow for all but PackBits."""
 NATIVE = {"I;16BS": "I;16NS", "I;32BS": "I;32NS", "F;32BF": "F;32NF"}
@@ -52,8 +63,9 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
             pixels = np.moveaxis(pixels, 0, -1)
         photometric = int(page.photometric)
         colormap = page.colormap if photometric == PALETTE else None
+        lossy = _lossy(page, io.BytesIO(data))
     decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
-    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(orientation)))
+    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(orientation)), lossy=lossy)
 
 
 def _header(file: BinaryIO, _role: Role) -> Header:
@@ -69,7 +81,17 @@ def _header(file: BinaryIO, _role: Role) -> Header:
             page.dtype.name if page.dtype else "",
             odd=short or page.dtype is None,
             orientation=orientation_of(page.tags.valueof(ORIENTATION)),
+            lossy=_lossy(page, file),
         )
+
+
+def _lossy(page: Any, file: BinaryIO) -> str:  # noqa: ANN401  tifffile's pages have no useful type
+    """Name the lossy compression of a page; WebP may be without loss, which the first strip or tile shows."""
+    compression = LOSSY.get(int(page.compression), "")
+    if compression != "lossy WebP" or not page.dataoffsets:
+        return compression
+    file.seek(page.dataoffsets[0] + 12)
+    return "" if file.read(4) == WEBP_LOSSLESS else compression
 
 
 def _one_map(

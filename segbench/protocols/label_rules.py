@@ -21,12 +21,13 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
+from segbench.core.sample import SIDES
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
-    from segbench.core.sample import Sample
+    from segbench.core.sample import Sample, Side
     from segbench.protocols.annotators import Labelled
 
 Positive = str | float | Sequence[float]
@@ -90,6 +91,13 @@ class LabelRule:
     def at_half(self) -> bool:
         """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
         return self.comparison != "=" and self.values[0] in _MIDDLES
+
+    @property
+    def needs_exact_values(self) -> bool:
+        """Whether values that compression with loss moved a little change sides; a mask's 255 has a note of its own."""
+        if self.comparison == "=":
+            return self.values != (255.0,)
+        return not NEAR_AN_END < self.values[0] < 255 - NEAR_AN_END
 
     def bound_was_meant(self, predictions: Array) -> bool:
         """Return whether it is a single value that no or few pixels of a soft map have: a share, or half of a scale."""
@@ -183,11 +191,6 @@ class LabelRule:
         raise DataError("ground truth", what, hint)
 
 
-def of_jpeg(path: str) -> str:
-    """Say how to save a label map instead of as JPEG, which changes values beside borders; empty of other files."""
-    return "JPEG changes labels: save label maps as PNG" if path.lower().endswith((".jpg", ".jpeg")) else ""
-
-
 class ManyValuesError(DataError):
     """A file holds more values than expected; what they may mean, those of the whole set show better.
 
@@ -206,6 +209,12 @@ class ManyValuesError(DataError):
     def of_set(self, values: Sequence[float]) -> DataError:
         """Give the error with advice on the values of a set."""
         return DataError(self.path, self.what, self.advise(values))
+
+
+def numbered_by(positive: Positive | None, predicted_positive: Positive | None = None) -> tuple[Side, ...]:
+    """Name the sides whose values are labels, as far as rules for masks pick them by their exact values."""
+    rules = zip(SIDES, (positive, predicted_positive), strict=True)
+    return tuple(side for side, rule in rules if rule is not None and LabelRule.parse(rule).needs_exact_values)
 
 
 def rule_text(rule: Positive, name: str = "positive") -> str:
@@ -329,11 +338,11 @@ def _near_the_ends(values: Sequence[float]) -> bool:
     return all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
 
 
-def grey_levels_positive(values: Sequence[float], *, jpeg: bool = False) -> str:
+def grey_levels_positive(values: Sequence[float], *, lossy: bool = False) -> str:
     """Write the rule for rising grey levels; whole numbers in the middle of the scale may number objects instead."""
     half = half_of(values[-1])
     half = format_setting("positive", f">={written(values[-1] / 2) if half == 'N' else half}")
-    numbers = not (jpeg or _near_the_ends(values) or any(value % 1 for value in values))
+    numbers = not (lossy or _near_the_ends(values) or any(value % 1 for value in values))
     return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
 
 

@@ -23,7 +23,7 @@ from segbench.core.levels import (
 )
 from segbench.core.numbers import number
 from segbench.core.protocol import Facts
-from segbench.core.sample import Sample
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
 from segbench.protocols.label_rules import (
@@ -43,6 +43,10 @@ from segbench.protocols.predicted_labels import in_colour
 Mask = BoolArray
 OfLabels = Callable[[Sequence[float]], str]
 """Turn the rising values of label maps into advice on them."""
+
+
+class LossyNumbersError(DataError):
+    """Numbers of objects that were stored with loss."""
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
@@ -84,6 +88,23 @@ def masks_at(
             check_unit_range(scores, sample.predicted_file)
         found = [scores > cut if above else scores >= cut for cut in in_type_of(stored.dtype, cuts)]
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
+
+
+def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], str]) -> None:
+    """Refuse numbers of objects that were stored with loss: noise becomes objects, and numbers change.
+
+    The advice is for maps that reach half of the scale, as masks and soft maps do.
+    """
+    maps = (sample.ground_truths[0], sample.predictions[0])
+    for side, file, compression, values in zip(
+        SIDES, (sample.truth_file, sample.predicted_file), sample.lossy, maps, strict=True
+    ):
+        if compression:
+            fix = "write them again, without loss, as PNG"
+            if values.max(initial=0) >= 128 and not in_colour(values):
+                fix += f"; {advice_on_levels(side)}"
+            what = f"holds numbers of objects stored with loss ({compression}), which changes them"
+            raise LossyNumbersError(file, what, fix)
 
 
 def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:

@@ -15,7 +15,7 @@ from segbench.core.interface import format_setting, named
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void
 from segbench.core.protocol import Facts
-from segbench.protocols.label_rules import LabelRule, optional_rule
+from segbench.protocols.label_rules import LabelRule, numbered_by, optional_rule
 
 
 def _read_score(text: str) -> Any:
@@ -103,6 +103,7 @@ def settle_mask(settings: Any, *words: str) -> None:
         expected = " or ".join(["a score", *map(repr, words)])
         set_fields(settings, at=as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
     set_fields(settings, positive=optional_rule(settings.positive))
+    set_fields(settings, reads=replace(settings.reads, numbered=numbered_by(settings.positive)))
 
 
 def cuts_of(settings: Any) -> tuple[float, ...]:

@@ -16,13 +16,14 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, Side
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     describe,
+    numbered_by,
     optional_rule,
     perhaps_swapped,
     rule_option,
@@ -166,6 +167,8 @@ class Boundaries(
             what = f"{named('max_dist')} is {self.max_dist:g} of the diagonal, expected at most {_MOST_DIST}"
             raise ArgumentError(f"{what}; 0.75 % is 0.0075, and 2px are 2 pixels")
         set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
+        numbered: tuple[Side, ...] = ("ground truth",) if self.label_maps else numbered_by(self.positive)
+        set_fields(self, reads=replace(self.reads, numbered=numbered))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:

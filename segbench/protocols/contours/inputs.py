@@ -11,7 +11,7 @@ import numpy as np
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.interface import format_setting, setting
-from segbench.core.sample import Sample
+from segbench.core.sample import Sample, Side
 from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.label_rules import (
     MANY_LEVELS,
@@ -25,7 +25,7 @@ from segbench.protocols.label_rules import (
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps, likely_classes
 from segbench.protocols.labels.values import places_of
-from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
+from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
 from segbench.protocols.predicted_labels import in_colour
 
 MOST_OBJECTS = 254
@@ -89,6 +89,7 @@ def places_of_classes(
 
 def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     """Read maps of numbered objects, 0 for the background; 255 is background in the ground truth alone, as in DAVIS."""
+    refuse_numbers_with_loss(sample, _advice_on_levels)
     truth, predicted = two_maps(sample, no_volumes())
     none = left_out(sample, truth, void)
     files = sample.truth_file, sample.predicted_file
@@ -132,6 +133,13 @@ def advice_on_objects(true_values: Sequence[float], predicted: Array) -> str:
         soft = shares or (predicted.dtype.kind == "u" and are_grey_levels(predicted.tolist()))
         mask += f" and {format_setting('at', 0.5)}" if soft else " and save masks of 0 and 255"
     return f"if {numbers[0]:g} is the only object of every sequence, {mask}; otherwise {by_hand}"
+
+
+def _advice_on_levels(side: Side) -> str:
+    """Say what to do with the masks of a single object where objects have numbers."""
+    positive = format_setting("positive", ">=128")
+    cut = positive if side == "ground truth" else f"{positive} and {format_setting('at', 0.5)}"
+    return f"for masks of a single object give {cut}"
 
 
 def no_volumes() -> str:

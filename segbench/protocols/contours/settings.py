@@ -18,7 +18,7 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import part_settings, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
@@ -161,12 +161,13 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
             check_choice(getattr(self, name), named(name), get_args(choices))
         set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
-        settle_mask(self)
         if self.at is not None:
             set_fields(self, reads=MASKS)
+        settle_mask(self)
         if self.sequences:
-            same_labels = 1 if self.positive is None else self.reads.same_labels
-            set_fields(self, reads=replace(self.reads, sequences=True, same_labels=same_labels))
+            set_fields(self, reads=replace(self.reads, sequences=True))
+        if self.sequences and self.positive is None:
+            set_fields(self, reads=replace(self.reads, same_labels=1, numbered=SIDES))
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))

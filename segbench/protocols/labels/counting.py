@@ -11,9 +11,10 @@ from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many
+from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.class_names import labels_text, with_background, with_labels
-from segbench.protocols.label_rules import VOIDS, ManyValuesError, of_jpeg
-from segbench.protocols.labels.inputs import LabelMaps
+from segbench.protocols.label_rules import VOIDS, ManyValuesError
+from segbench.protocols.labels.inputs import LabelMap, LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
 _SHOWN = 20
@@ -44,7 +45,7 @@ def count_maps(
         # A remapping says itself what labels count from.
         remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
         advise = partial(_advice, labels=labels, names=names, void=void, remap=remap, protocol=protocol)
-        raise _foreign(maps.truth.file, foreign, np.unique(truth.values[held]).tolist(), advise)
+        raise _foreign(maps.truth, foreign, np.unique(truth.values[held]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -70,7 +71,7 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
 
 
 def _foreign(
-    path: str, foreign: Sequence[int], held: Sequence[int], advise: Callable[[Sequence[float]], str]
+    truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Callable[[Sequence[float]], str]
 ) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
     several, few = len(foreign) > 1, len(foreign) <= _SHOWN
@@ -78,8 +79,9 @@ def _foreign(
     what += "" if few else f", ... ({len(foreign)} labels)"
     what += f" {'are' if several else 'is'} neither a class nor void"
     what += ", and no pixel is 0" * (held[0] > 0)
-    jpeg = of_jpeg(path)
-    return DataError(path, what, jpeg) if jpeg else ManyValuesError(path, what, held, advise)
+    if truth.lossy:
+        return DataError(truth.file, what, how_to_save_labels(truth.lossy))
+    return ManyValuesError(truth.file, what, held, advise)
 
 
 def _advice(

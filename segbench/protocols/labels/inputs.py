@@ -68,6 +68,7 @@ class LabelMap:
     role: str
     labels: Array
     mapping: Remapping = Remapping()
+    lossy: str = ""  # the compression that changed its values
 
     @property
     def stored_values(self) -> Array:
@@ -95,7 +96,7 @@ class LabelMap:
         if self.mapping == Remapping():
             return self
         found = self.coded
-        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape))
+        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape), lossy=self.lossy)
 
 
 class LabelMaps(NamedTuple):
@@ -145,7 +146,7 @@ def label_maps(
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
-        LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map)),
+        LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map), sample.lossy[0]),
         LabelMap(file, "the prediction", predicted, Remapping() if by_place else Remapping.parse(pred_map)),
     )
 

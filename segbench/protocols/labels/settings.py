@@ -17,7 +17,7 @@ from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
@@ -171,7 +171,9 @@ class Labels(
         elif self.background != ():
             raise ArgumentError(f"{named('background')} is one of the classes; list them, too: {named('classes')}")
         else:
-            set_fields(self, void=rules.void_labels(() if self.void is None else self.void))
+            numbered = rules.numbered_by(self.positive, self.predicted_positive)
+            void = rules.void_labels(() if self.void is None else self.void)
+            set_fields(self, void=void, reads=replace(self.reads, numbered=numbered))
 
     def _settle_palette(self) -> None:
         from segbench.protocols.labels.palette import as_palette, labels_in
@@ -200,6 +202,7 @@ class Labels(
         refuse_unfit(labels, names, void)
         background = read_background(self.background, labels, names)
         set_fields(self, classes=labels, names=names, void=void, background=background)
+        set_fields(self, reads=replace(self.reads, numbered=SIDES))
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels

@@ -132,7 +132,7 @@ def _described(data: bytes, path: Source) -> Maps | None:
     from segbench.loaders.images import decode
 
     decoded = decode(data[: len(data) - len(path.entry)], path, role="ids")
-    return Maps((decoded.array,), decoded.notes, about=json.loads(path.entry))
+    return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, about=json.loads(path.entry))
 
 
 def _images_of(place: str) -> str:

@@ -13,10 +13,10 @@ from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
+from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
-from segbench.protocols.objects.numbering import advice_on_masks
+from segbench.protocols.objects.numbering import advice_on_levels, advice_on_masks
 from segbench.protocols.predicted_labels import in_colour
 
 Maps = tuple[Array, Array]
@@ -34,6 +34,8 @@ _SIDES = ("ground truth", "prediction")
 def maps_of(sample: Sample, rules: Any) -> Maps:
     """Give maps of integers on both sides: numbers of objects, or of segments."""
     void = tuple(map(float, rules.void or ()))
+    if rules.kind != COMPONENTS:
+        refuse_numbers_with_loss(sample, advice_on_levels)
     if rules.kind == INSTANCES:
         return _instances(sample, void)
     if rules.kind == COMPONENTS:

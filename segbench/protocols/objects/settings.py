@@ -17,14 +17,14 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.reading import MASKS
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
-from segbench.protocols.objects.numbering import parts_of, require_numbers
+from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
 from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
@@ -186,12 +186,14 @@ class Objects(
             self._settle_classes()
         else:
             set_fields(self, void=void_labels(self.void or ()))
+        if self.at is not None:
+            set_fields(self, reads=MASKS)
         settle_mask(self, "best")
+        if self.kind != COMPONENTS:
+            set_fields(self, reads=replace(self.reads, numbered=SIDES))
         check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
             set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
-        if self.at is not None:
-            set_fields(self, reads=MASKS)
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
@@ -311,6 +313,19 @@ class Objects(
     def require_numbers(self, facts: Mapping[str, Facts]) -> None:
         if self.kind == INSTANCES:
             require_numbers(facts.values())
+
+    def on_background(self, sample: Sample) -> Mapping[Side, can.OnBackground | None]:
+        if self.kind != INSTANCES:
+            return {}
+        from segbench.protocols.mask_pairs import left_out
+        from segbench.protocols.objects.counting import Overlaps
+        from segbench.protocols.objects.inputs import maps_of
+
+        truth, predicted = maps_of(sample, self)
+        hidden = left_out(sample, sample.ground_truths[0], tuple(map(float, self.void or ())))
+        if hidden is not None:
+            truth, predicted = truth[~hidden], predicted[~hidden]
+        return on_background(Overlaps.of(truth, predicted)) if truth.size else {}
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np

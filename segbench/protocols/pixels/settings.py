@@ -146,6 +146,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         at = {as_real(value, named("at")) for value in listed(self.at, "at", "(0.5,)")}
         void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
+        set_fields(self, reads=replace(self.reads, numbered=rules.numbered_by(positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)

@@ -23,6 +23,7 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     Positive,
     describe,
+    numbered_by,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
@@ -122,6 +123,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
 
     def __post_init__(self) -> None:
         set_fields(self, positive=rule_text(self.positive))
+        set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
 
     def signature_fields(self) -> dict[str, str]:
         return {"positive": str(self.positive), "stretch": "yes" if self.stretch else "no"}
