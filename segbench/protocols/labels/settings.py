@@ -21,11 +21,13 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
+    MOST_CLASSES,
     classes_of,
     labels_text,
     part_settings,
     read_background,
     read_classes,
+    refuse_many,
     refuse_unfit,
     written_classes,
 )
@@ -189,9 +191,11 @@ class Labels(
             labels, read = classes_of(classes)
             names = read if names is None else names
         elif isinstance(classes, Integral):
-            labels = tuple(range(as_whole(classes, "classes", least=1)))
+            labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
-            labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
+            given = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
+            labels = tuple(as_whole(label, "classes") for label in given)
+        refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
         void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void)

@@ -33,7 +33,14 @@ from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.class_names import classes_of, read_classes, refuse_unfit, void_without, written_classes
+from segbench.protocols.class_names import (
+    MOST_CLASSES,
+    classes_of,
+    read_classes,
+    refuse_unfit,
+    void_without,
+    written_classes,
+)
 from segbench.protocols.label_rules import require_two_classes, void_labels, where_not_void
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
@@ -96,7 +103,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
 
     def __post_init__(self) -> None:
         check_flags(self)
-        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5")
+        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
         labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))
