@@ -80,9 +80,8 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
     found = tuple(sorted(set(found)))
     named = format_background(found) if found else ""
     if others := [label for label in found if label not in labels]:
-        what = (
-            f"{named}, but {first_names([*map(str, others)], _NAMED)} {'is not a class' if len(others) == 1 else 'are not classes'}"
-        )
+        are_no = "is not a class" if len(others) == 1 else "are not classes"
+        what = f"{named}, but {first_names([*map(str, others)], _NAMED)} {are_no}"
         raise ArgumentError(f"{what}; list all labels that are counted: {with_labels(labels, names, others)}")
     if found and not in_means(labels, found).any():
         raise ArgumentError(f"{named} leaves no class for the means over classes; name fewer labels")

@@ -177,7 +177,7 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:
     """Give the scores of a soft map, all of which have to be finite."""
-    scores = scores_of(stored)
+    scores = scores_of(stored, sample.predicted_file)
     refuse_not_finite(sample.predicted_file, scores)
     return scores
 

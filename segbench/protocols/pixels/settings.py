@@ -224,7 +224,9 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         drawn, values = self.labelled(sample)
         file = sample.predicted_file
         if self._rounds(sample):
-            refuse_unfit_to_round(file, as_shares(sample.predictions[0]), [valid for _, valid in drawn])
+            refuse_unfit_to_round(
+                file, as_shares(sample.predictions[0], file, sample.field), [valid for _, valid in drawn]
+            )
         counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
         return Counted(counts, values, (*(INVERTED,) * self.invert, *notes))
@@ -290,7 +292,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         """Give levels or scores that are high where positive, rounded where the settings say so."""
         from segbench.core.levels import as_shares, mirrored, quantized
 
-        prediction = as_shares(sample.predictions[0])
+        prediction = as_shares(sample.predictions[0], sample.predicted_file, sample.field)
         if self.invert:
             # In double precision: float32 makes equal what lies close to 0, the highest scores of all once turned.
             prediction = mirrored(prediction if prediction.dtype.kind in "bu" else prediction.astype("float64"))

@@ -82,7 +82,7 @@ def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
     if scores.dtype.kind not in "biuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
     with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
-        values = scores_of(scores)
+        values = scores_of(scores, name)
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         refuse_not_finite(name, values)
