@@ -23,9 +23,10 @@ from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.palettes import Side
-from segbench.loaders.reading import decode_sample, decode_truth, read
+from segbench.loaders.reading import decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
+from segbench.protocols.nodata import count_decoded, decode_for
 from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -97,6 +98,7 @@ class TruthProbe:
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
     between: float = 0.0  # share of values far from both ends of their range
+    nodata: tuple[float, ...] = ()  # those of its values that its file declares as no data, but 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +179,7 @@ class Probe:
 def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
     """Inspect one image, and count it where there are no scores to judge."""
     try:
-        sample = decode_sample(read(files), protocol.reads, repairs)
+        sample = decode_for(protocol, read(files), repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
         return replace(inspect_sample(sample, files, expected), facts=facts)
@@ -190,7 +192,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
 def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
-        return protocol.count(sample)
+        return count_decoded(protocol, sample)
     except DataError as error:
         raise UncountedError(error, sample) from error
 
@@ -344,6 +346,7 @@ def _truth(
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
         between=share_between(array),
+        nodata=tuple(value for value in sample.truth_nodata if value and value in values),
     )
     return found, labels, valid
 

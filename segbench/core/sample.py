@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.core.expected import Expected
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _ANYTHING = Expected()
@@ -20,6 +21,14 @@ size, maps with axes that only the protocol can tell; or ground truths of catego
 
 
 @dataclass(frozen=True, eq=False)
+class NoData:
+    """Where a map holds the value that its file declares to mean that there are no data."""
+
+    value: float
+    pixels: NDArray[np.bool_]  # (H, W)
+
+
+@dataclass(frozen=True, eq=False)
 class Maps:
     """The maps in a file, or in all files of a prediction, and notes on them."""
 
@@ -27,6 +36,7 @@ class Maps:
     notes: tuple[str, ...] = ()
     form: Form = "map"
     about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
+    nodata: tuple[NoData | None, ...] = ()  # of each map, or empty where no map has any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +112,10 @@ class Sample:
         a blank map.
     about : tuple
         What comes with the first ground truth and with the prediction, see `Maps.about`.
+    truth_nodata : tuple of float
+        Values in ground truths that their files declare to mean that there are no data.
+    nodata : tuple of `NoData`
+        Pixels of each prediction for which its file has no data; empty if there are none.
 
     Examples
     --------
@@ -124,6 +138,8 @@ class Sample:
     categories_drawn: bool = False
     without_truth: bool = False
     about: tuple[Any, Any] = (None, None)
+    truth_nodata: tuple[float, ...] = ()
+    nodata: tuple[NoData | None, ...] = ()
 
     @property
     def truth_files(self) -> tuple[str, ...]:
@@ -139,6 +155,12 @@ class Sample:
     def predicted_file(self) -> str:
         """The prediction, as errors name it."""
         return self.prediction_file or self.name
+
+
+def number_in_detail(note: str) -> int | None:
+    """Give the whole number that a note has in brackets at its end, which adds up over images; None for other notes."""
+    detail = note.rpartition(" [")[2].removesuffix("]")
+    return int(detail) if note.endswith("]") and detail.isdecimal() else None
 
 
 def without_detail(note: str) -> str:

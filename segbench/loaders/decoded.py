@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from segbench.core.sample import NoData
+
 Role = Literal[
     "prediction",
     "ground truth",
@@ -38,6 +40,7 @@ class Decoded(NamedTuple):
 
     array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
     notes: tuple[str, ...] = ()
+    nodata: NoData | None = None
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,7 @@ class TestCountPixels:
 
     @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "saliency", "anomalies"])
     def test_integers_that_floats_cannot_tell_apart_are_refused_by_every_protocol(self, protocol):
-        labels, scores = np.array([[0, 1, 0, 1]]), 2**60 + np.array([[1, 2, 3, 4]])
+        labels, scores = np.array([[0, 255, 0, 255]]), 2**60 + np.array([[1, 2, 3, 4]])
         with pytest.raises(DataError, match=rf"integer scores from {2**60 + 1} to .* such as {2**60 + 1}, from"):
             evaluate({"a": (labels, scores)}, protocol=protocol)
 
