@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.notes import Doubt
+from segbench.core.numbers import number
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
@@ -164,6 +166,14 @@ def scores_of(stored: NDArray[Any], name: str = "prediction") -> NDArray[np.floa
     refuse_inexact(name, stored)
     scores = stored.astype(np.float64)
     return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
+
+
+def doubts_on_cuts(cuts: Sequence[float], given: str, lowest: float, highest: float) -> tuple[str, ...]:
+    """Doubt scores from the lowest to the highest beside thresholds, as `given`, if these are of scores from 0 to 1."""
+    if not are_of_shares(cuts) or not are_beyond_shares(lowest, highest):
+        return ()
+    span = f"[{number(lowest)} to {number(highest)}]"
+    return (Doubt(f"scores outside 0 to 1 beside {given}: {how_to_change(lowest, highest)} {span}"),)
 
 
 def are_levels(dtype: np.dtype[Any]) -> bool:

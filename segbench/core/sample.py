@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.expected import Expected
+from segbench.core.notes import Doubt
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,4 +166,7 @@ def number_in_detail(note: str) -> int | None:
 
 def without_detail(note: str) -> str:
     """Give a note without what it says, in brackets at its end, of one image alone."""
-    return note.rpartition(" [")[0] if note.endswith("]") else note
+    if not note.endswith("]"):
+        return note
+    short = note.rpartition(" [")[0]
+    return Doubt(short) if isinstance(note, Doubt) else short

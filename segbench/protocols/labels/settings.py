@@ -15,6 +15,8 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, image_headline
+from segbench.core.notes import Doubt
+from segbench.core.numbers import many
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
+_OUTSIDE = "prediction: labels outside the classes count as wrong"
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
@@ -297,6 +300,8 @@ class Labels(
         )
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else tuple(self._notes_on_joined(found.maps))
+        if outside := int(matrix[:, -1].sum()):
+            notes += (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:

@@ -196,7 +196,9 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
             self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
             for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
         )
-        return Counted(ClassCounts(self.class_names, counts), self.labels_held(truth, valid), self._notes(truth, valid))
+        doubts = [doubt for of_class in counts for doubt in self._one.doubts(of_class)][:1]
+        notes = (*self._notes(truth, valid), *doubts)
+        return Counted(ClassCounts(self.class_names, counts), self.labels_held(truth, valid), notes)
 
     def labels_held(self, truth: Array, valid: BoolArray | None) -> Facts:
         """Give two labels where pixels count; where there are fewer, also those of void."""

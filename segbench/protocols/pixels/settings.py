@@ -229,7 +229,18 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             )
         counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
-        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes))
+        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes, *self.doubts(counts)))
+
+    def doubts(self, counts: ScoreCounts) -> tuple[str, ...]:
+        """Doubt scores that are not from 0 to 1 beside thresholds that are."""
+        from segbench.core.levels import doubts_on_cuts
+
+        if not self.at or not counts.scores.size:
+            return ()
+        lowest, highest = float(counts.scores[-1]), float(counts.scores[0])
+        if self.invert:
+            lowest, highest = 1 - highest, 1 - lowest
+        return doubts_on_cuts(self.at, format_setting("at", self.at), lowest, highest)
 
     @property
     def expected(self) -> Expected:

@@ -70,7 +70,8 @@ def count_tensors(
             refuse_beyond_unit(f"scores{of}", numbers, rounding())
         numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
         if not settings.quantize:
-            return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values, notes)
+            counts = _count_numbers(torch, numbers, positive, ignored, pixels)
+            return Counted(counts, label_values, (*notes, *settings.doubts(counts)))
         level_count = 2**settings.quantize
         levels = torch.round(numbers.to(torch.float64) * (level_count - 1)).to(torch.int64)
     negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
