@@ -685,6 +685,7 @@ def test_labels_in_a_loop_are_no_levels():
     assert accumulator.compute().notes == ()
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_labels_that_count_from_one(tmp_path):
     """Five classes stored as 1 to 5 on one side or on both, where 0 to 4 are expected; 255 is void."""
     rng = np.random.default_rng(0)
@@ -716,6 +717,7 @@ def test_labels_that_count_from_one(tmp_path):
         segbench.evaluate(tmp_path / "gt1", tmp_path / "pred1", Labels(classes=5))
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_other_labels_outside_the_classes():
     truth = np.array([[0, 1], [2, 2]])
     notes = segbench.evaluate({"a": (truth, [[0, 1], [9, 9]])}, protocol=Labels(classes=3)).summary.notes
