@@ -84,13 +84,13 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     lowest, highest = int(stored.min()), int(stored.max())
     if max(-lowest, highest) < BEYOND_EXACT:
         return
-    what = f"integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
+    problem = f"integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
     if highest - lowest < BEYOND_EXACT:
         change = f"subtract the same whole number, such as {lowest}, from the scores of all images"
     else:
         change = "replace the scores of all images by their ranks among all of these"
     hint = f"{change} and only then turn them into float64"
-    raise DataError(name, f"{what}which float64 does not hold exactly", hint)
+    raise DataError(name, f"{problem}which float64 does not hold exactly", hint)
 
 
 def how_to_scale(lowest: float, highest: float) -> str:
@@ -162,7 +162,7 @@ def as_shares(
 
 
 def scores_of(stored: NDArray[Any], name: str = "prediction") -> NDArray[np.float64]:
-    """Give scores as floats: integers, which have to be exact, over the maximum of their type, bool as 0 and 1."""
+    """Return scores as floats: integers, which have to be exact, over the maximum of their type, bool as 0 and 1."""
     refuse_inexact(name, stored)
     scores = stored.astype(np.float64)
     return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores

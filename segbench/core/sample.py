@@ -159,14 +159,20 @@ class Sample:
 
 
 def number_in_detail(note: str) -> int | None:
-    """Give the whole number that a note has in brackets at its end, which adds up over images; None for other notes."""
-    detail = note.rpartition(" [")[2].removesuffix("]")
-    return int(detail) if note.endswith("]") and detail.isdecimal() else None
+    """Return the whole number that a note has in brackets at its end, which adds up over images; None for others."""
+    detail = _in_two(note)[1]
+    return int(detail) if detail.isdecimal() else None
 
 
 def without_detail(note: str) -> str:
-    """Give a note without what it says, in brackets at its end, of one image alone."""
-    if not note.endswith("]"):
-        return note
-    short = note.rpartition(" [")[0]
+    """Return a note without what it says, in brackets at its end, of one image alone."""
+    short = _in_two(note)[0]
     return Doubt(short) if isinstance(note, Doubt) else short
+
+
+def _in_two(text: str) -> tuple[str, str]:
+    """Return a note and its detail, apart; the latter is empty where there is none."""
+    if not text.endswith("]"):
+        return text, ""
+    short, _, detail = text.rpartition(" [")
+    return short, detail[:-1]

@@ -160,7 +160,7 @@ class LabelMaps(OneMap):
         else:
             first = _decode(data, path, self.role)
         decoded = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
-        maps = self._all(tuple(one.array for one in decoded), [one.notes for one in decoded], files.tags)
+        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
         return replace(maps, nodata=_nodata_of(decoded))
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
@@ -181,8 +181,8 @@ class LabelMaps(OneMap):
 
 
 def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
-    """Give where each map has no data; nothing if all maps have some everywhere."""
-    nodata = tuple(one.nodata for one in decoded)
+    """Return where each map has no data; nothing if all maps have some everywhere."""
+    nodata = tuple(file.nodata for file in decoded)
     return nodata if any(nodata) else ()
 
 
@@ -314,7 +314,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         drawn = reads.truths(contents[path], path)
         about = about or drawn.about
         truths += ((shown(path), array) for array in drawn.maps)
-        truth_nodata |= {held.value: None for held in drawn.nodata if held}
+        truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
         categories = drawn.form == "categories"
         notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
     predicted = reads.predictions(files, contents)

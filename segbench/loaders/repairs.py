@@ -139,10 +139,10 @@ def without_values_of_nodata(maps: ImageMaps) -> ImageMaps:
     Zeros stay: they are a score, too.
     """
     predictions = []
-    for (name, array), held in zip(maps.predictions, maps.nodata, strict=bool(maps.nodata)):
-        if held is not None and held.value != 0:
-            others = array[~held.pixels]
-            array = np.where(held.pixels, others.min() if others.size else array.dtype.type(0), array)  # noqa: PLW2901
+    for (name, array), hole in zip(maps.predictions, maps.nodata, strict=bool(maps.nodata)):
+        if hole is not None and hole.value != 0:
+            others = array[~hole.pixels]
+            array = np.where(hole.pixels, others.min() if others.size else array.dtype.type(0), array)  # noqa: PLW2901
         predictions.append((name, array))
     return replace(maps, predictions=predictions) if maps.nodata else maps
 
@@ -212,7 +212,7 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             hint = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
             raise DataError(name, "label maps, and bilinear would mix labels", f"take {hint}")
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
-    nodata = tuple(held and replace(held, pixels=_touched(held.pixels, shape, how)) for held in maps.nodata)
+    nodata = tuple(hole and replace(hole, pixels=_touched(hole.pixels, shape, how)) for hole in maps.nodata)
     return replace(maps, predictions=predictions, notes=tuple(notes), nodata=nodata)
 
 
@@ -241,7 +241,7 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
         truths=[(name, np.ascontiguousarray(array[window])) for name, array in maps.truths],
         predictions=[(name, np.ascontiguousarray(array[window])) for name, array in maps.predictions],
         field=None if maps.field is None else np.ascontiguousarray(maps.field[window]),
-        nodata=tuple(held and replace(held, pixels=held.pixels[window]) for held in maps.nodata),
+        nodata=tuple(hole and replace(hole, pixels=hole.pixels[window]) for hole in maps.nodata),
         notes=tuple(notes),
     )
 

@@ -76,9 +76,9 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
     nodata = _nodata(declared, np.invert(pixels) if inverted else pixels)
     notes = ("an internal mask in the file is ignored",) * masks
     if nodata:
-        pixels, said = _readable(pixels, nodata, role)
-        notes += said
-        nodata = replace(nodata, value=-1.0) if said else nodata
+        pixels, replaced = _readable(pixels, nodata, role)
+        notes += replaced
+        nodata = replace(nodata, value=-1.0) if replaced else nodata
     decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
     notes = (*decoded.notes, *notes_on_orientation(orientation), *notes)
     return Decoded(decoded.array, notes, nodata)
@@ -97,11 +97,11 @@ def _nodata(value: float | None, pixels: NDArray[Any]) -> NoData | None:
     if value is None:
         return None
     if math.isnan(value):
-        held = np.isnan(pixels) if pixels.dtype.kind == "f" else np.zeros(pixels.shape, np.bool_)
+        equal = np.isnan(pixels) if pixels.dtype.kind == "f" else np.zeros(pixels.shape, np.bool_)
     else:
         with np.errstate(over="ignore"):  # GDAL writes numbers in double precision
-            held = pixels == (pixels.dtype.type(value) if pixels.dtype.kind == "f" else value)
-    marked: NDArray[np.bool_] = np.reshape(held, squeezed(pixels.shape))
+            equal = pixels == (pixels.dtype.type(value) if pixels.dtype.kind == "f" else value)
+    marked: NDArray[np.bool_] = np.reshape(equal, squeezed(pixels.shape))
     if marked.ndim == 3:
         marked = np.logical_and.reduce(marked, axis=2)
     return NoData(value, marked) if marked.any() else None
@@ -161,9 +161,9 @@ def _with_gaps_filled(
         value = 0.0
     height, width = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     filled, across = pixels.copy(), -(-page.imagewidth // width)
-    for place, missing in enumerate(gaps):
+    for number, missing in enumerate(gaps):
         if missing:
-            top, left = place // across * height, place % across * width
+            top, left = number // across * height, number % across * width
             filled[top : top + height, left : left + width] = value
     return filled
 
@@ -206,7 +206,7 @@ def _one_map(
 
 
 def _pages(tiff: Any, path: str) -> tuple[list[Any], bool]:  # noqa: ANN401  tifffile's pages have no useful type
-    """Give the pages that are neither thumbnails nor masks of others, and whether there are masks."""
+    """Return the pages that are neither thumbnails nor masks of others, and whether there are masks."""
     found = list(islice(tiff.pages, MAX_PAGES + 1))
     if len(found) > MAX_PAGES:
         raise DataError(

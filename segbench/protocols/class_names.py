@@ -59,8 +59,8 @@ def refuse_many(classes: Sized) -> None:
     """Refuse more classes than can be counted; callers list no more than one too many, as all may not fit in memory."""
     if len(classes) > MOST_CLASSES:
         regions = setting("segbench objects or segbench regions", "Objects() or Regions()")
-        what = f"more than {MOST_CLASSES} classes, which is the most that can be counted"
-        raise ArgumentError(f"{what}; name the labels of classes alone; maps that number objects are for {regions}")
+        problem = f"more than {MOST_CLASSES} classes, which is the most that can be counted"
+        raise ArgumentError(f"{problem}; name the labels of classes alone; maps that number objects are for {regions}")
 
 
 def void_without(void: Sequence[float], labels: Sequence[int]) -> str:

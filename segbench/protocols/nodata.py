@@ -70,16 +70,16 @@ def _advice_on_truth(protocol: Any, sample: Sample) -> str:
     """Say how to leave out pixels whose ground truth has a value for no data; empty where it is a class, or 0."""
     void = tuple(map(float, _void(protocol)))
     known = {0.0, *void, *_classes(protocol)}
-    held = [
+    declared_values = [
         value
         for value in sample.truth_nodata
         if value not in known and any((truth[_inside(truth, sample)] == value).any() for truth in sample.ground_truths)
     ]
-    if not held:
+    if not declared_values:
         return ""
-    declared = f"{written(tuple(held))} is declared as no data ({_DECLARED})"
+    declared = f"{written(tuple(declared_values))} is declared as no data ({_DECLARED})"
     if hasattr(protocol, "void"):
-        return f"{declared}; leave such pixels out: {format_setting('void', sorted({*held, *void}))}"
+        return f"{declared}; leave such pixels out: {format_setting('void', sorted({*declared_values, *void}))}"
     return f"{declared}; save the value of background there"
 
 
@@ -89,12 +89,12 @@ def _inside(array: Array, sample: Sample) -> Any:
 
 
 def _void(protocol: Any) -> tuple[float, ...]:
-    """Give the ground-truth values that are left out."""
+    """Return the ground-truth values that are left out."""
     return tuple(getattr(protocol, "void", None) or ())
 
 
 def _classes(protocol: Any) -> set[float]:
-    """Give the values of ground truth that settings name as classes, or as positive."""
+    """Return the values of ground truth that settings name as classes, or as positive."""
     labels = getattr(protocol, "labels" if hasattr(protocol, "labels") else "classes", None)
     rule = expected_in(protocol).rule if isinstance(protocol, Protocol) else None
     return {*map(float, labels or ()), *_named(rule)}
@@ -107,10 +107,10 @@ def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
     known = {0.0, *_classes(protocol), *_named(rule)}
     of_masks = protocol.reads.name == LABEL_MAPS.name and not getattr(protocol, "classes", None)
     nodata = tuple(
-        None if held is None or held.value in known or (of_masks and _is_mask(array)) else held
-        for array, held in zip(sample.predictions, sample.nodata, strict=True)
+        None if hole is None or hole.value in known or (of_masks and _is_mask(array)) else hole
+        for array, hole in zip(sample.predictions, sample.nodata, strict=True)
     )
-    values = sorted({held.value for held in nodata if held})
+    values = sorted({hole.value for hole in nodata if hole})
     if not values:
         return replace(sample, nodata=())
     counts_as = "background" if of_masks and protocol.capability(Confusing) is None else "wrong"
@@ -118,27 +118,27 @@ def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
     predictions = sample.predictions
     if of_masks:
         predictions = tuple(
-            array if held is None else np.where(held.pixels, array.dtype.type(0), array)
-            for array, held in zip(predictions, nodata, strict=True)
+            array if hole is None else np.where(hole.pixels, array.dtype.type(0), array)
+            for array, hole in zip(predictions, nodata, strict=True)
         )
     return replace(sample, predictions=predictions, nodata=nodata, notes=(*sample.notes, note))
 
 
 def _named(rule: LabelRule | None) -> tuple[float, ...]:
-    """Give the values that a rule lists."""
+    """Return the values that a rule lists."""
     return rule.values if rule and rule.comparison == "=" else ()
 
 
 def _with_decision(sample: Sample, protocol: Protocol, rule: NoDataRule | None) -> Sample:
     """Refuse scores without data where pixels count, or score or leave them out."""
     expected = expected_in(protocol)
-    missing = np.logical_or.reduce([held.pixels for held in sample.nodata if held])
+    missing = np.logical_or.reduce([hole.pixels for hole in sample.nodata if hole])
     truth = sample.ground_truths[0]
     if missing.shape != truth.shape:
         return sample  # sizes differ, which the protocol refuses
     valid = where_not_void(truth, () if sample.without_truth else tuple(expected.void or ()), sample.field)
     missing = missing if valid is None else missing & valid
-    values = sorted({held.value for held in sample.nodata if held})
+    values = sorted({hole.value for hole in sample.nodata if hole})
     if not missing.any() or (values == [0] and all(map(_is_mask, sample.predictions))):
         return sample
     positive = _positives(sample, expected)
@@ -152,8 +152,8 @@ def _with_decision(sample: Sample, protocol: Protocol, rule: NoDataRule | None) 
             notes.append(f"{NO_DATA}: positive pixels left out [{np.count_nonzero(positive & missing)}]")
         return replace(sample, field=field, notes=(*sample.notes, *notes))
     predictions = tuple(
-        array if held is None else _with_lowest(array, held.pixels, protocol, expected)
-        for array, held in zip(sample.predictions, sample.nodata, strict=True)
+        array if hole is None else _with_lowest(array, hole.pixels, protocol, expected)
+        for array, hole in zip(sample.predictions, sample.nodata, strict=True)
     )
     note = f"{NO_DATA}: pixels have the lowest score [{pixels}]"
     return replace(sample, predictions=predictions, notes=(*sample.notes, note))
@@ -185,17 +185,17 @@ def _refusal(
     sample: Sample, protocol: Protocol, missing: BoolArray, positive: BoolArray | None, values: list[float]
 ) -> DataError:
     """Say how many scores are none, and what may be done about it."""
-    what = f"scores of {written(tuple(values))}, which the file declares as no data ({_DECLARED}), in "
-    what += f"{_percent(missing, missing.size)} of pixels"
+    problem = f"scores of {written(tuple(values))}, which the file declares as no data ({_DECLARED}), in "
+    problem += f"{_percent(missing, missing.size)} of pixels"
     if positive is not None and positive.any():
-        what += f" and {_percent(positive & missing, np.count_nonzero(positive))} of positives"
+        problem += f" and {_percent(positive & missing, np.count_nonzero(positive))} of positives"
     lowest = format_setting("nodata", "lowest", of="Repairs")
     hint = f"{lowest} gives them the lowest score, as pixels where nothing is found"
     if not protocol.reads.without_field:
         exclude = format_setting("nodata", "exclude", of="Repairs")
         masks = setting("--field masks", "field=masks")
         hint += f"; {exclude} leaves them out, positives too; to leave out the same pixels of all methods give {masks}"
-    return DataError(sample.predicted_file, what, hint)
+    return DataError(sample.predicted_file, problem, hint)
 
 
 def _percent(pixels: BoolArray, whole: Any) -> str:
@@ -205,7 +205,7 @@ def _percent(pixels: BoolArray, whole: Any) -> str:
 
 
 def _with_lowest(array: Array, missing: BoolArray, protocol: Protocol, expected: Expected) -> Array:
-    """Give pixels the score that no other is below, or above where low scores mean positive."""
+    """Write the score that no other is below, or above where low scores mean positive."""
     inverted = bool(expected.scores and expected.scores.invert)
     if array.dtype.kind != "f":
         score: Any = (np.iinfo(array.dtype).max if array.dtype.kind in "iu" else True) if inverted else 0

@@ -172,7 +172,7 @@ def masks_in(
     predicted_positive: rules.Positive | None,
     wrong: BoolArray | None = None,
 ) -> Masks:
-    """Give label maps, remapped, as masks; `wrong` marks where nothing is predicted, neither positive nor negative."""
+    """Return label maps, remapped, as masks; `wrong` marks where there is no prediction, which is never right."""
     truth, predicted = maps
     for each in maps:
         refuse_nan(each.file, each.labels)

@@ -441,7 +441,7 @@ class Labels(
             what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
             raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
         settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
-        wrong = next((held.pixels for held in sample.nodata if held), None)
+        wrong = next((hole.pixels for hole in sample.nodata if hole), None)
         return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)
 
 

@@ -56,9 +56,9 @@ def doubts_on_logits(scores: Array) -> tuple[str, ...]:
     lowest, highest = float(scores.min()), float(scores.max())
     if scores.dtype.kind != "f" or not lowest < LOGIT - ROUNDING:
         return ()
-    what = "scores like logits: each map is stretched, which gives other metrics than a sigmoid"
+    doubt = "scores like logits: each map is stretched, which gives other metrics than a sigmoid"
     sigmoid = setting("--scale sigmoid", "a sigmoid, or of files repairs=Repairs(scale='sigmoid')")
-    return (Doubt(f"{what}; apply {sigmoid} [{number(lowest)} to {number(highest)}]"),)
+    return (Doubt(f"{doubt}; apply {sigmoid} [{number(lowest)} to {number(highest)}]"),)
 
 
 def _counts(
