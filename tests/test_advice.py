@@ -293,6 +293,7 @@ def test_the_advice_of_the_command_line(segbench, tmp_path, name):
     assert messages, "that was no mistake"
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes", "ignore:scores outside 0 to 1")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_advice_in_python(tmp_path, name):
     mistake = MISTAKES[name]

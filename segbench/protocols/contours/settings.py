@@ -23,7 +23,7 @@ from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import part_settings, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.labels.settings import Labels
+from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
@@ -379,7 +379,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             return Counted(counts, (float(held[0] + _OBJECTS_AT_MOST * held[1]),))  # facts are sets
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]))
+        facts = self._labels.classes_held(sample, counts.areas[:, 0])
+        return Counted(counts, facts, doubts_on_labels(counts.matrix))
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings

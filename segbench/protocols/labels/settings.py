@@ -300,8 +300,7 @@ class Labels(
         )
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else tuple(self._notes_on_joined(found.maps))
-        if outside := int(matrix[:, -1].sum()):
-            notes += (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),)
+        notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
@@ -478,6 +477,12 @@ def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCount
 
 def _against_others(name: str) -> str:
     return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
+
+
+def doubts_on_labels(matrix: IntArray) -> tuple[str, ...]:
+    """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
+    outside = int(matrix[:, -1].sum())
+    return (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),) if outside else ()
 
 
 def _count_void(void: int, missing: int) -> str:
