@@ -107,6 +107,15 @@ TYPES = {
     "16-bit probabilities as labels": Mistake("labels", MASK * 255, LEVELS * np.uint16(257), {"dice": DICE}),
     "probabilities of two classes": Mistake("labels", MASK, SOFT, {"auc_roc": AUC}, {"classes": "0-1"}),
     "negative integers": Mistake("pixels", MASK, LEVELS.astype(np.int16) - 128, {"auc_roc": auc(MASK, LEVELS)}),
+    "whole numbers of 61 bits": Mistake(
+        "pixels", MASK, 2**60 + LEVELS.astype(np.int64), {"auc_roc": auc(MASK, LEVELS)}
+    ),
+    "whole numbers over 62 bits": Mistake(
+        "pixels",
+        MASK,
+        LEVELS.astype(np.int64) + np.where(LEVELS < 128, -(2**60), 2**60),
+        {"auc_roc": auc(MASK, LEVELS)},
+    ),
     "colours": Mistake("labels", LABELS, COLOURS, {"miou": miou(LABELS, COLOURS.argmax(-1))}, {"classes": "0-2"}),
 }
 RANGES = {
@@ -211,6 +220,8 @@ BY_HAND = {  # what no option does: the words of the advice, and what its reader
     "swap rows and columns": lambda one: one.swapaxes(-1, -2),
     "save scores as floats": lambda one: one.astype(float),
     "make scores floats": lambda one: one.astype(float),
+    "subtract the same whole number": lambda scores: (scores - 2**60).astype(float),
+    "by their ranks": lambda scores: np.unique(scores, return_inverse=True)[1].reshape(scores.shape).astype(float),
 }
 FLAGS = {"crop", "invert", "allow_missing"}
 PROTOCOLS = {"pixels": package.Pixels, "labels": package.Labels, "contours": package.Contours}
@@ -302,6 +313,7 @@ def test_the_advice_of_the_command_line(segbench, tmp_path, name):
     assert messages, "that was no mistake"
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes", "ignore:scores outside 0 to 1")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_advice_in_python(tmp_path, name):
     mistake = MISTAKES[name]

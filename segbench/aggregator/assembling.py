@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -24,7 +24,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
-from segbench.core.sample import SIDES, without_detail
+from segbench.core.sample import SIDES, number_in_detail, without_detail
 from segbench.core.table import Reducing
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.palettes import Palettes
@@ -57,7 +57,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
-    repeated: Counter[str] = Counter()
+    repeated, added_up = Counter[str](), Counter[str]()
     palettes = Palettes.of(protocol, run.settings)
     for one in outcomes:
         if one.counts is None:
@@ -74,6 +74,7 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
                 one.notes, {side: f"the {side} of {one.name!r}" for side in SIDES}
             )
             repeated.update({without_detail(note): 1 for note in said})
+            added_up.update({without_detail(note): number_in_detail(note) or 0 for note in said})
     palettes.require_agreement()
     notes, settings = run.notes, run.settings
     if run.thresholds:
@@ -100,13 +101,20 @@ def assemble(run: Run, protocol: Protocol, outcomes: Iterable[Outcome], file: Pa
         signature(run.protocol, settings, truths, images=len(digests)),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
-        (*notes, *(f"{note} ({of_all(count, len(digests), 'image')})" for note, count in repeated.items()), *unneeded),
+        (*notes, *_notes_on_images(repeated, added_up, len(digests)), *unneeded),
         run.inputs,
         run.protocol_json,
         digests,
         image_notes=image_notes,
         measured_by=protocol,
     )
+
+
+def _notes_on_images(images: Mapping[str, int], added_up: Mapping[str, int], total: int) -> Iterator[str]:
+    """Say of each note how many images have it, and what the numbers in it add up to."""
+    for note, count in images.items():
+        number = f": {added_up[note]}" if added_up[note] else ""
+        yield f"{note}{number} ({of_all(count, total, 'image')})"
 
 
 def _settled(

@@ -23,9 +23,11 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError
+from segbench.core.notes import Doubt, warn_of
 from segbench.core.numbers import of_all, verb
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
@@ -137,6 +139,12 @@ def evaluate(
     WorkerError
         If the executor accepts no more work.
 
+    Warns
+    -----
+    UserWarning
+        Once, if scores or labels are probably not what was meant, such as logits beside ``at=(0.5,)``; ``result.notes``
+        say the same. What only files show, such as copies, is found by `segbench.check`.
+
     Examples
     --------
     >>> result = evaluate({"a": ([[0, 255]], [[0.2, 0.9]]), "b": ([[255, 0]], [[0.3, 0.7]])}, protocol="pixels")
@@ -182,6 +190,7 @@ def evaluate(
         fresh=fresh,
         executor=executor,
         progress=progress,
+        warn=True,
     )
 
 
@@ -196,8 +205,9 @@ def evaluate_pairing(
     fresh: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    warn: bool = False,
 ) -> Result:
-    """Count images that were paired, see `evaluate`."""
+    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too."""
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     if (passes := protocol.capability(TwoPasses)) and passes.first:
@@ -219,6 +229,7 @@ def evaluate_pairing(
     )
     outcomes: list[Outcome] = []
     done = reused = 0
+    doubts: set[str] = set()
     with ExitStack() as stack:
         path = begun = None
         if results is not None:
@@ -233,6 +244,7 @@ def evaluate_pairing(
                 outcomes += batch
             done += len(batch)
             reused += sum(one.unchanged for one in batch)
+            doubts.update(without_detail(note) for one in batch for note in one.notes if isinstance(note, Doubt))
             if progress:
                 progress(done, len(pairing.files))
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
@@ -249,6 +261,8 @@ def evaluate_pairing(
             FailedImages,
             stacklevel=3,
         )
+    if warn:
+        warn_of(doubts, stacklevel=3)
     return result
 
 

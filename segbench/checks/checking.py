@@ -67,12 +67,13 @@ from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.palettes import Palettes
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.label_rules import LabelRule
 from segbench.protocols.mask_pairs import LossyNumbersError
+from segbench.protocols.nodata import decode_for
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 from segbench.protocols.stacks import ClassMapsError
@@ -299,7 +300,7 @@ class _Set:
         samples = []
         for files in [*named.values()][first : first + IN_A_ROW]:
             with suppress(DataError):
-                samples.append(decode_sample(read(files), self.protocol.reads, self.repairs))
+                samples.append(decode_for(self.protocol, read(files), self.repairs))
 
         def rank(sample: Sample) -> Ranking | None:
             try:
@@ -325,15 +326,15 @@ class _Set:
 
     def probes(self, sample: int | None) -> list[Probe]:
         """Inspect some images, None for all, as evenly spread as the headers allow."""
-        protocol, reads, repairs = self.protocol, self.protocol.reads, self.repairs
+        protocol, repairs = self.protocol, self.repairs
         chosen = self.sound(sample)
         if not chosen:
             chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
         inspect: Callable[[SampleFiles], Probe]
         if classes := protocol.capability(ByClass):
-            inspect = partial(probe_classes, reads=reads, classes=classes)
+            inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
         elif counted_by := protocol.capability(Confusing):
-            inspect = partial(probe_counts, reads=reads, counted_by=counted_by, repairs=repairs)
+            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 

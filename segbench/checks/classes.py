@@ -35,10 +35,11 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb, written
-from segbench.core.sample import SIDES, Reading, Sample, Side
+from segbench.core.protocol import Protocol
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.reading import decode_sample, how_to_save_labels, read
+from segbench.loaders.reading import how_to_save_labels, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import (
     format_background,
@@ -61,6 +62,7 @@ from segbench.protocols.labels.counts import LabelCounts
 from segbench.protocols.labels.numberings import StoredLabels
 from segbench.protocols.labels.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.protocols.labels.values import Remapping
+from segbench.protocols.nodata import decode_for
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.protocols.stacks import ClassMapsError
 
@@ -88,11 +90,11 @@ class ClassesProbe(Probe):
     pixels: int
 
 
-def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe:
+def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repairs: Repairs) -> Probe:
     """Inspect one image, class by class."""
     expected = classes.expected_of_one
     try:
-        sample = decode_sample(read(files), reads)
+        sample = decode_for(protocol, read(files), repairs)
         truth, maps = classes.maps(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
@@ -215,10 +217,10 @@ class CountsProbe(Probe):
         return self.stored is not None and self.stored.by_place
 
 
-def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
+def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
     """Count the labels of one image, as the run would."""
     try:
-        sample = decode_sample(read(files), reads, repairs)
+        sample = decode_for(protocol, read(files), repairs)
         counted = count_as_run(sample, counted_by)
         stored = None if counted_by.masks else counted_by.stored(sample)
     except DataError as error:

@@ -23,9 +23,10 @@ from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.reading import decode_sample, decode_truth, read
+from segbench.loaders.reading import decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
+from segbench.protocols.nodata import count_decoded, decode_for
 from segbench.protocols.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
@@ -101,6 +102,7 @@ class TruthProbe:
     ignored: int = 0  # pixels left out as void or outside the field of view
     between: float = 0.0  # share of values far from both ends of their range
     lossy: str = ""  # the compression that changed values
+    nodata: tuple[float, ...] = ()  # those of its values that its file declares as no data, but 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +186,7 @@ class Probe:
 def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
     """Inspect one image, and count it where there are no scores to judge."""
     try:
-        sample = decode_sample(read(files), protocol.reads, repairs)
+        sample = decode_for(protocol, read(files), repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
         numbered = protocol.capability(Numbered)
@@ -199,7 +201,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
 def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
-        return protocol.count(sample)
+        return count_decoded(protocol, sample)
     except DataError as error:
         raise UncountedError(error, sample) from error
 
@@ -348,6 +350,7 @@ def _truth(
         ignored=int(valid.size - np.count_nonzero(valid)),
         between=share_between(array),
         lossy=sample.lossy[0],
+        nodata=tuple(value for value in sample.truth_nodata if value and value in values),
     )
     return found, labels, valid
 

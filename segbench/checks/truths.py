@@ -59,6 +59,14 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
     values = truth.values
     if len(values) < 3:
         return ""
+    named = () if expected.rule is None else expected.rule.values
+    if expected.void is not None and not set(truth.nodata).issubset(named):
+        return "nodata"
+    return _kind_of_values(values, expected)
+
+
+def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
+    """Say what values look like of which none is declared as no data."""
     rule = None if expected.implied else expected.rule
     may_be_void = values[-1] in VOIDS and (expected.void is not None or expected.lines)
     if may_be_void and values[-2] < LABELS_BELOW and not (rule and _names_highest(rule, values)):
@@ -122,6 +130,12 @@ def _meaning(
         lossy = all(truth.lossy for truth in group)
         what = "more than two grey levels" + f", as {group[0].lossy} leaves them" * lossy
         return what, grey_levels_positive(examples, lossy=lossy)
+    if kind == "nodata":
+        nodata, others = group[0].nodata, [value for value in examples if value not in group[0].nodata]
+        fix = format_setting("void", sorted({*nodata, *(expected.void or ())}))
+        if not expected.rule and len(others) > 2:
+            fix += f" and {format_setting('positive', others[-1])}, or whichever labels are positive"
+        return f"labels and the value {written(nodata)}, which the files declare as no data (GDAL_NODATA)", fix
     if kind == "labels":
         fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix

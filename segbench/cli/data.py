@@ -111,6 +111,12 @@ class Data(Groups):
         "(minmax), which changes pooled metrics.",
         metavar="NUMBER|sigmoid|minmax",
     )
+    nodata: str | None = option(
+        "Where GeoTIFFs of scores declare that they have no data: give the lowest score, or leave the pixels out.",
+        metavar="lowest|exclude",
+        shown="refuse such scores",
+        rare=True,
+    )
 
     def pairings(self, protocol: Protocol) -> dict[str, Pairing]:
         """Pair the files of each method, and of a folder that holds several methods those of each sub-folder."""
@@ -225,7 +231,7 @@ class Data(Groups):
         """Read what may be done to predictions."""
         from segbench.loaders.repairs import Repairs
 
-        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale)  # type: ignore[arg-type]  # checked there
+        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale, nodata=self.nodata)  # type: ignore[arg-type]  # checked there
 
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.expected import Expected
+from segbench.core.notes import Doubt
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _ANYTHING = Expected()
@@ -23,6 +25,14 @@ size, maps with axes that only the protocol can tell; or ground truths of catego
 
 
 @dataclass(frozen=True, eq=False)
+class NoData:
+    """Where a map holds the value that its file declares to mean that there are no data."""
+
+    value: float
+    pixels: NDArray[np.bool_]  # (H, W)
+
+
+@dataclass(frozen=True, eq=False)
 class Maps:
     """The maps in a file, or in all files of a prediction, and notes on them."""
 
@@ -31,6 +41,7 @@ class Maps:
     form: Form = "map"
     about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
     lossy: str = ""  # the compression that changed their values, such as JPEG; empty of none
+    nodata: tuple[NoData | None, ...] = ()  # of each map, or empty where no map has any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +123,10 @@ class Sample:
         The compression that changed the values of the ground truth, and of the prediction; empty of none.
     numbered : tuple of str
         The sides whose values are labels or numbers of objects, as far as that is known.
+    truth_nodata : tuple of float
+        Values in ground truths that their files declare to mean that there are no data.
+    nodata : tuple of `NoData`
+        Pixels of each prediction for which its file has no data; empty if there are none.
 
     Examples
     --------
@@ -136,6 +151,8 @@ class Sample:
     about: tuple[Any, Any] = (None, None)
     lossy: tuple[str, str] = ("", "")
     numbered: tuple[Side, ...] = ()
+    truth_nodata: tuple[float, ...] = ()
+    nodata: tuple[NoData | None, ...] = ()
 
     @property
     def truth_files(self) -> tuple[str, ...]:
@@ -153,6 +170,21 @@ class Sample:
         return self.prediction_file or self.name
 
 
+def number_in_detail(note: str) -> int | None:
+    """Return the whole number that a note has in brackets at its end, which adds up over images; None for others."""
+    detail = _in_two(note)[1]
+    return int(detail) if detail.isdecimal() else None
+
+
 def without_detail(note: str) -> str:
-    """Give a note without what it says, in brackets at its end, of one image alone."""
-    return note.rpartition(" [")[0] if note.endswith("]") else note
+    """Return a note without what it says, in brackets at its end, of one image alone."""
+    short = _in_two(note)[0]
+    return Doubt(short) if isinstance(note, Doubt) else short
+
+
+def _in_two(text: str) -> tuple[str, str]:
+    """Return a note and its detail, apart; the latter is empty where there is none."""
+    if not text.endswith("]"):
+        return text, ""
+    short, _, detail = text.rpartition(" [")
+    return short, detail[:-1]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import distinct
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.interface import setting
+from segbench.core.levels import refuse_inexact
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
     LABEL_MAPS,
@@ -93,6 +94,8 @@ def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
     kind = array.dtype.kind
     if kind not in "biuf" or array.dtype.itemsize > 8:
         raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
+    if role == "prediction":
+        refuse_inexact(path, array)  # before the advice to save floats, in which scores would be rounded
     if kind == "i" and role not in LABELS and array.min() < 0:
         raise DataError(
             path,

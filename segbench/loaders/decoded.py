@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from segbench.core.sample import NoData
+
 Role = Literal[
     "prediction",
     "ground truth",
@@ -39,6 +41,7 @@ class Decoded(NamedTuple):
     array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
     notes: tuple[str, ...] = ()
     lossy: str = ""  # the compression that changed values before they were read, such as JPEG; empty of none
+    nodata: NoData | None = None
 
 
 @dataclass(frozen=True)

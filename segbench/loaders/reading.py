@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import format_setting
-from segbench.core.sample import SIDES, Form, Maps, Reading, Sample, Side, without_detail
+from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side, without_detail
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class OneMap(Reading):
             if found := self.other_truths(contents, path):
                 return found
         decoded = _decode(data, path, self.truth_role)
-        return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy)
+        return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
         """Read further ground truths of a .mat file; None where it holds none."""
@@ -65,7 +65,14 @@ class OneMap(Reading):
         decoded = _decode(contents[files.prediction], files.prediction, self.role)
         if files.scales:
             raise _beside(files, f"{1 + len(files.scales)} predictions of one image, expected one")
-        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy)
+        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+
+    def check_repairs(self, repairs: Repairs) -> None:
+        """Refuse to leave pixels out where whole images are compared."""
+        if repairs.nodata == "exclude" and self.without_field:
+            lowest = format_setting("nodata", "lowest", of="Repairs")
+            chosen = format_setting("nodata", "exclude", of="Repairs")
+            raise ArgumentError(f"{chosen} leaves pixels out, but {self.without_field}; take {lowest}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +105,7 @@ class Contours(OneMap):
             if "segs" in contents:
                 return Maps(matlab.segs(contents, path), (), "labels")
         decoded = _decode(data, path, role)
-        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy)
+        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
         """Give the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
@@ -155,7 +162,7 @@ class LabelMaps(OneMap):
             first = _decode(data, path, self.role)
         decoded = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
         maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
-        return replace(maps, lossy=_first_lossy(decoded))
+        return replace(maps, lossy=_first_lossy(decoded), nodata=_nodata_of(decoded))
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
         form: Form = "stack" if any(one.ndim > 2 for one in maps) else "labels" if len(maps) > 1 else "map"
@@ -174,6 +181,12 @@ class LabelMaps(OneMap):
         _refuse_for_labels(repairs)
 
 
+def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
+    """Return where each map has no data; nothing if all maps have some everywhere."""
+    nodata = tuple(file.nodata for file in decoded)
+    return nodata if any(nodata) else ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClassMaps(LabelMaps):
     """A label map, and a soft map per class: in a stack, or one file each."""
@@ -185,8 +198,8 @@ class ClassMaps(LabelMaps):
         return Maps(maps, _notes_on_maps(noted, tags), "stack")
 
     def check_repairs(self, repairs: Repairs) -> None:
-        """Refuse any."""
-        if repairs.signature_fields():
+        """Refuse any but what to do where there are no data."""
+        if replace(repairs, nodata=None).signature_fields():
             raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
 
 
@@ -241,6 +254,9 @@ def _beside(files: SampleFiles, what: str) -> DataError:
 
 
 def _refuse_for_labels(repairs: Repairs) -> None:
+    if repairs.nodata is not None:
+        nodata = format_setting("nodata", repairs.nodata, of="Repairs")
+        raise ArgumentError(f"{nodata} is for scores; predicted labels where there are no data count as wrong")
     if repairs.resize == "bilinear" or isinstance(repairs.scale, str):
         raise ArgumentError(
             f"{repairs.scale or repairs.resize} is for soft maps; label maps are resized 'nearest', "
@@ -294,6 +310,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         repaired,
         require_doubled_size,
         require_same_size,
+        without_values_of_nodata,
     )
 
     repairs = repairs or Repairs()
@@ -301,10 +318,12 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
     categories, about, true_lossy = False, None, ""
+    truth_nodata: dict[float, None] = {}
     for path in files.ground_truths:
         drawn = reads.truths(contents[path], path)
         about, true_lossy = about or drawn.about, true_lossy or drawn.lossy
         truths += ((shown(path), array) for array in drawn.maps)
+        truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
         categories = drawn.form == "categories"
         notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
     predicted = reads.predictions(files, contents)
@@ -328,7 +347,10 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if form == "ucm2":
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
     names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
-    fitted = ImageMaps(truths, list(zip(names, predictions)), form, field)  # noqa: B905  segs share a file
+    named = list(zip(names, predictions))  # noqa: B905  segs share a file
+    fitted = ImageMaps(truths, named, form, field, nodata=predicted.nodata)
+    if reads.levels and form in ("soft", "stack"):
+        fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
         require_same_size([*sizes, *((name, one.shape) for name, one in fitted.predictions if one.ndim == 2)])
@@ -348,6 +370,8 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         about=(about, predicted.about),
         lossy=lossy,
         numbered=numbered,
+        truth_nodata=tuple(truth_nodata),
+        nodata=fitted.nodata,
     )
 
 

@@ -14,9 +14,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import (
     ROUNDING,
-    are_beyond_shares,
-    are_of_shares,
-    how_to_change,
+    doubts_on_cuts,
     in_type_of,
     refuse_not_finite,
     scores_of,
@@ -187,8 +185,8 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
         return notes
     lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
     said, span = format_cuts(settings), f"[{number(lowest)} to {number(highest)}]"
-    if are_of_shares(cuts) and are_beyond_shares(lowest, highest):
-        return (*notes, f"scores outside 0 to 1 beside {said}: {how_to_change(lowest, highest)} {span}")
+    if doubts := doubts_on_cuts(cuts, said, lowest, highest):
+        return (*notes, *doubts)
     if highest < min(cuts) or (above and highest == min(cuts)):
         return (*notes, f"no score reaches {said}, so nothing is predicted {span}")
     if lowest > max(cuts) or (lowest == max(cuts) and not above):
@@ -198,7 +196,7 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:
     """Give the scores of a soft map, all of which have to be finite."""
-    scores = scores_of(stored)
+    scores = scores_of(stored, sample.predicted_file)
     refuse_not_finite(sample.predicted_file, scores)
     return scores
 

@@ -12,6 +12,9 @@ import segbench as library
 SHAPE, CLASSES, IMAGES = (40, 56), 5, 8
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
+
+
 def truth(seed):
     """Draw regions of five labels, with a border of void."""
     fields = np.stack([gaussian_filter(np.random.default_rng([seed, k]).normal(size=SHAPE), 4) for k in range(CLASSES)])

@@ -327,7 +327,7 @@ class Boundaries(
             refuse_low_levels("prediction", prediction)
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
-        prediction = as_shares(prediction)
+        prediction = as_shares(prediction, sample.predicted_file)
         if self.invert:
             prediction = mirrored(prediction)
         if self.nms is None:

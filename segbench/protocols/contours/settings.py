@@ -23,7 +23,7 @@ from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import part_settings, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.labels.settings import Labels
+from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
@@ -396,6 +396,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
         notes = self._labels.notes_on_numbers(sample, counts.matrix, 0)
+        notes += doubts_on_labels(counts.matrix)
         return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
 
     @staticmethod

@@ -192,8 +192,9 @@ def masks_in(
     void: Sequence[int],
     positive: rules.Positive | None,
     predicted_positive: rules.Positive | None,
+    wrong: BoolArray | None = None,
 ) -> Masks:
-    """Give label maps, remapped, as masks."""
+    """Return label maps, remapped, as masks; `wrong` marks where there is no prediction, which is never right."""
     truth, predicted = maps
     for each in maps:
         refuse_nan(each.file, each.labels)
@@ -224,6 +225,8 @@ def masks_in(
         notes += _logits_at_half(labels, rule)
     else:
         found_positive = _two_valued(truth, predicted)
+    if wrong is not None:
+        found_positive = np.where(wrong, ~is_positive, found_positive)
     return Masks(
         LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts, notes
     )

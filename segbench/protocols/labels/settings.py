@@ -15,17 +15,21 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, image_headline
+from segbench.core.notes import Doubt
+from segbench.core.numbers import many
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
+    MOST_CLASSES,
     classes_of,
     labels_text,
     part_settings,
     read_background,
     read_classes,
+    refuse_many,
     refuse_unfit,
     written_classes,
 )
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
+_OUTSIDE = "prediction: labels outside the classes count as wrong"
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 _MANY = 64
@@ -194,9 +199,11 @@ class Labels(
             labels, read = classes_of(classes)
             names = read if names is None else names
         elif isinstance(classes, Integral):
-            labels = tuple(range(as_whole(classes, "classes", least=1)))
+            labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
-            labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
+            given = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
+            labels = tuple(as_whole(label, "classes") for label in given)
+        refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
         void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void)
@@ -307,6 +314,7 @@ class Labels(
             raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else self.notes_on_numbers(sample, matrix, ignored)
+        notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def notes_on_numbers(self, sample: Sample, matrix: IntArray, ignored: int) -> tuple[str, ...]:
@@ -472,7 +480,8 @@ class Labels(
             what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
             raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
         settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
-        return masks_in(maps, sample.field, void=self.void or (), **settings)
+        wrong = next((hole.pixels for hole in sample.nodata if hole), None)
+        return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -508,6 +517,12 @@ def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCount
 
 def _against_others(name: str) -> str:
     return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
+
+
+def doubts_on_labels(matrix: IntArray) -> tuple[str, ...]:
+    """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
+    outside = int(matrix[:, -1].sum())
+    return (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),) if outside else ()
 
 
 def _count_void(void: int, missing: int) -> str:

@@ -19,7 +19,7 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.reading import MASKS
-from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
@@ -209,7 +209,9 @@ class Objects(
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
         set_fields(self, void=void_labels((0,) * (0 not in labels) if void is None else void))
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
-        things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
+        given = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
+        refuse_many(given)
+        things = tuple(as_whole(label, named("things")) for label in given)
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
             raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")

@@ -146,7 +146,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
-        from segbench.protocols.saliency.counting import count_map
+        from segbench.protocols.saliency.counting import count_map, doubts_on_logits
 
         if self.positive == HALF:
             refuse_exchanged(sample)
@@ -155,7 +155,8 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         require_same_size([(sample.truth_file, labels.shape), (file, prediction.shape)])
         counts = count_map(file, labels, prediction, stretch=self.stretch)
         rule, truth = MaskRule.parse(self.positive), sample.ground_truths[0]
-        return Counted(counts, notes=(*rule.note(truth, labels), *rule.notes(truth, labels, None, None)))
+        notes = (*rule.note(truth, labels), *rule.notes(truth, labels, None, None))
+        return Counted(counts, notes=(*notes, *(doubts_on_logits(prediction) if self.stretch else ())))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
