@@ -244,7 +244,7 @@ def label_map_findings(
 ) -> list[Finding]:
     """Judge the label maps inspected; the `total` also counts those that failed."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    found = _uncounted(failures, total)
+    found = uncounted_findings(failures, total)
     void = [probe for probe in counted if not probe.counts.pixels]
     what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
     fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
@@ -264,7 +264,7 @@ def label_map_findings(
     return found
 
 
-def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
     seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     found: list[Finding] = []

@@ -55,7 +55,9 @@ class Run(Leveled, Workers, Shown, Printed):
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    everything: bool = option("Inspect every image, and not just 32 that are evenly spread.", False, flag="--all")
+    everything: bool = option(
+        "Inspect and count every image, and not just 32 that are evenly spread.", False, flag="--all"
+    )
     form: Literal["table", "json"] = option("Choose how the report is printed.", "table", flag="--format")
 
 

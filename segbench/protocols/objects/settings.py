@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
@@ -289,6 +289,8 @@ class Objects(
 
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""
+        if why := summary.undefined.get("ods_threshold"):
+            raise DataError("the best threshold", f"is undefined ({why})", f"choose it: {format_setting('at', 0.5)}")
         return replace(self, at=summary["ods_threshold"])
 
     @property
