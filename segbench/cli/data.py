@@ -46,7 +46,7 @@ class Data(Groups):
 
     ground_truth: str | None = argument(
         "GT",
-        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives or single file; with --preset, "
+        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives or single file; with a preset, "
         "the top folder of the data set.",
         None,
     )

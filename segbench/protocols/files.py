@@ -26,11 +26,12 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         inputs.check(protocol.reads)
         inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
-            return _class_maps(inputs, protocol.titles, protocol.place_of)
-        found = _of_whole_folders(protocol.reads.completed(pair(inputs)), protocol.reads.whole_folders)
+            found = _class_maps(inputs, protocol.titles, protocol.place_of)
+        else:
+            found = _of_whole_folders(protocol.reads.completed(pair(inputs)), protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
-    return found
+    return replace(found, no_negatives=bool(protocol.reads.without_negatives))
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
