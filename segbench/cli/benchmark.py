@@ -157,7 +157,7 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
         from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
-    level, repairs, tuned = run.level, data.repairs(), run.tuning_results
+    level, repairs, tuned = run.level, data.repairs(protocol), run.tuning_results
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):
@@ -218,7 +218,7 @@ def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
 
     click.get_current_context().with_resource(listed_once())
     sample = None if inspection.everything else SAMPLE
-    reports = check_methods(data.pairings(protocol), protocol, data.repairs(), sample=sample)
+    reports = check_methods(data.pairings(protocol), protocol, data.repairs(protocol), sample=sample)
     if inspection.form == "json":
         click.echo(report_json(reports), nl=False)
     else:

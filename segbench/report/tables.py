@@ -23,7 +23,7 @@ from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
 from segbench.core.notes import notes_about
@@ -387,7 +387,7 @@ def how_to_count_classes(results: Sequence[Result]) -> str:
     """Say which commands count these results by class, if their protocols have classes."""
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
-    commands = " or ".join(f"segbench {verb} GT PRED --classes 0-18" for verb in able)
+    commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)
     return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
 
 
