@@ -237,7 +237,7 @@ def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
 
 def count_afresh() -> str:
     """Give the remedy where packed counts are not what was packed."""
-    again = setting("repeat the command of the run with --fresh", "count again with fresh=True")
+    again = setting("count again with the command of the run and --fresh", "count again with fresh=True")
     return f"the results file was changed or damaged: {again}"
 
 

@@ -25,7 +25,7 @@ WITHOUT_NEGATIVES = {
         (("labels", "gt", "pred", "--palette", "p.csv"), "for colours give --palette FILE", 1),
         (("labels", "gt", "pred", "--void", "255"), "-> --void 255", 1),
         (("labels", "gt", "pred", "--void", "255"), "perhaps --void 255 left out every other value; give another", 0),
-        (("show", "r.segbench"), "repeat the command of the run with --fresh", 0),
+        (("show", "r.segbench"), "count again with the command of the run and --fresh", 0),
         (("check", "gt", "pred"), "-> --annotators majority", 0),
         (("check", "labels", "gt", "pred"), "-> --annotators majority", 1),
     ],
