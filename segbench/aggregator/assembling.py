@@ -237,7 +237,8 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     try:
         result = assemble(run, protocol, store.outcomes([run.key]), store.path)
     except (ArgumentError, DataError) as error:
-        raise DataError(path, f"the run of {run.method!r} cannot be put together ({error})", _DAMAGED) from error
+        reason = f"{error.path}: {error.what}" if isinstance(error, DataError) else error  # its hint is for a run
+        raise DataError(path, f"the run of {run.method!r} cannot be put together ({reason})", _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
     if signed.data != result.data:
         what = f"the images of {run.method!r} are not those that its signature was made of"

@@ -22,7 +22,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.notes import Doubt, warn_of
 from segbench.core.numbers import of_all, verb
 from segbench.core.options import fields_with
@@ -214,6 +214,9 @@ def evaluate_pairing(
         before = evaluate_pairing(
             pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
         )
+        if before.failed and not before.counts:
+            why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
+            raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
         protocol = passes.after(before.summary)
     whole = asdict(protocol)  # type: ignore[call-overload]  # protocols are dataclasses
     tuned = {} if thresholds is None else {"thresholds": thresholds.source}

@@ -477,7 +477,8 @@ class Result:
                 name: group for part in (self.inputs, *self.inputs.merged) for name, group in part.groups
             } or chosen
         if not chosen or self.published or self.unnamed:
-            hint = "name them: " + setting("--group-by folder", "groups('folder')")
+            usual = "folder" if any("/" in name for name in self.counts) else "meta.csv:weather"
+            hint = "name them: " + setting(f"--group-by {usual}", f"groups({usual!r})")
             why = "was counted without groups" if self.counts else "has no images with names"
             raise ArgumentError(f"{self.method} {why}; {hint}")
         return Groups(self, grouping(chosen, [*self.counts, *self.failed]))

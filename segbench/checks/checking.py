@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -28,6 +27,7 @@ from segbench.checks.classes import (
     ranking_of_mask,
     region_findings,
 )
+from segbench.checks.counting import THREADS, counted_findings
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
 from segbench.checks.geometry import IN_A_ROW, geometry_findings, ranks_badly
 from segbench.checks.label_damage import lossy_findings, mixed_label_findings, without_advice_on
@@ -112,7 +112,8 @@ def check(
     images, allow_missing, method, repairs
         Which images of which method, and what is to be done to predictions, as in `evaluate`.
     sample : int, optional
-        How many images are decoded, at least 1; None for all.
+        How many images are decoded, at least 1; None for all, which are then counted, too: what would stop a run is an
+        error.
 
     Returns
     -------
@@ -182,7 +183,7 @@ def check_methods(
 Item = TypeVar("Item")
 _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
-_WORTH_THREADS, _MOST_THREADS = 8, 8
+_WORTH_THREADS = 8
 
 
 def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
@@ -214,6 +215,9 @@ class _Set:
             if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.key != "masks-among-maps"]
             findings += same
+            if sample is None and not any(problem.whole for problem in findings):
+                known = {image for problem in findings for image in problem.images}
+                findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
         return Report(
             method=method,
             protocol=self.protocol.name,
@@ -344,7 +348,7 @@ class _Set:
 
         if len(chosen) < _WORTH_THREADS:
             return list(map(inspected, chosen))
-        with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let others run
+        with ThreadPoolExecutor(THREADS) as threads:  # decoders let others run
             return list(threads.map(carried(inspected), chosen))
 
     def sound(self, sample: int | None) -> list[SampleFiles]:

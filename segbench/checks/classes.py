@@ -259,7 +259,7 @@ def label_map_findings(
     remapped = _remapped(counted, uncounted, counted_by)
     if remapped:
         return remapped  # and what the given maps make of labels says nothing
-    found = _uncounted(uncounted, total)
+    found = uncounted_findings(failures, total)
     void = [probe for probe in counted if not probe.counts.pixels]
     what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
     fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
@@ -294,8 +294,9 @@ def _remapped(
     return finding("renumbered", renumbered.what, renumbered.fix, places, images=uncounted)
 
 
-def _uncounted(seen: Mapping[str, UncountedError], total: int) -> list[Finding]:
+def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
+    seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     found: list[Finding] = []
     for about, images in grouped((error.about, image) for image, error in seen.items()).items():
         errors: dict[str, DataError] = {image: seen[image].error for image in images}

@@ -204,6 +204,8 @@ def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
         return count_decoded(protocol, sample)
     except DataError as error:
         raise UncountedError(error, sample) from error
+    except Exception as error:  # a run counts the other images, too
+        raise UncountedError(DataError(sample.name, f"{type(error).__name__}: {error}"), sample) from error
 
 
 def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:

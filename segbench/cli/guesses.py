@@ -74,7 +74,7 @@ _OPTIONS = {
     "--fresh": "--overwrite --force --restart --no-cache --recompute --rerun",
     "--progress lines": "--verbose --log",
     "--progress none": "-q --quiet --silent --no-progress",
-    "commands that show progress take --progress none": "-q --quiet --silent --no-progress",
+    "segbench pixels and others that show progress take --progress none": "-q --quiet --silent --no-progress",
     "--images FOLDER": "--photos --photographs --pictures --image-dir",
     "--images LIST": "--split --subset --list --ids --filter --only-images",
     "--positive 255": "--foreground --fg --positive-label --pos-label",

@@ -18,8 +18,9 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
-    `read` makes its value of text, and those of the fields `also`. Runs that differ in fields `of_predictions` may be
-    compared: these change only what is predicted. Fields `of_table` change no counts, which such runs share.
+    `read` makes its value of text, and those of the fields `also`; its errors end with the `example`. Runs that differ
+    in fields `of_predictions` may be compared: these change only what is predicted. Fields `of_table` change no counts,
+    which such runs share.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -68,7 +69,8 @@ def _values(each: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  te
     except ArgumentError:
         raise
     except ValueError as error:
-        raise ArgumentError(f"{flag_of(each)} {typed!r} {error}") from None
+        example = f"; write {flag_of(each)} {each.metadata['example']}" if "example" in each.metadata else ""
+        raise ArgumentError(f"{flag_of(each)} {typed!r} {error}{example}") from None
     return dict(zip((each.name, *also), value, strict=True)) if also else {each.name: value}
 
 
@@ -77,7 +79,15 @@ def read_numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
-        raise ValueError("is not a list of numbers; write them with commas, as in 0,255 or 0.25,0.5") from None
+        raise ValueError("is not a list of numbers with commas between them") from None
+
+
+def read_whole(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("is not a whole number") from None
 
 
 def read_void(text: str) -> tuple[float, ...]:

@@ -334,6 +334,7 @@ class Pairing:
     total: int = 0  # images of the set, if the run is restricted to a part of them
     problem: DataError | None = None  # why nothing can be paired
     by_base_name: bool = False  # whether files pair without their folders, which one side alone has
+    no_negatives: bool = False  # whether predictions without ground truth cannot be counted as negative
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
@@ -879,15 +880,26 @@ def _leaving_out(pairing: Pairing) -> list[str]:
     if not pairing.files:
         return []
     leave_out = [leave_out_missing()] if pairing.missing else []
-    folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
-    if not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
-        normal = format_setting("negatives", f"{shown(folders.pop())}/*")
-        leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
-    if pairing.extra:
-        leave_out.append(
-            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
-        )
-    return leave_out
+    if not pairing.extra:
+        return leave_out
+    others = f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
+    normal = _pattern_of_extra(pairing)
+    if normal and not pairing.missing and not pairing.inputs.negatives:
+        counted = f"{format_setting('negatives', normal)} counts all their pixels as negative"
+        if pairing.no_negatives:
+            counted = "save ground truth of zeros for them"
+        leave_out.append(f"if these images hold nothing to find, {counted}")
+        others = f"{format_setting('images', (f'!{normal}',))} leaves them out"
+    return [*leave_out, others]
+
+
+def _pattern_of_extra(pairing: Pairing) -> str:
+    """Write a pattern of folders that all predictions without ground truth have, and no others; empty if none does."""
+    folders = {name.rpartition("/")[0] for name in pairing.extra}
+    last = {folder.rpartition("/")[2] for folder in folders}
+    pattern = f"{folders.pop()}/*" if len(folders) == 1 else f"*/{last.pop()}/*"
+    fits = "," not in pattern and all(fnmatchcase(name, pattern) for name in pairing.extra)
+    return shown(pattern) if fits and not any(fnmatchcase(name, pattern) for name in pairing.names) else ""
 
 
 def _as_settings(inputs: Inputs, patterns: PatternPair) -> str:

@@ -26,14 +26,15 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         inputs.check(protocol.reads)
         inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
-            return _class_maps(inputs, protocol.titles, protocol.place_of)
-        paired = protocol.reads.completed(pair(inputs))
-        if protocol.reads.sequences and paired.by_base_name:
-            _refuse_joined_sequences(paired)
-        found = _of_whole_folders(paired, protocol.reads.whole_folders)
+            found = _class_maps(inputs, protocol.titles, protocol.place_of)
+        else:
+            paired = protocol.reads.completed(pair(inputs))
+            if protocol.reads.sequences and paired.by_base_name:
+                _refuse_joined_sequences(paired)
+            found = _of_whole_folders(paired, protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
-    return found
+    return replace(found, no_negatives=bool(protocol.reads.without_negatives))
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:

@@ -247,7 +247,7 @@ def rule_option(text: str, default: Any = None, *, of_predictions: bool = False,
 
 def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "VALUES") -> Any:
     """Declare an option of values that are left out."""
-    return option(text, default, metavar=metavar, panel="Ground truth", read=read_void, shown=shown)
+    return option(text, default, metavar=metavar, panel="Ground truth", read=read_void, shown=shown, example="0,255")
 
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:

@@ -133,13 +133,18 @@ class Boundaries(
         "Set the tolerance: a fraction of the image's diagonal, or pixels, 2px.", 0.0075, metavar="SHARE|PX", read=str
     )
     thresholds: int | tuple[float, ...] = option(
-        "Set the number of thresholds, or list them: 0.25,0.5.", 99, metavar="NUMBER|LIST", read=read_thresholds
+        "Set the number of thresholds, or list them: 0.25,0.5.",
+        99,
+        metavar="NUMBER|LIST",
+        read=read_thresholds,
+        example="0.25,0.5",
     )
     thin: bool = option("Do not thin the thresholded maps.", True)
     nms: tuple[int, int, float] | None = option(
         "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
         metavar="R,B,M",
         read=read_numbers,
+        example="1,5,1.01",
     )
     smoothing: int = 1
     positive: Positive | None = rule_option(

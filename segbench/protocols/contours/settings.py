@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -53,9 +54,9 @@ _PREDICTED = 1000
 _LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 
-def _read_number(text: str) -> Any:
-    """Read a number."""
-    numbers = read_numbers(text)
+def _read_sizes(text: str) -> Any:
+    """Read the size of a pixel; sizes of its sides, as in 0.5x0.7, are judged where settings are checked."""
+    numbers = read_numbers(re.sub(r"\s*[x*,\s]\s*", ",", text.strip()))
     return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -131,10 +132,16 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         "Take the larger percentile of both directions, or that of their union.", shown="larger", rare=True
     )
     nsd: float | Sequence[float] = option(
-        "Set the tolerances of NSD: 1,2.", (2.0,), metavar="LIST", read=read_numbers, shown="2"
+        "Set the tolerances of NSD: 1,2.", (2.0,), metavar="LIST", read=read_numbers, example="1,2", shown="2"
     )
     spacing: float = option(
-        "Set the size of a pixel in mm.", 1.0, metavar="MM", read=_read_number, shown="pixels", rare=True
+        "Set the size of a pixel in mm.",
+        1.0,
+        metavar="MM",
+        read=_read_sizes,
+        example="0.7",
+        shown="pixels",
+        rare=True,
     )
     empty: Empty = option(
         "Leave out images with an empty mask, or give them the image's diagonal.", "undefined", rare=True
@@ -459,7 +466,7 @@ def _spacing(value: Any) -> float:
     if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
         sizes = set(value)
         if len(sizes) > 1 or len(value) > 2:
-            what = f"{named('spacing')} is {tuple(value)}, and distances need pixels as wide as they are high"
+            what = f"{named('spacing')} is {tuple(value)}, and distances need square pixels, as wide as they are high"
             raise ArgumentError(
                 f"{what}; see docs/limits.md for what measures others; resampled masks have other values"
             )

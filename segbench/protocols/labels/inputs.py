@@ -141,7 +141,9 @@ def label_maps(
     _refuse_channels(sample.truth_file, truth, tuple(predicted.shape), len(labels))
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, protocol)]
+        colours = f"for colours give {setting('--palette FILE', f'{protocol}(palette=FILE)')}"
+        colours = "save colours as PNG, for the palette to name" if palette else colours
+        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, colours)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
@@ -163,13 +165,12 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
         raise DataError(file, what, argmax if is_whole(truth) else f"mind the order: {rules.ORDER}")
 
 
-def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int], protocol: str) -> NDArray[np.intp]:
-    """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
+def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int], colours: str) -> NDArray[np.intp]:
+    """Give the place of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
         what = f"shape {shape} of uint8 may be a colour image or the scores of {shape[-1]} classes"
-        palette = setting("--palette FILE", f"{protocol}(palette=FILE)")
-        raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
+        raise DataError(file, what, f"{colours}; put the axis of classes first, or make scores floats")
     last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"
     if tuple(labels) != tuple(range(len(labels))):

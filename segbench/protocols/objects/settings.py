@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers
+from segbench.core.options import option, option_like, read_numbers, read_whole
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.reading import MASKS
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
+_PIXELS: Mapping[str, Any] = {"metavar": "N", "read": read_whole, "example": "10", "rare": True}
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
@@ -134,10 +135,16 @@ class Objects(
         (0.5, 0.75, 0.9),
         metavar="LIST",
         read=read_numbers,
+        example="0.5,0.75",
         shown="0.5,0.75,0.9",
     )
     divisor: int | None = option(
-        "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
+        "Read panoptic maps of class * N + instance.",
+        metavar="N",
+        read=read_whole,
+        example="1000",
+        panel="Ground truth",
+        shown="JSON",
     )
     classes: int | Sequence[int] | str | None = option_like(
         Labels,
@@ -165,12 +172,8 @@ class Objects(
     )
     positive: Positive | None = option(**POSITIVE)
     connectivity: int = option(default=8, **CONNECTIVITY)
-    min_true: int = option(
-        "Leave out true components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
-    )
-    min_predicted: int = option(
-        "Remove predicted components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
-    )
+    min_true: int = option("Leave out true components of fewer pixels.", 0, shown="none", **_PIXELS)
+    min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
 
     def __post_init__(self) -> None:
         if self.kind is None:
@@ -293,6 +296,8 @@ class Objects(
 
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""
+        if why := summary.undefined.get("ods_threshold"):
+            raise DataError("the best threshold", f"is undefined ({why})", f"choose it: {format_setting('at', 0.5)}")
         return replace(self, at=summary["ods_threshold"])
 
     @property

@@ -135,6 +135,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         (),
         metavar="SCORES",
         read=read_numbers,
+        example="0.3,0.5",
         of_table=True,
     )
     calibration: bool = option(

@@ -71,6 +71,7 @@ class Regions(Protocol, can.Verb, can.Official, can.Pictured):
         99,
         metavar="NUMBER|LIST",
         read=read_thresholds,
+        example="0.25,0.5",
     )
     void: tuple[int, ...] = void_option(
         "Leave out pixels with these ground-truth labels: 0, or 0,255.", (), shown="none", metavar="LABELS"

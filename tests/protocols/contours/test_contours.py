@@ -177,7 +177,7 @@ def test_bars_of_classes_without_any_class_say_how_to_get_some(segbench, tmp_pat
     assert segbench("contours", gt, pred, "-o", results).code == 0
     refused = segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png")
     assert refused.code == 2
-    assert "pred has none; count again with --classes 0-18, where the protocol has it" in refused.err
+    assert "pred has none; count again: segbench contours GT PRED --classes 0-18" in refused.err
 
 
 def test_sequences_are_measured_object_by_object():
