@@ -62,6 +62,8 @@ BINARY = LABELS == 2
 WITHOUT_VOID = auc(MASK[LABELS != 2], SOFT[LABELS != 2])
 TWO = np.stack([1 - SOFT, SOFT])
 GREY = np.where(MASK == 1, RNG.integers(200, 256, (H, W)), RNG.integers(0, 50, (H, W))).astype(np.uint8)
+UPPER = np.where(MASK == 1, np.arange(W) % 26 + 230, np.arange(W) % 41 + 140).astype(np.uint8)
+RIMS, PREDICTED_RIMS = (np.array([0, 128, 255], np.uint8)[labels] for labels in (LABELS, PREDICTED))
 
 
 @dataclass
@@ -130,6 +132,34 @@ RANGES = {
     "bound of shares for levels": Mistake("labels", MASK, LEVELS, {"dice": DICE}, {"positive": ">=0.5"}),
     "probabilities up to 255": Mistake(
         "pixels", MASK, FULL * 255, {"brier": float(((MASK - FULL) ** 2).mean())}, {"calibration": True}
+    ),
+    "logarithms of probabilities": Mistake("labels", MASK, np.log(SOFT), {"dice": DICE}),
+    "grey levels in the upper half": Mistake("pixels", UPPER, SOFT, {"auc_roc": AUC}),
+    "cup and rim": Mistake(
+        "labels", RIMS, PREDICTED_RIMS, {"dice": dice(RIMS < 255, PREDICTED_RIMS < 255)}, {"positive": "0,128"}
+    ),
+    "cup and rim of predictions": Mistake(
+        "labels",
+        RIMS,
+        PREDICTED_RIMS,
+        {"dice": dice(RIMS < 255, PREDICTED_RIMS < 255)},
+        {"predicted_positive": "0,128"},
+    ),
+    "one label of label maps": Mistake(
+        "labels", LABELS, PREDICTED, {"dice": dice(LABELS == 1, PREDICTED == 1)}, {"positive": "1"}
+    ),
+    "labels from a bound on": Mistake(
+        "labels", LABELS, PREDICTED, {"dice": dice(LABELS >= 1, PREDICTED >= 1)}, {"positive": ">=1"}
+    ),
+    "one label beside probabilities": Mistake(
+        "labels", LABELS, STACK[1] / 2, {"dice": dice(LABELS == 1, STACK[1] >= 1)}, {"positive": "1"}
+    ),
+    "one label beside 8-bit probabilities": Mistake(
+        "labels",
+        LABELS,
+        (STACK[1] * 128).astype(np.uint8),
+        {"dice": dice(LABELS == 1, (STACK[1] * 128).astype(np.uint8) >= 128)},
+        {"positive": "1"},
     ),
     "low is positive": Mistake("pixels", MASK, 1 - SOFT, {"auc_roc": AUC}),
     "masks are inverted": Mistake(

@@ -272,7 +272,8 @@ def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
         several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
         values = sorted({value for error in several.values() for value in error.values})
-        errors |= {image: error.of_set(values) for image, error in several.items() if error.values}
+        other_side = sorted({value for error in several.values() for value in error.other_side})
+        errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.values}
         what = f"{many(len(errors), 'image')} of {total} inspected cannot be counted with these settings"
         found += failing("not-countable", what, errors, about=about)
     return found

@@ -119,6 +119,14 @@ class LabelRule:
         whole = bound.is_integer() and ground_truth.dtype.kind in "iu"
         return _COMPARISONS[self.comparison](ground_truth, int(bound) if whole else np.float64(bound))
 
+    def chosen(self, values: Sequence[float]) -> list[float]:
+        """Return those of some values that are positive."""
+        import numpy as np
+
+        held = np.array(values, np.float64)
+        chosen: list[float] = held[self.positive(held)].tolist()
+        return chosen
+
     def notes(
         self, ground_truth: Array, positive: BoolArray, valid: BoolArray | None, void: Sequence[float] | None
     ) -> tuple[str, ...]:
@@ -188,24 +196,49 @@ def of_jpeg(path: str) -> str:
     return "JPEG changes labels: save label maps as PNG" if path.lower().endswith((".jpg", ".jpeg")) else ""
 
 
+Advice = Callable[[Sequence[float], Sequence[float]], str]
+"""Turns the rising values of a file, and those of the other side of its image, into a hint."""
+
+
 class ManyValuesError(DataError):
     """A file holds more values than expected; what they may mean, those of the whole set show better.
 
-    `advise` turns rising values into a hint. Very many values are not kept.
+    `advise` turns its values, and those of the `other_side`, into a hint. Very many values are not kept.
     """
 
-    def __init__(self, path: str, what: str, values: Sequence[float], advise: Callable[[Sequence[float]], str]) -> None:
-        super().__init__(path, what, advise(values))
+    def __init__(
+        self, path: str, what: str, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
+    ) -> None:
+        super().__init__(path, what, advise(values, other_side))
         self.values = tuple(values) if len(values) <= MOST_LABELS else ()
+        self.other_side = tuple(other_side) if len(other_side) <= MOST_LABELS else ()
         self.advise = advise
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the message."""
         return DataError, (self.path, self.what, self.hint)
 
-    def of_set(self, values: Sequence[float]) -> DataError:
+    def of_set(self, values: Sequence[float], other_side: Sequence[float]) -> DataError:
         """Give the error with advice on the values of a set."""
-        return DataError(self.path, self.what, self.advise(values))
+        return DataError(self.path, self.what, self.advise(values, other_side))
+
+
+def rule_of_other_side(
+    rule: LabelRule | None, values: Sequence[float], other_side: Sequence[float]
+) -> LabelRule | None:
+    """Return the rule of the other side if it fits the rising values of this side, whose numbers mean the same.
+
+    They do if the other side has all of them, or if both are small labels of which this side shows more. Levels of
+    soft maps are on both sides by chance. A rule that selects none of the values, or all of them, is of no use.
+    """
+    if rule is None or min(len(values), len(other_side)) < 3:
+        return None
+    own, others = {*values}, {*other_side}
+    same = own <= others or (others <= own and values[-1] < LABELS_BELOW)
+    labels = rule.comparison == "=" or len(own | others) < MANY_LEVELS
+    if not (same and labels and 0 < len(rule.chosen(values)) < len(values)):
+        return None
+    return rule
 
 
 def rule_text(rule: Positive, name: str = "positive") -> str:
@@ -315,7 +348,7 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
     lowest, highest = among.min(), among.max()
     if not np.all((among == lowest) | (among == highest)):
         found = np.unique(among)
-        raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_positive)
+        raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_beside)
     return float(lowest), float(highest)
 
 
@@ -331,8 +364,7 @@ def _near_the_ends(values: Sequence[float]) -> bool:
 
 def grey_levels_positive(values: Sequence[float], *, jpeg: bool = False) -> str:
     """Write the rule for rising grey levels; whole numbers in the middle of the scale may number objects instead."""
-    half = half_of(values[-1])
-    half = format_setting("positive", f">={written(values[-1] / 2) if half == 'N' else half}")
+    half = format_setting("positive", f">={half_among(values)}")
     numbers = not (jpeg or _near_the_ends(values) or any(value % 1 for value in values))
     return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
 
@@ -366,6 +398,11 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
     if are_grey_levels(values) or any(value % 1 for value in values):
         return f"{_NAME_POSITIVE} {grey_levels_positive(values)}"
     return f"{_name_positive(written(highest))}, or {all_but(values[0])}"
+
+
+def suggested_beside(values: Sequence[float], _predicted: Sequence[float] = ()) -> str:
+    """Say what `suggested_positive` says, whatever is predicted."""
+    return suggested_positive(values)
 
 
 def all_but(lowest: float) -> str:
@@ -448,6 +485,14 @@ def may_be_mask(truth: BoolArray, ones: Array) -> bool:
 def half_of(highest: float) -> str:
     """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
     return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
+
+
+def half_among(values: Sequence[float]) -> str:
+    """Return half of the scale of rising values, or a bound nearer to them if half has all of them on one side."""
+    lowest, highest = values[0], values[-1]
+    half = half_of(highest)
+    bounds = [highest / 2 if half == "N" else float(half), highest / 2, (lowest + highest) / 2]
+    return written(next((bound for bound in bounds if lowest < bound <= highest), highest))
 
 
 def settled_positive(

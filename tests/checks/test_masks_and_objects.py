@@ -59,6 +59,40 @@ def test_soft_maps_that_are_not_cut_stop_a_run(found, verb):
     assert run.code == 0
 
 
+@pytest.mark.parametrize("verb", ["contours", "centerlines", "objects"])
+def test_predictions_with_the_values_of_the_ground_truth_are_masked_as_its_rule_says(found, verb):
+    options = ("--kind", "components") if verb == "objects" else ()
+    rims = {name: np.array([255, 0, 128], np.uint8)[drawn % 3] for name, drawn in MAPS.items()}
+    rule = ("--positive", "0,128")
+    flag = found(verb, rims, rims, *options, *rule)[0]["not-countable"]["flag"]
+    assert flag == (
+        "save predicted masks of what --positive 0,128 names, as the ground truth holds the same values: "
+        "numpy.isin(labels, [0,128]) * numpy.uint8(255)"
+    )
+    masks = {name: eval(flag.rpartition(": ")[2], {"numpy": np, "labels": drawn}) for name, drawn in rims.items()}  # noqa: S307
+    findings, run = found(verb, rims, masks, *options, *rule)
+    assert "not-countable" not in findings
+    assert run.code == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "at"),
+    [
+        ((0, 0.2, 0.9), "--at 0.5"),
+        ((0, 0.2, 0.3), "--at with a score above 0 and up to 0.3"),
+        ((-3, -1, 2), "--at 0"),
+        ((-3, -1, -0.5), "--at with a score above -3 and up to -0.5"),
+    ],
+)
+def test_the_cut_that_is_advised_leaves_something(found, scores, at):
+    masks = {f"im{k}.npy": drawn for k, drawn in enumerate(MASKS.values())}
+    maps = {
+        name: np.float32(scores)[np.where(drawn > 0, 1 + np.arange(SHAPE[1]) % 2, 0)] for name, drawn in masks.items()
+    }
+    flag = found("contours", masks, maps)[0]["not-countable"]["flag"]
+    assert flag.startswith(f"cut a soft map at a score, {at}; or ")
+
+
 @pytest.mark.parametrize(("verb", "labels"), [("contours", "name --classes"), ("objects", "give --kind instances")])
 def test_predicted_numbers_are_not_cut_where_nothing_would_be_left(found, verb, labels):
     options = ("--kind", "components") if verb == "objects" else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -12,7 +12,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many
 from segbench.protocols.class_names import labels_text, with_background, with_labels
-from segbench.protocols.label_rules import VOIDS, ManyValuesError, of_jpeg
+from segbench.protocols.label_rules import VOIDS, Advice, ManyValuesError, of_jpeg
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
@@ -69,9 +69,7 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-def _foreign(
-    path: str, foreign: Sequence[int], held: Sequence[int], advise: Callable[[Sequence[float]], str]
-) -> DataError:
+def _foreign(path: str, foreign: Sequence[int], held: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
     several, few = len(foreign) > 1, len(foreign) <= _SHOWN
     what = f"{'values' if several else 'value'} {', '.join(map(str, foreign[:_SHOWN]))}"
@@ -84,6 +82,7 @@ def _foreign(
 
 def _advice(
     values: Sequence[float],
+    _predicted: Sequence[float],
     *,
     labels: Sequence[int],
     names: Sequence[str],

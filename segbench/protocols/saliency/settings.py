@@ -27,6 +27,7 @@ from segbench.protocols.label_rules import (
     refuse_exchanged,
     rule_option,
     rule_text,
+    suggested_beside,
     suggested_positive,
 )
 from segbench.protocols.states import State, states_of_labels
@@ -63,7 +64,7 @@ class MaskRule(LabelRule):
                 what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
                 if highest > half:
                     raise DataError(file, what, _named(f">{half}"))
-                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_positive)
+                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_beside)
         if ground_truth.any() and not found.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
