@@ -19,6 +19,7 @@ from segbench.checks.classes import (
     class_map_findings,
     label_map_findings,
     mask_findings,
+    mask_values,
     one_sided_findings,
     predicted_label_findings,
     probe_classes,
@@ -35,7 +36,7 @@ from segbench.checks.names import (
     problem_findings,
     same_file_findings,
 )
-from segbench.checks.probes import ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
+from segbench.checks.probes import MOST_VALUES, ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
 from segbench.checks.scores import inverted_findings, score_findings
 from segbench.checks.sizes import (
     Misfit,
@@ -265,7 +266,7 @@ class _Set:
             findings += self.geometry([score for score in scores if not score.constant])
         else:
             masks = [probe.mask for probe in seen if probe.mask]
-            turn, other_side = _turned(expected.rule, protocol.capability(Confusing))
+            turn, other_side = _turned(expected.rule, protocol.capability(Confusing), seen)
             findings += inverted_findings(masks, turn, other_side=other_side)
             findings += self.geometry(masks)
         return findings
@@ -347,18 +348,30 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, str]:
+def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]) -> tuple[str, str]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
     if counted_by and counted_by.positive is not None:
         rule = LabelRule.parse(counted_by.positive)
-    other = (rule.other_side([0]) or ">0") if rule else "0"
+    drawn, predicted = mask_values(probes)
+    other_side = _turned_rule("positive", rule, drawn)
     if not counted_by:
-        return "save masks of what is to be found", format_setting("positive", other)
-    turn, other_side = format_setting("predicted_positive", 0), format_setting("positive", other)
+        return "save masks of what is to be found", other_side
+    given = getattr(counted_by, "predicted_positive", None)
+    if given is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(given), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
-        turn = format_setting("predicted_positive", other)
-        other_side = f"{other_side} {format_setting('predicted_positive', str(rule))}"
-    return turn, other_side
+        turn = _turned_rule("predicted_positive", rule, predicted)
+        return turn, f"{other_side} {format_setting('predicted_positive', str(rule))}"
+    return format_setting("predicted_positive", 0), other_side
+
+
+def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> str:
+    """Write the setting for what is negative under a rule, given some of the values, of label maps all but very many."""
+    if rule is None:
+        return format_setting(name, 0)
+    if rule.comparison == "=" and len(values) >= MOST_VALUES:
+        return f"{format_setting(name)} with all other values"
+    return format_setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

@@ -207,6 +207,7 @@ class CountsProbe(Probe):
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
     stack: bool  # whether the prediction has one map per class, whose order no remapping changes
+    values: tuple[tuple[float, ...], tuple[float, ...]]  # some of the ground truth and the prediction, if of masks
 
 
 def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
@@ -227,9 +228,25 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
+        values=_values_of_mask(sample, counted_by) if counted_by.masks else ((), ()),
         stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
         and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
     )
+
+
+def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Give some values of the ground truth that are not void, and some that are predicted."""
+    drawn = few_distinct(sample.ground_truths[0].reshape(-1))
+    void = tuple(map(float, counted_by.void or ()))
+    return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+
+
+def mask_values(probes: Sequence[Probe]) -> tuple[list[float], list[float]]:
+    """Give some values of ground truth and predictions that are masks, over all images inspected."""
+    sides = [probe.values for probe in probes if isinstance(probe, CountsProbe)]
+    sides += [(truth.values, ()) for probe in probes for truth in probe.truths]
+    drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
+    return drawn, predicted
 
 
 def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:

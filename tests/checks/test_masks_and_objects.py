@@ -231,6 +231,15 @@ def test_advice_on_inverted_masks_under_a_rule_gives_the_metrics_of_sound_ones(s
     assert iou(inverted, *rule, *options) == iou(sound, "--positive", ">=128") > 0.5
 
 
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_rules_for_label_maps_that_invert_one_side_are_turned_to_all_other_labels(found, side):
+    quarters = {name: drawn % 4 for name, drawn in MAPS.items()}
+    rules = {"gt": "0,2", "pred": "0,2", side: "1,3"}
+    findings, _ = found("labels", quarters, quarters, "--positive", rules["gt"], "--predicted-positive", rules["pred"])
+    option = "--positive 0,2" if side == "gt" else "--predicted-positive 0,2"
+    assert f"{option} if " in findings["inverted"]["flag"]
+
+
 @pytest.mark.parametrize("verb", ["labels", "contours"])
 def test_ground_truth_that_a_rule_inverts(segbench, tmp_path, verb):
     folders = write_folder(tmp_path / "gt", MASKS), write_folder(tmp_path / "pred", MASKS)
