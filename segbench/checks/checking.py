@@ -48,6 +48,7 @@ from segbench.checks.sizes import (
     type_findings,
 )
 from segbench.checks.truths import (
+    ONE_SIDED,
     exchange_findings,
     refused_exchange_findings,
     rule_for_other_side,
@@ -179,6 +180,10 @@ Item = TypeVar("Item")
 _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
 _WORTH_THREADS, _MOST_THREADS = 8, 8
+_MORE = 4  # times as many images, until all are inspected
+_OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
+"""Findings that say something of all images, which a few may not show."""
 
 
 def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
@@ -204,7 +209,12 @@ class _Set:
             findings = self.findings(probes)
             if quick and _seen_in(findings, probes) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
-                probes = self.probes(SAMPLE)
+                sample = SAMPLE
+                probes = self.probes(sample)
+                findings = self.findings(probes)
+            while sample and sample < len(files) and any(found.key == ONE_SIDED for found in findings):
+                sample *= _MORE  # any other image may show the side that is lacking
+                probes = self.probes(sample)
                 findings = self.findings(probes)
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
@@ -251,7 +261,7 @@ class _Set:
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
-            *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
+            *label_map_findings(seen, failures, judged, protocol.capability(Confusing), total),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
             *labels,
@@ -366,7 +376,7 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequen
 
 
 def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> str:
-    """Write the setting for what is negative under a rule, given some of the values, of label maps all but very many."""
+    """Write the setting for what is negative under a rule, given the values; of very many some."""
     if rule is None:
         return format_setting(name, 0)
     if rule.comparison == "=" and len(values) >= MOST_VALUES:
@@ -377,7 +387,7 @@ def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
     kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
-    told = any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    told = any(found.key in _OF_THE_SET for found in findings)
     return _none_left(findings, probes) or told or len(kinds) > 1
 
 

@@ -25,6 +25,7 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
+from segbench.checks.truths import ONE_SIDED
 from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
@@ -257,9 +258,9 @@ def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
 
 
 def label_map_findings(
-    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None
+    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None, images: int
 ) -> list[Finding]:
-    """Judge the label maps inspected; the `total` also counts those that failed."""
+    """Judge the label maps inspected; the `total` also counts those that failed, `images` those of the whole set."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
     found = _uncounted(failures, total)
     void = [probe for probe in counted if not probe.counts.pixels]
@@ -272,13 +273,27 @@ def label_map_findings(
         found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
         if not any(one.key == "renumbered" for one in numbered):
             found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
+    return found + _identical(counted, total, images)
+
+
+_FEWEST_IDENTICAL = 3
+"""Images of several classes that are predicted exactly, from which those that were not inspected may be so, too."""
+
+
+def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[Finding]:
+    """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
     held = [probe for probe in counted if probe.counts.pixels]
-    same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
-    if same and 2 * len(held) > total:
-        what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
-        places = (Place(probe.prediction) for probe in held)
-        found += finding("identical", what, "check that these are predictions", places)
-    return found
+    if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held):
+        return []
+    several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in held)
+    what = "every prediction is identical to the ground truth: every metric will be perfect"
+    least = 1
+    if len(counted) < images:
+        what = f"all {len(held)} predictions inspected, of {many(images, 'image')}, are identical to the ground truth"
+        least = max(_FEWEST_IDENTICAL, (len(held) + 1) // 2)
+    if several < least or 2 * len(held) <= total:
+        return []
+    return finding("identical", what, "check that these are predictions", (Place(probe.prediction) for probe in held))
 
 
 def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
@@ -304,7 +319,7 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
             counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
         places = (Place(probe.inputs.files["ground truth"], listed(probe.facts)) for probe in counted)
-        return finding("no-positives", error.what, error.hint, places, about="ground truth")
+        return finding(ONE_SIDED, error.what, error.hint, places, about="ground truth")
     return []
 
 
@@ -466,7 +481,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
         return []
     what = f"label 0 counts as a class, in {zeros / pixels:.1%} of the pixels of the ground truth, and no prediction "
-    what += "inspected holds it: its IoU is 0"
+    what += "inspected holds it, so its IoU is 0 there"
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
     fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"

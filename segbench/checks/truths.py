@@ -38,6 +38,8 @@ THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in thin lines, 1 in those of two pixels."""
 _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in BSDS500, above 0.2 in borders drawn on both sides."""
+ONE_SIDED = "no-positives"
+"""The finding that no image shows anything positive, or anything negative."""
 _MOST_OF_MASKS = 4
 """Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
@@ -179,7 +181,7 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
             fix += f"nothing but {together[0]:g} is left"
     what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     whole = unsettled and len(probes) == total
-    return _found(truths, "no-positives", what, fix, _held, whole=whole)
+    return _found(truths, ONE_SIDED, what, fix, _held, whole=whole)
 
 
 def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
