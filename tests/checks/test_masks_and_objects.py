@@ -337,3 +337,19 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         twos = {name: 2 * mask for name, mask in ONES.items()}
         assert found("objects", twos, twos)[1].code == 0
         assert library.count_objects(twos["im0.png"], twos["im0.png"]).metrics()["f1_50"] == 1
+
+
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_regions_in_colour_are_refused_and_numbered_as_advised(found, side):
+    colours = np.random.default_rng(0).integers(0, 255, (256, 3)).astype(np.uint8)
+    folders = {"gt": MAPS, "pred": MAPS} | {side: {name: colours[drawn] for name, drawn in MAPS.items()}}
+    findings, run = found("regions", folders["gt"], folders["pred"])
+    assert findings.keys() == {"not-countable"}
+    assert findings["not-countable"]["files"][0]["detail"] == "is in colour, expected a number for each region"
+    assert (run.code, run.out) == (1, "")
+    expression = findings["not-countable"]["flag"].partition("; ")[2].removesuffix(" numbers the colours")
+    numbers = {name: eval(expression, {"numpy": np, "rgb": rgb}) for name, rgb in folders[side].items()}  # noqa: S307
+    folders[side] = {name: drawn.astype(np.uint8) for name, drawn in numbers.items()}
+    findings, run = found("regions", folders["gt"], folders["pred"])
+    assert "not-countable" not in findings
+    assert "1.0000" in run.out
