@@ -187,6 +187,21 @@ CLASSES = {
         "pixels", LABELS, STACK[1:], {"macro_auc_roc": np.mean(AUCS[1:])}, {"classes": "0,1,2"}
     ),
     "label maps for pixels": Mistake("pixels", LABELS, PREDICTED, {"miou": MIOU}),
+    "one-hot ground truth": Mistake(
+        "labels", np.eye(3, dtype=bool)[LABELS], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "one-hot ground truth, classes first": Mistake(
+        "labels", np.moveaxis(np.eye(3)[LABELS], -1, 0), PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "one-hot ground truth of four planes": Mistake(
+        "labels", np.eye(4, dtype=np.uint8)[LABELS], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "one-hot ground truth of levels": Mistake(
+        "labels", np.eye(4, dtype=np.uint8)[LABELS] * 255, PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "planes without the background": Mistake(
+        "labels", np.eye(4, dtype=np.uint8)[LABELS][..., 1:], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
     "a class that is void": Mistake("pixels", MASK * np.uint8(255), TWO, {"macro_auc_roc": AUC}, {"classes": "0,255"}),
     "two maps of a mask": Mistake("pixels", MASK * 255, TWO, {"dice": dice(MASK, TWO.argmax(0)), "macro_auc_roc": AUC}),
 }
@@ -274,6 +289,10 @@ class Folders:
         """Do what the advice asks the writer of the files to do; False where it asks nothing of the kind."""
         if "ground truth comes first" in message:
             self.truth, self.predicted = self.predicted, self.truth
+            return True
+        planes = re.search(r"save a label map: (.*labels\.argmax\(axis=-?\d\).*)", message)
+        if planes:
+            self.truth = {name: eval(planes[1], {"labels": one}) for name, one in self.truth.items()}  # noqa: S307
             return True
         reduced = re.search(r"(numpy\.array\([^)]*\)\[)?scores\.argmax\(axis=-?\d\)\]?", message)
         change = next((change for words, change in BY_HAND.items() if words in message), None)

@@ -58,7 +58,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import Header, Role, Source, shown
@@ -411,11 +411,28 @@ def _palettes(probes: Sequence[Probe], protocol: Protocol) -> list[Finding]:
 
 
 def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:
+    """Find files that were turned to grey: masks of two colours, and others, which may be scores as colours."""
     photographs = {place.file for found in truths if found.key == "photographs" for place in found.places}
-    files = [file for probe in probes for file in probe.coloured if file not in photographs]
-    what = f"{many(len(files), 'file')} of those inspected {verb(len(files), 'are')} in colour, and turned to grey"
+    drawn = {truth.file: truth for probe in probes for truth in probe.truths}
+    masks = [
+        drawn[file] for probe in probes for file in probe.coloured if file in drawn and len(drawn[file].values) == 2
+    ]
+    two = {truth.file for truth in masks}
+    two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
+    others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
+    predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
+    what = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    return finding("colour", what, fix, map(Place, files))
+    found = finding("colour", what, fix, map(Place, others))
+    of_two = "of two colours, and turned to grey, in which the brighter is higher"
+    what = f"{many(len(predicted), 'predicted mask')} of those inspected {verb(len(predicted), 'are')} {of_two}"
+    found += finding("colour", what, "save masks of 0 and 255 in one channel", map(Place, predicted))
+    what = f"{many(len(masks), 'ground truth')} of those inspected {verb(len(masks), 'are')} {of_two}"
+    if masks:
+        bound = sum(masks[0].values) / 2
+        fix = "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, "
+        fix += format_setting("positive", f"<{written(round(bound, 4))}")
+    return found + finding("colour", what, fix, (Place(truth.file) for truth in masks), about="ground truth")
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

@@ -417,7 +417,8 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
     from segbench.core.arrays import is_whole
 
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
-    swapped = (levels or not is_whole(ground_truth)) and all(np.unique(one).size == 2 for one in predictions)
+    scores = np.unique(ground_truth).size > 2 and not is_whole(ground_truth)  # two may be those of colours
+    swapped = (levels or scores) and all(np.unique(one).size == 2 for one in predictions)
     return IF_PREDICTION * swapped
 
 

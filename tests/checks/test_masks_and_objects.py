@@ -353,3 +353,47 @@ def test_regions_in_colour_are_refused_and_numbered_as_advised(found, side):
     findings, run = found("regions", folders["gt"], folders["pred"])
     assert "not-countable" not in findings
     assert "1.0000" in run.out
+
+
+RED, YELLOW, BLUE = (255, 0, 0), (255, 255, 0), (0, 0, 255)
+
+
+def of_colours(maps, background, marked):
+    return {
+        name: np.where(drawn[..., None] > 0, np.uint8(marked), np.uint8(background)) for name, drawn in maps.items()
+    }
+
+
+@pytest.mark.parametrize(("background", "marked"), [((0, 0, 0), RED), (YELLOW, BLUE)])
+def test_masks_of_two_colours_are_no_scores_as_colours(segbench, found, tmp_path, background, marked):
+    findings, _ = found("pixels", of_colours(MASKS, background, marked), SOFT)
+    finding = findings["colour"]
+    assert finding["about"] == "ground truth"
+    assert finding["message"].startswith("8 ground truths of those inspected are of two colours, and turned to grey")
+    assert "colour map" not in finding["flag"]
+    darker = finding["flag"].rpartition("--positive ")[2]
+    rule = ("--positive", shlex.split(darker)[0]) if marked == BLUE else ()
+    answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *rule, "--format", "json")
+    grey = segbench("pixels", write_folder(tmp_path / "grey", MASKS), tmp_path / "pred", "--format", "json")
+    summaries = [json.loads(out)["runs"][0]["summary"] for out in (answer.out, grey.out)]
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize("verb", ["saliency", "contours"])
+def test_masks_in_red_are_advised_about_as_masks(segbench, found, tmp_path, verb):
+    predictions = SOFT if verb == "saliency" else MASKS
+    findings, run = found(verb, of_colours(MASKS, (0, 0, 0), RED), predictions)
+    flag = findings["not-countable"]["flag"]
+    assert "mind the order" not in flag
+    rule = ()
+    if verb == "saliency":
+        rule = ("--positive", shlex.split(flag.rpartition("--positive ")[2])[0])
+    else:
+        rgb = of_colours(MASKS, (0, 0, 0), RED)
+        masks = {name: eval(flag.partition(": ")[2], {"rgb": one, "numpy": np}) for name, one in rgb.items()}  # noqa: S307
+        write_folder(tmp_path / "gt", masks)
+    answer = segbench(verb, tmp_path / "gt", tmp_path / "pred", *rule, "--format", "json")
+    grey = segbench(verb, write_folder(tmp_path / "grey", MASKS), tmp_path / "pred", "--format", "json")
+    assert run.code == 1
+    summaries = [json.loads(out)["runs"][0]["summary"] for out in (answer.out, grey.out)]
+    assert summaries[0] == summaries[1]
