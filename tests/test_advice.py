@@ -64,6 +64,9 @@ TWO = np.stack([1 - SOFT, SOFT])
 GREY = np.where(MASK == 1, RNG.integers(200, 256, (H, W)), RNG.integers(0, 50, (H, W))).astype(np.uint8)
 UPPER = np.where(MASK == 1, np.arange(W) % 26 + 230, np.arange(W) % 41 + 140).astype(np.uint8)
 RIMS, PREDICTED_RIMS = (np.array([0, 128, 255], np.uint8)[labels] for labels in (LABELS, PREDICTED))
+HOLES = blocks(np.arange(H * W // 4).reshape(H // 2, W // 2) % 11 == 0)
+HOLED = {void: np.where(HOLES, void, LABELS).astype(np.int16) for void in (250, 99, -1)}
+WITHOUT_HOLES = miou(LABELS[~HOLES], PREDICTED[~HOLES])
 
 
 @dataclass
@@ -187,6 +190,20 @@ CLASSES = {
         "pixels", LABELS, STACK[1:], {"macro_auc_roc": np.mean(AUCS[1:])}, {"classes": "0,1,2"}
     ),
     "label maps for pixels": Mistake("pixels", LABELS, PREDICTED, {"miou": MIOU}),
+    "250 is void beside classes": Mistake("labels", HOLED[250], PREDICTED, {"miou": WITHOUT_HOLES}, {"classes": "0-2"}),
+    "250 is void": Mistake("labels", HOLED[250], PREDICTED, {"miou": WITHOUT_HOLES}),
+    "99 is void": Mistake("labels", HOLED[99], PREDICTED, {"miou": WITHOUT_HOLES}),
+    "-1 is void": Mistake("labels", HOLED[-1], PREDICTED, {"miou": WITHOUT_HOLES}),
+    "250 is void beside a mask": Mistake(
+        "pixels", np.where(HOLES, 250, MASK), SOFT, {"auc_roc": auc(MASK[~HOLES], SOFT[~HOLES])}
+    ),
+    "250 is void beside classes for pixels": Mistake(
+        "pixels",
+        HOLED[250],
+        STACK,
+        {"macro_auc_roc": float(np.mean([auc((k == LABELS)[~HOLES], one[~HOLES]) for k, one in enumerate(STACK)]))},
+        {"classes": "0,1,2"},
+    ),
     "one-hot ground truth": Mistake(
         "labels", np.eye(3, dtype=bool)[LABELS], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
     ),

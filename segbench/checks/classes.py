@@ -55,6 +55,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     ManyValuesError,
     equals_any,
+    is_apart,
     listed,
     of_jpeg,
 )
@@ -147,7 +148,7 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
     found = [
-        *_foreign(seen, classes.expected_of_one.void or ()),
+        *_foreign(seen, classes),
         *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
         *over_all,
         *_of_classes(drawn, expected),
@@ -173,10 +174,13 @@ def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
     return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
-def _foreign(seen: Sequence[ClassesProbe], void: Sequence[float]) -> Iterator[Finding]:
+def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
+    void, highest = classes.expected_of_one.void or (), max(classes.labels)
+    foreign = {label for probe in seen for label in probe.foreign}
+    often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for key, usual in (("void", True), ("no-class", False)):
-        labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
+        labels = {probe.truth_file: [one for one in probe.foreign if (one in often_void) == usual] for probe in seen}
         places = [Place(file, listed(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
         what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "

@@ -27,6 +27,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     all_but,
     are_grey_levels,
+    ends_in_void,
     grey_levels_positive,
     has_third_value,
     listed,
@@ -62,8 +63,9 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
     if len(values) < 3:
         return ""
     rule = None if expected.implied else expected.rule
-    may_be_void = values[-1] in VOIDS and (expected.void is not None or expected.lines)
-    if may_be_void and values[-2] < LABELS_BELOW and not (rule and _names_highest(rule, values)):
+    excludes = expected.void is not None or expected.lines
+    may_be_void = values[-1] in VOIDS and excludes
+    if excludes and ends_in_void(values) and not (rule and _names_highest(rule, values)):
         return "void"
     if rule and rule.comparison != "=":
         return ""

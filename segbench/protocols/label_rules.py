@@ -34,7 +34,9 @@ Positive = str | float | Sequence[float]
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""
-OFTEN_VOID = (*VOIDS, -1.0)
+UNLABELLED = -1.0
+"""What arrays hold where nobody labelled."""
+OFTEN_VOID = (*VOIDS, UNLABELLED)
 """What label maps hold for void, which has no sign in images."""
 LABELS_BELOW = 64.0
 """Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
@@ -141,7 +143,7 @@ class LabelRule:
             return ()
         negative = [value for value in distinct(others).tolist() if value not in self.values]
         values = sorted({*negative, *self.values})
-        like_void = [value for value in negative if value < 0 or (value == values[-1] and _ends_in_void(values))]
+        like_void = [value for value in negative if value < 0 or (value == values[-1] and ends_in_void(values))]
         rule = format_setting("positive", str(self))
         if like_void and len(negative) > 1:
             what = f"{listed(like_void)} {verb(len(like_void), 'count')} as negative beside {rule}"
@@ -369,9 +371,16 @@ def grey_levels_positive(values: Sequence[float], *, jpeg: bool = False) -> str:
     return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
 
 
-def _ends_in_void(values: Sequence[float]) -> bool:
+def ends_in_void(values: Sequence[float]) -> bool:
     """Return whether the highest of several rising values looks like void beside labels."""
-    return len(values) > 2 and values[-1] in VOIDS and values[-2] < LABELS_BELOW
+    if len(values) < 3 or values[-2] >= LABELS_BELOW:
+        return False
+    return values[-1] in VOIDS or (values[-2] < 2 * len(values) and is_apart(values[-1], values[-2]))
+
+
+def is_apart(value: float, highest: float) -> bool:
+    """Return whether a value of 8 bits is so far above the highest label that it marks what nobody labelled."""
+    return highest + LABELS_BELOW <= value <= VOIDS[0]
 
 
 def has_third_value(values: Sequence[float]) -> bool:
@@ -385,12 +394,15 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
     Without a setting for `void`, such values are not positive.
     """
     *others, highest = values
-    if not void and (_ends_in_void(values) or has_third_value(values)):
-        unsure, sure = (highest, others[-1]) if _ends_in_void(values) else (values[1], highest)
+    if void and values[0] == UNLABELLED and len(values) > 2:
+        left_out = f"if -1 is void, leave it out: {format_setting('void', (-1,))}"
+        return f"{left_out}, and {suggested_positive(values[1:])}" if len(values) > 3 else left_out
+    if not void and (ends_in_void(values) or has_third_value(values)):
+        unsure, sure = (highest, others[-1]) if ends_in_void(values) else (values[1], highest)
         of_sure, of_all = format_setting("positive", sure), format_setting("positive", f">{values[0]:g}")
         return f"{of_sure} if {unsure:g} is void, or {of_all} if it is positive"
     half = _name_positive(f">={half_of(highest)}")
-    if _ends_in_void(values):
+    if ends_in_void(values):
         rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
         return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
     if has_third_value(values):
@@ -468,7 +480,7 @@ def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None
 
     values = distinct(ground_truth if valid is None else ground_truth[valid])
     found = values.tolist()
-    if len(found) > 2 and (are_grey_levels(found) or _ends_in_void(found) or has_third_value(found)):
+    if len(found) > 2 and (are_grey_levels(found) or ends_in_void(found) or has_third_value(found)):
         raise DataError(file, f"{describe(values)}, expected two", suggested_positive(found))
 
 

@@ -138,8 +138,8 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
         return marked
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
-        marked = colours[1] if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
-        hint = f"save the mask of one colour: (rgb == {marked}).all(axis=-1) * numpy.uint8(255)"
+        colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
+        hint = f"save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)"
         raise DataError(file, "is in colour, expected a mask of 0 and one other value", hint)
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"

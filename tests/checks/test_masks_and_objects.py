@@ -397,3 +397,14 @@ def test_masks_in_red_are_advised_about_as_masks(segbench, found, tmp_path, verb
     assert run.code == 1
     summaries = [json.loads(out)["runs"][0]["summary"] for out in (answer.out, grey.out)]
     assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize(("slope", "middle"), [(3.0, -4.0), (50.0, 100.0)])
+def test_no_scale_is_advised_where_the_threshold_comes_from_the_data(found, slope, middle):
+    scores = {f"{name[:3]}.npy": drawn / 255 * slope + middle for name, drawn in MASKS.items()}
+    scores = {name: drawn + np.random.default_rng(0).normal(size=SHAPE) for name, drawn in scores.items()}
+    options = ("--kind", "components", "--at", "best")
+    findings, run = found("objects", MASKS, scores, *options)
+    assert "range" not in findings
+    assert "range" not in run.err
+    assert run.code == 0

@@ -12,7 +12,7 @@ from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many
 from segbench.protocols.class_names import labels_text, with_background, with_labels
-from segbench.protocols.label_rules import VOIDS, Advice, ManyValuesError, of_jpeg
+from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart, of_jpeg
 from segbench.protocols.labels.inputs import LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
@@ -96,11 +96,14 @@ def _advice(
     """
     held = [int(value) for value in values]
     foreign = [label for label in held if label not in labels and label not in void]
-    often_void = [label for label in foreign if label < 0 or label in VOIDS]
+    highest = max([*labels, *(label for label in held if label < LABELS_BELOW)])
+    often_void = [label for label in foreign if label < 0 or label in VOIDS or is_apart(label, highest)]
     others = [label for label in foreign if label not in often_void]
     out = format_setting("void", sorted({*often_void, *void}))
     if not others:
-        return f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        hint = f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        apart = [label for label in often_void if label not in OFTEN_VOID]
+        return hint + f"; if {labels_text(apart)} is a class, {with_labels(labels, names, apart)}" * (len(apart) == 1)
     if remap and _count_from_one(held, len(labels)):
         classes_from_one = format_setting("classes", remap.partition("=")[0])
         gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))

@@ -328,7 +328,17 @@ def _some_values(labels: Array) -> list[float]:
 
 def likely_classes(labels: Array, most: int) -> str:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
-    values = np.unique(labels[labels != 255])  # void
+    values, void = np.unique(labels[labels != 255]), []
+    while values.size <= most and rules.ends_in_void(values.tolist()):
+        void.append(float(values[-1]))
+        values = values[:-1]
+    if values.size > 3 and values[0] == rules.UNLABELLED:
+        void.append(rules.UNLABELLED)
+        values = values[1:]
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
-    return format_setting("classes", f"0-{values[-1]:.0f}") if whole else ""
+    if not whole:
+        return ""
+    classes = format_setting("classes", f"0-{values[-1]:.0f}")
+    as_void = [format_setting("void", sorted({*void, 255}))] * bool(void)
+    return setting(" ", ", ").join([classes, *as_void])
