@@ -366,9 +366,9 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequen
     other_side = _turned_rule("positive", rule, drawn)
     if not counted_by:
         return "save masks of what is to be found", other_side
-    given = getattr(counted_by, "predicted_positive", None)
-    if given is not None:
-        return _turned_rule("predicted_positive", LabelRule.parse(given), predicted), other_side
+    predicted_rule = getattr(counted_by, "predicted_positive", None)
+    if predicted_rule is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
         turn = _turned_rule("predicted_positive", rule, predicted)
         return turn, f"{other_side} {format_setting('predicted_positive', str(rule))}"
@@ -421,18 +421,18 @@ def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Findin
     two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
     others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
     predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
-    what = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"
+    message = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    found = finding("colour", what, fix, map(Place, others))
+    findings = finding("colour", message, fix, map(Place, others))
     of_two = "of two colours, and turned to grey, in which the brighter is higher"
-    what = f"{many(len(predicted), 'predicted mask')} of those inspected {verb(len(predicted), 'are')} {of_two}"
-    found += finding("colour", what, "save masks of 0 and 255 in one channel", map(Place, predicted))
-    what = f"{many(len(masks), 'ground truth')} of those inspected {verb(len(masks), 'are')} {of_two}"
+    message = f"{many(len(predicted), 'predicted mask')} of those inspected {verb(len(predicted), 'are')} {of_two}"
+    findings += finding("colour", message, "save masks of 0 and 255 in one channel", map(Place, predicted))
+    message = f"{many(len(masks), 'ground truth')} of those inspected {verb(len(masks), 'are')} {of_two}"
     if masks:
         bound = sum(masks[0].values) / 2
         fix = "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, "
         fix += format_setting("positive", f"<{written(round(bound, 4))}")
-    return found + finding("colour", what, fix, (Place(truth.file) for truth in masks), about="ground truth")
+    return findings + finding("colour", message, fix, (Place(truth.file) for truth in masks), about="ground truth")
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

@@ -180,7 +180,9 @@ def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding
     foreign = {label for probe in seen for label in probe.foreign}
     often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for key, usual in (("void", True), ("no-class", False)):
-        labels = {probe.truth_file: [one for one in probe.foreign if (one in often_void) == usual] for probe in seen}
+        labels = {
+            probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in seen
+        }
         places = [Place(file, listed(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
         what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
@@ -240,14 +242,14 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
 
 
 def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Give some values of the ground truth that are not void, and some that are predicted."""
+    """Return some values of the ground truth that are not void, and some that are predicted."""
     drawn = few_distinct(sample.ground_truths[0].reshape(-1))
     void = tuple(map(float, counted_by.void or ()))
     return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
 
 
 def mask_values(probes: Sequence[Probe]) -> tuple[list[float], list[float]]:
-    """Give some values of ground truth and predictions that are masks, over all images inspected."""
+    """Return some values of ground truth and predictions that are masks, over all images inspected."""
     sides = [probe.values for probe in probes if isinstance(probe, CountsProbe)]
     sides += [(truth.values, ()) for probe in probes for truth in probe.truths]
     drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
@@ -286,18 +288,21 @@ _FEWEST_IDENTICAL = 3
 
 def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[Finding]:
     """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
-    held = [probe for probe in counted if probe.counts.pixels]
-    if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held):
+    with_pixels = [probe for probe in counted if probe.counts.pixels]
+    if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in with_pixels):
         return []
-    several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in held)
-    what = "every prediction is identical to the ground truth: every metric will be perfect"
+    several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in with_pixels)
+    message = "every prediction is identical to the ground truth: every metric will be perfect"
     least = 1
     if len(counted) < images:
-        what = f"all {len(held)} predictions inspected, of {many(images, 'image')}, are identical to the ground truth"
-        least = max(_FEWEST_IDENTICAL, (len(held) + 1) // 2)
-    if several < least or 2 * len(held) <= total:
+        message = f"all {len(with_pixels)} predictions inspected, of {many(images, 'image')}, are identical to the "
+        message += "ground truth"
+        least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
+    if several < least or 2 * len(with_pixels) <= total:
         return []
-    return finding("identical", what, "check that these are predictions", (Place(probe.prediction) for probe in held))
+    return finding(
+        "identical", message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels)
+    )
 
 
 def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:

@@ -174,10 +174,10 @@ def _are_no_accident(copies: Sequence[SampleFiles], total: int) -> bool:
     Maps of one object or none may be predicted exactly. Of all other images at least half have to be copies, and at
     least three; of very many copies, the share that holds several objects is estimated from some.
     """
-    some = copies[:: len(copies) // _MOST_OPENED + 1]
-    if not some:
+    if not copies:
         return False
-    several = len(copies) * sum(_holds_objects(files.prediction) for files in some) / len(some)
+    opened_copies = copies[:: len(copies) // _MOST_OPENED + 1]
+    several = len(copies) * sum(_holds_objects(files.prediction) for files in opened_copies) / len(opened_copies)
     return several >= max(_FEWEST_COPIES, total - len(copies))
 
 

@@ -135,8 +135,8 @@ def _refuse_planes(array: NDArray[Any], path: str) -> None:
         kind = "one-hot labels"
         if marked.min() == 0:
             kind, label_map = "masks", f"labels.any(axis={axis}) * ({label_map} + 1)"
-        what = f"shape {array.shape} has {kind} in {array.shape[axis]} planes, expected one label per pixel"
-        raise DataError(path, what, f"save a label map: {label_map}")
+        problem = f"shape {array.shape} has {kind} in {array.shape[axis]} planes, expected one label per pixel"
+        raise DataError(path, problem, f"save a label map: {label_map}")
 
 
 def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:

@@ -114,8 +114,8 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     if form and form is not own:
         return DataError(name, f"looks like {form.name} although its name says {expected}", "rename or convert it")
     if not form and data.startswith(_OF_THE_WEB):
-        what = f"looks like HTML or XML although its name says {expected}"
-        return DataError(name, what, "download it again if a server sent a page instead of it, or convert it")
+        problem = f"looks like HTML or XML although its name says {expected}"
+        return DataError(name, problem, "download it again if a server sent a page instead of it, or convert it")
     if own.magic and not form:
         return DataError(name, f"is not a {expected} file (starts with {data[:8]!r})", "write the file again")
     unidentified = type(error).__name__ == "UnidentifiedImageError"  # its text names an address in memory

@@ -123,9 +123,9 @@ def _advice_beside_rule(
 ) -> str:
     """Say how to save masks of what a rule for the ground truth names; other maps are those of `otherwise`."""
     if same := rule_of_other_side(rule, values, truth):
-        some = f"numpy.isin(labels, [{written(same.chosen(values))}]) * numpy.uint8(255)"
+        mask = f"numpy.isin(labels, [{written(same.chosen(values))}]) * numpy.uint8(255)"
         which = f"of what {format_setting('positive', str(same))} names, as the ground truth holds the same values"
-        return f"save predicted masks {which}: {some}"
+        return f"save predicted masks {which}: {mask}"
     return otherwise(values, truth)
 
 

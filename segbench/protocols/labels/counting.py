@@ -103,7 +103,9 @@ def _advice(
     if not others:
         hint = f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
         apart = [label for label in often_void if label not in OFTEN_VOID]
-        return hint + f"; if {labels_text(apart)} is a class, {with_labels(labels, names, apart)}" * (len(apart) == 1)
+        if len(apart) != 1:
+            return hint
+        return f"{hint}; if {labels_text(apart)} is a class, {with_labels(labels, names, apart)}"
     if remap and _count_from_one(held, len(labels)):
         classes_from_one = format_setting("classes", remap.partition("=")[0])
         gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))

@@ -286,18 +286,19 @@ def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule 
 def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, rule: rules.LabelRule | None) -> str:
     """Say which values may be positive: those of the ground truth if it holds the same, else those above a bound."""
     classes = likely_classes(np.array([*values, *truth]), rules.MANY_LEVELS)
-    of_labels = [_name_classes(classes, *["positive"] * (rule is not None))] if classes else []
+    of_labels = [_name_classes(classes, *(["positive"] if rule else []))] if classes else []
     if same := rules.rule_of_other_side(rule, values, truth):
         hint = f"{_name_rule('predicted_positive', str(same))} (as in the ground truth, which holds the same values)"
         return "; or ".join([hint, *of_labels])
     soft = f"rank soft maps with {setting('segbench pixels', 'Pixels()')}"
     if not classes:
         return f"{_cut_predictions(values)}; or {soft}"
-    some = format_setting("predicted_positive", f">{values[0]:g}") + f" for all but {values[0]:g}"
+    of_masks = format_setting("predicted_positive", f">{values[0]:g}") + f" for all but {values[0]:g}"
     positive = [value for value in (rule.chosen(truth) if rule else truth[1:]) if value in values]
     if positive:
-        some = f"{_name_rule('predicted_positive', written(positive))} if labels mean the same there, or {some}"
-    return "; or ".join([some, *of_labels, soft] if rule else [*of_labels, some, soft])
+        same_labels = _name_rule("predicted_positive", written(positive))
+        of_masks = f"{same_labels} if labels mean the same there, or {of_masks}"
+    return "; or ".join([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft])
 
 
 def _cut_predictions(values: Sequence[float]) -> str:
@@ -319,11 +320,11 @@ def _name_rule(setting_name: str, rule: str) -> str:
 
 
 def _some_values(labels: Array) -> list[float]:
-    """Give the distinct values of a map, rising; of very many some, with both ends."""
+    """Return the distinct values of a map, rising; of very many some, with both ends."""
     values = np.unique(labels)
-    some = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
-    held: list[float] = values[some].tolist()
-    return held
+    places = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
+    kept: list[float] = values[places].tolist()
+    return kept
 
 
 def likely_classes(labels: Array, most: int) -> str:
@@ -340,5 +341,6 @@ def likely_classes(labels: Array, most: int) -> str:
     if not whole:
         return ""
     classes = format_setting("classes", f"0-{values[-1]:.0f}")
-    as_void = [format_setting("void", sorted({*void, 255}))] * bool(void)
-    return setting(" ", ", ").join([classes, *as_void])
+    if not void:
+        return classes
+    return setting(" ", ", ").join([classes, format_setting("void", sorted({*void, 255}))])

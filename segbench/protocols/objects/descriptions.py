@@ -121,16 +121,16 @@ class ObjectMaps(InstanceMaps):
 
 
 def _together(problems: Sequence[DataError]) -> DataError:
-    """Give all problems as one error, with a line for each."""
+    """Return all problems as one error, with a line for each."""
     if len(problems) == 1:
         return problems[0]
-    lines = [f"{one.path}: {line}" for one in problems for line in _lines_of(one.what)]
-    hints = dict.fromkeys(one.hint for one in problems if one.hint)
+    lines = [f"{error.path}: {line}" for error in problems for line in _lines_of(error.what)]
+    hints = dict.fromkeys(error.hint for error in problems if error.hint)
     return DataError("JSON files", f"have {len(lines)} problems:{listed(lines)}", "; ".join(hints))
 
 
 def _lines_of(what: str) -> list[str]:
-    """Give the lines of a list, else the sentence itself."""
+    """Return the lines of a list, else the sentence itself."""
     sentence, *lines = what.rstrip("\n").split("\n")
     return [line.strip() for line in lines] or [sentence]
 
@@ -262,10 +262,10 @@ def _refuse_detections(place: str, annotations: Any) -> None:
     first = annotations[0] if isinstance(annotations, list) and annotations else None
     if not isinstance(first, dict) or "segments_info" in first or not {"segmentation", "bbox"} & first.keys():
         return
-    what = f"holds {many(len(annotations), 'object')} in COCO's detection format, expected its panoptic format"
+    problem = f"holds {many(len(annotations), 'object')} in COCO's detection format, expected its panoptic format"
     fix = f"draw the objects of each image as ids in a PNG, and list them in segments_info; {_HINT}; or draw numbered "
     fix += f"objects and give {format_setting('kind', INSTANCES)}"
-    raise DataError(shown(place), what, fix)
+    raise DataError(shown(place), problem, fix)
 
 
 def _segment(info: Any) -> list[int | None] | None:

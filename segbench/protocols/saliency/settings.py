@@ -87,6 +87,8 @@ def _rule_for(ground_truth: Array) -> str:
     import numpy as np
 
     values = np.unique(ground_truth).tolist()
+    if len(values) > 2 and values[-1] > 0.5:
+        return ">0.5"
     return f">={written(values[-1]) if len(values) <= 2 else half_among(values)}"
 
 
