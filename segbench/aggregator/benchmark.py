@@ -256,17 +256,22 @@ def evaluate_pairing(
         result = replace(assemble(run, protocol, found, path), reused=reused)
         if begun:
             finish(begun, run, result)
-    if result.failed:
-        warnings.warn(
-            f"{of_all(len(result.failed), done, 'image')} could not be counted "
-            f"and {verb(len(result.failed), 'are')} left out of all metrics; "
-            f"the first: {next(iter(result.failed.values()))}",
-            FailedImages,
-            stacklevel=3,
-        )
+    _warn_of_failed(result, done)
     if warn:
         warn_of(doubts, stacklevel=3)
     return result
+
+
+def _warn_of_failed(result: Result, images: int) -> None:
+    """Warn of images that could not be counted, if there are any."""
+    if result.failed:
+        warnings.warn(
+            f"{of_all(len(result.failed), images, 'image')} could not be counted "
+            f"and {verb(len(result.failed), 'are')} left out of all metrics; "
+            f"the first: {next(iter(result.failed.values()))}",
+            FailedImages,
+            stacklevel=4,
+        )
 
 
 def _refuse_unfit(

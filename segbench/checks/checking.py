@@ -19,6 +19,7 @@ from segbench.checks.classes import (
     class_map_findings,
     label_map_findings,
     mask_findings,
+    mask_values,
     numbered_region_findings,
     one_sided_findings,
     predicted_label_findings,
@@ -38,7 +39,7 @@ from segbench.checks.names import (
     problem_findings,
     same_file_findings,
 )
-from segbench.checks.probes import ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
+from segbench.checks.probes import MOST_VALUES, ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
 from segbench.checks.scores import inverted_findings, score_findings
 from segbench.checks.sizes import (
     Misfit,
@@ -50,6 +51,7 @@ from segbench.checks.sizes import (
     type_findings,
 )
 from segbench.checks.truths import (
+    ONE_SIDED,
     exchange_findings,
     refused_exchange_findings,
     rule_for_other_side,
@@ -59,7 +61,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import Header, Role, Source, shown
@@ -184,6 +186,10 @@ Item = TypeVar("Item")
 _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
 _WORTH_THREADS = 8
+_MORE = 4  # times as many images, until all are inspected
+_OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
+"""Findings that say something of all images, which a few may not show."""
 
 
 def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
@@ -209,7 +215,12 @@ class _Set:
             findings = self.findings(probes)
             if quick and _seen_in(findings, probes) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
-                probes = self.probes(SAMPLE)
+                sample = SAMPLE
+                probes = self.probes(sample)
+                findings = self.findings(probes)
+            while sample and sample < len(files) and any(found.key == ONE_SIDED for found in findings):
+                sample *= _MORE  # any other image may show the side that is lacking
+                probes = self.probes(sample)
                 findings = self.findings(probes)
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
@@ -263,7 +274,9 @@ class _Set:
             *one_sided_findings(seen, protocol.capability(TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
             *background_findings(seen),
-            *without_advice_on(label_map_findings(seen, failures, judged, protocol.capability(Confusing)), damage),
+            *without_advice_on(
+                label_map_findings(seen, failures, judged, protocol.capability(Confusing), total), damage
+            ),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
             *labels,
@@ -278,7 +291,7 @@ class _Set:
             findings += self.geometry([score for score in scores if not score.constant])
         else:
             masks = [probe.mask for probe in seen if probe.mask]
-            turn, other_side = _turned(expected.rule, protocol.capability(Confusing))
+            turn, other_side = _turned(expected.rule, protocol.capability(Confusing), seen)
             findings += inverted_findings(masks, turn, other_side=other_side)
             findings += self.geometry(masks)
         return findings
@@ -371,24 +384,36 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, str]:
+def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]) -> tuple[str, str]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
     if counted_by and counted_by.positive is not None:
         rule = LabelRule.parse(counted_by.positive)
-    other = (rule.other_side([0]) or ">0") if rule else "0"
+    drawn, predicted = mask_values(probes)
+    other_side = _turned_rule("positive", rule, drawn)
     if not counted_by:
-        return "save masks of what is to be found", format_setting("positive", other)
-    turn, other_side = format_setting("predicted_positive", 0), format_setting("positive", other)
+        return "save masks of what is to be found", other_side
+    predicted_rule = getattr(counted_by, "predicted_positive", None)
+    if predicted_rule is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
-        turn = format_setting("predicted_positive", other)
-        other_side = f"{other_side} {format_setting('predicted_positive', str(rule))}"
-    return turn, other_side
+        turn = _turned_rule("predicted_positive", rule, predicted)
+        return turn, f"{other_side} {format_setting('predicted_positive', str(rule))}"
+    return format_setting("predicted_positive", 0), other_side
+
+
+def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> str:
+    """Write the setting for what is negative under a rule, given the values; of very many some."""
+    if rule is None:
+        return format_setting(name, 0)
+    if rule.comparison == "=" and len(values) >= MOST_VALUES:
+        return f"{format_setting(name)} with all other values"
+    return format_setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
     kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
-    told = any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    told = any(found.key in _OF_THE_SET for found in findings)
     return _none_left(findings, probes) or told or len(kinds) > 1
 
 
@@ -412,11 +437,28 @@ def _palettes(probes: Sequence[Probe], protocol: Protocol) -> list[Finding]:
 
 
 def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:
+    """Find files that were turned to grey: masks of two colours, and others, which may be scores as colours."""
     photographs = {place.file for found in truths if found.key == "photographs" for place in found.places}
-    files = [file for probe in probes for file in probe.coloured if file not in photographs]
-    what = f"{many(len(files), 'file')} of those inspected {verb(len(files), 'are')} in colour, and turned to grey"
+    drawn = {truth.file: truth for probe in probes for truth in probe.truths}
+    masks = [
+        drawn[file] for probe in probes for file in probe.coloured if file in drawn and len(drawn[file].values) == 2
+    ]
+    two = {truth.file for truth in masks}
+    two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
+    others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
+    predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
+    message = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    return finding("colour", what, fix, map(Place, files))
+    findings = finding("colour", message, fix, map(Place, others))
+    of_two = "of two colours, and turned to grey, in which the brighter is higher"
+    message = f"{many(len(predicted), 'predicted mask')} of those inspected {verb(len(predicted), 'are')} {of_two}"
+    findings += finding("colour", message, "save masks of 0 and 255 in one channel", map(Place, predicted))
+    message = f"{many(len(masks), 'ground truth')} of those inspected {verb(len(masks), 'are')} {of_two}"
+    if masks:
+        bound = sum(masks[0].values) / 2
+        fix = "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, "
+        fix += format_setting("positive", f"<{written(round(bound, 4))}")
+    return findings + finding("colour", message, fix, (Place(truth.file) for truth in masks), about="ground truth")
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

@@ -27,6 +27,7 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
+from segbench.checks.truths import ONE_SIDED
 from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
@@ -56,6 +57,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     ManyValuesError,
     equals_any,
+    is_apart,
     listed,
 )
 from segbench.protocols.labels.counts import LabelCounts
@@ -149,7 +151,7 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
     found = [
-        *_foreign(seen, classes.expected_of_one.void or ()),
+        *_foreign(seen, classes),
         *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
         *over_all,
         *_of_classes(drawn, expected),
@@ -175,10 +177,15 @@ def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
     return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
-def _foreign(seen: Sequence[ClassesProbe], void: Sequence[float]) -> Iterator[Finding]:
+def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
+    void, highest = classes.expected_of_one.void or (), max(classes.labels)
+    foreign = {label for probe in seen for label in probe.foreign}
+    often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for key, usual in (("void", True), ("no-class", False)):
-        labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
+        labels = {
+            probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in seen
+        }
         places = [Place(file, listed(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
         what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
@@ -210,6 +217,7 @@ class CountsProbe(Probe):
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
     stored: StoredLabels | None  # None of masks
+    values: tuple[tuple[float, ...], tuple[float, ...]]  # some of the ground truth and the prediction, if of masks
 
     @property
     def stack(self) -> bool:
@@ -240,7 +248,23 @@ def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, 
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
         stored=stored,
+        values=_values_of_mask(sample, counted_by) if counted_by.masks else ((), ()),
     )
+
+
+def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return some values of the ground truth that are not void, and some that are predicted."""
+    drawn = few_distinct(sample.ground_truths[0].reshape(-1))
+    void = tuple(map(float, counted_by.void or ()))
+    return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+
+
+def mask_values(probes: Sequence[Probe]) -> tuple[list[float], list[float]]:
+    """Return some values of ground truth and predictions that are masks, over all images inspected."""
+    sides = [probe.values for probe in probes if isinstance(probe, CountsProbe)]
+    sides += [(truth.values, ()) for probe in probes for truth in probe.truths]
+    drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
+    return drawn, predicted
 
 
 def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
@@ -251,9 +275,9 @@ def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
 
 
 def label_map_findings(
-    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None
+    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None, images: int
 ) -> list[Finding]:
-    """Judge the label maps inspected; the `total` also counts those that failed."""
+    """Judge the label maps inspected; the `total` also counts those that failed, `images` those of the whole set."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
     uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     remapped = _remapped(counted, uncounted, counted_by)
@@ -270,13 +294,30 @@ def label_map_findings(
         found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
         if not any(one.key == "renumbered" for one in numbered):
             found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
-    held = [probe for probe in counted if probe.counts.pixels]
-    same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
-    if same and 2 * len(held) > total:
-        what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
-        places = (Place(probe.prediction) for probe in held)
-        found += finding("identical", what, "check that these are predictions", places)
-    return found
+    return found + _identical(counted, total, images)
+
+
+_FEWEST_IDENTICAL = 3
+"""Images of several classes that are predicted exactly, from which those that were not inspected may be so, too."""
+
+
+def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[Finding]:
+    """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
+    with_pixels = [probe for probe in counted if probe.counts.pixels]
+    if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in with_pixels):
+        return []
+    several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in with_pixels)
+    message = "every prediction is identical to the ground truth: every metric will be perfect"
+    least = 1
+    if len(counted) < images:
+        message = f"all {len(with_pixels)} predictions inspected, of {many(images, 'image')}, are identical to the "
+        message += "ground truth"
+        least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
+    if several < least or 2 * len(with_pixels) <= total:
+        return []
+    return finding(
+        "identical", message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels)
+    )
 
 
 def _remapped(
@@ -302,7 +343,8 @@ def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
         several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
         values = sorted({value for error in several.values() for value in error.values})
-        errors |= {image: error.of_set(values) for image, error in several.items() if error.values}
+        other_side = sorted({value for error in several.values() for value in error.other_side})
+        errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.values}
         what = f"{many(len(errors), 'image')} of {total} inspected cannot be counted with these settings"
         found += failing("not-countable", what, errors, about=about)
     return found
@@ -316,7 +358,7 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
             counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
         places = (Place(probe.inputs.files["ground truth"], listed(probe.facts)) for probe in counted)
-        return finding("no-positives", error.what, error.hint, places, about="ground truth")
+        return finding(ONE_SIDED, error.what, error.hint, places, about="ground truth")
     return []
 
 
@@ -522,7 +564,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
         return []
     what = f"label 0 counts as a class, in {zeros / pixels:.1%} of the pixels of the ground truth, and no prediction "
-    what += "inspected holds it: its IoU is 0"
+    what += "inspected holds it, so its IoU is 0 there"
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
     fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"

@@ -27,6 +27,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     all_but,
     are_grey_levels,
+    ends_in_void,
     grey_levels_positive,
     has_third_value,
     listed,
@@ -38,6 +39,8 @@ THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in thin lines, 1 in those of two pixels."""
 _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in BSDS500, above 0.2 in borders drawn on both sides."""
+ONE_SIDED = "no-positives"
+"""The finding that no image shows anything positive, or anything negative."""
 _MOST_OF_MASKS = 4
 """Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
@@ -68,8 +71,9 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
 def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
     """Say what values look like of which none is declared as no data."""
     rule = None if expected.implied else expected.rule
-    may_be_void = values[-1] in VOIDS and (expected.void is not None or expected.lines)
-    if may_be_void and values[-2] < LABELS_BELOW and not (rule and _names_highest(rule, values)):
+    excludes = expected.void is not None or expected.lines
+    may_be_void = values[-1] in VOIDS and excludes
+    if excludes and ends_in_void(values) and not (rule and _names_highest(rule, values)):
         return "void"
     if rule and rule.comparison != "=":
         return ""
@@ -193,7 +197,7 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
             fix += f"nothing but {together[0]:g} is left"
     what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     whole = unsettled and len(probes) == total
-    return _found(truths, "no-positives", what, fix, _held, whole=whole)
+    return _found(truths, ONE_SIDED, what, fix, _held, whole=whole)
 
 
 def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:

@@ -30,7 +30,7 @@ from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
 from segbench.core.temporary import lock, remove_left_behind
-from segbench.loaders.decoded import MAX_PIXELS, listed, shown
+from segbench.loaders.decoded import MAX_PIXELS, listed, refuse_pointer, shown
 from segbench.loaders.source import (
     KNOWN,
     Entries,
@@ -51,6 +51,7 @@ MAX_UNPACKED = 2**37
 _GZIPPED = (".tar.gz", ".tgz")
 _PREFIX = "segbench-unpacked-"
 _PIECE = 2**20
+_HEAD = 64
 _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -173,6 +174,8 @@ def listed_members(archive: Archive) -> Listing:
     """List an archive; kept, since each method of a run needs the ground truth again."""
     others: Counter[str] = Counter()
     wrong: list[str] = []
+    with Path(archive.path).open("rb") as file:
+        refuse_pointer(file.read(_HEAD), shown(archive.path))
     if archive.path.lower().endswith(_GZIPPED):
         archive = replace(archive, unpacked=_unpacked_here(archive))
     zipped = archive.path.lower().endswith(".zip")

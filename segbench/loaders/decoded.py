@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
+from segbench.core.errors import DataError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -92,6 +94,20 @@ def listed(problems: Sequence[str]) -> str:
 def size(shape: tuple[int, ...]) -> str:
     """Give height and width in words, of an array of other axes its extents."""
     return " x ".join(map(str, shape)) + " (height x width)" * (len(shape) == 2)
+
+
+_POINTERS = {
+    b"version https://git-lfs.github.com/": ("a Git LFS pointer", "git lfs pull"),
+    b"/annex/objects/": ("a git-annex pointer", "git annex get ."),
+}
+"""What stands in a repository in place of a large file: how it begins, what it is, and what fetches the file."""
+
+
+def refuse_pointer(data: bytes, name: str) -> None:
+    """Refuse a text that stands in place of a file, whatever its name promises."""
+    for start, (pointer, command) in _POINTERS.items():
+        if data.startswith(start):
+            raise DataError(name, f"is {pointer}, not the file itself", f"fetch the files: {command} in its repository")
 
 
 class Source(Protocol):

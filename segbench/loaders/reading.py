@@ -217,7 +217,9 @@ REGIONS = Regions(
     without_negatives="regions",
     part="Segmentation",
     part_noted=False,
-    role="ground truth",
+    truth_role="label map",
+    role="predicted label map",
+    scale_role="predicted label map",
     form="map",
     numbered=SIDES,
 )

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
-from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.decoded import Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
 
@@ -300,6 +300,7 @@ def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str
         data = file.read(most + 1)
     if len(data) > most:
         raise DataError(shown(place), f"has more than {most} bytes, expected {expected}", hint)
+    refuse_pointer(data, shown(place))
     return data
 
 

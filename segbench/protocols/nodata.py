@@ -6,7 +6,7 @@ GDAL writes such a value into GeoTIFFs (`GDAL_NODATA`). A score of -9999 would r
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.reading import LABEL_MAPS, RawFiles, decode_sample
 from segbench.loaders.repairs import NO_DATA, NoDataRule, Repairs
-from segbench.protocols.label_rules import LabelRule, ManyValuesError, equals_any, where_not_void
+from segbench.protocols.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
@@ -53,7 +53,7 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
         counted = protocol.count(sample)
     except ManyValuesError as error:
         first = partial(_before, advice, error.advise)
-        raise ManyValuesError(error.path, error.what, error.values, first) from None
+        raise ManyValuesError(error.path, error.what, error.values, first, error.other_side) from None
     except DataError as error:
         if error.path not in sample.truth_files:
             raise
@@ -61,9 +61,9 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
     return replace(counted, notes=(*counted.notes, f"ground truth: {advice}"))
 
 
-def _before(advice: str, advise: Callable[[Any], str], values: Any) -> str:
+def _before(advice: str, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> str:
     """Write advice before that on the values of a set."""
-    return f"{advice}; otherwise {advise(values)}"
+    return f"{advice}; otherwise {advise(values, other_side)}"
 
 
 def _advice_on_truth(protocol: Any, sample: Sample) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,23 +103,22 @@ def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
         if not np.array_equal(counted, np.rint(counted)) or counted.min() < 0 or counted.max() > MOST_OBJECTS:
             held = np.unique(counted)
             what = f"holds {describe(held)}, expected numbers of objects from 0 to {MOST_OBJECTS}"
-            advise = partial(advice_on_objects, predicted=held)
             if file == sample.truth_file:
-                raise DataError(file, what, advise([]))
-            raise ManyValuesError(file, what, np.unique(truth).tolist(), advise)
+                raise DataError(file, what, advice_on_objects([], held.tolist()))
+            raise ManyValuesError(file, what, np.unique(truth).tolist(), advice_on_objects, held.tolist())
         objects.append(counted.astype(np.int64))
     number = int(max(each.max() for each in objects))
     truth, predicted = (np.where(each == 0, number, each - 1) for each in objects)
     return Places.of(truth, predicted, none, number)
 
 
-def advice_on_objects(true_values: Sequence[float], predicted: Array) -> str:
+def advice_on_objects(true_values: Sequence[float], predicted: Sequence[float]) -> str:
     """Say how predictions of these values get the numbers of the objects in the ground truth, given its values."""
     numbers = [value for value in true_values if value not in (0, NO_OBJECT)]
     if not numbers and NO_OBJECT in true_values:
         numbers = [NO_OBJECT]
     by_hand = "save the number of its object for each pixel, and 0 for none"
-    others = set(predicted.tolist()) - {0, NO_OBJECT}
+    others = set(predicted) - {0, NO_OBJECT}
     if others and others.issubset(numbers):
         return f"save 0, and not {NO_OBJECT:g}, where no object is predicted"
     if not numbers:
@@ -129,8 +127,8 @@ def advice_on_objects(true_values: Sequence[float], predicted: Array) -> str:
         return f"{by_hand}; the ground truth numbers {listed(numbers)}"
     mask = format_setting("positive", numbers[0])
     if np.count_nonzero(predicted) > 1:
-        shares = predicted.min() >= 0 and predicted.max() <= 1
-        soft = shares or (predicted.dtype.kind == "u" and are_grey_levels(predicted.tolist()))
+        shares = min(predicted) >= 0 and max(predicted) <= 1
+        soft = shares or are_grey_levels(predicted)
         mask += f" and {format_setting('at', 0.5)}" if soft else " and save masks of 0 and 255"
     return f"if {numbers[0]:g} is the only object of every sequence, {mask}; otherwise {by_hand}"
 

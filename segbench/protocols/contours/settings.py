@@ -356,8 +356,6 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     @staticmethod
     def _require_known_objects(facts: Mapping[str, Facts]) -> None:
         """Refuse predicted objects that the first frame of their sequence does not number."""
-        import numpy as np
-
         from segbench.loaders.pairing import natural
         from segbench.protocols.contours.inputs import NO_OBJECT, advice_on_objects
         from segbench.protocols.contours.metrics import sequence_of
@@ -372,7 +370,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             found = max(facts[name]) - _PREDICTED
             if found > number:
                 what = f"the prediction holds object {found:g}, and the first frame of its sequence {number:g}"
-                raise DataError(name, what, advice_on_objects(true_values, np.array([0, *predicted])))
+                raise DataError(name, what, advice_on_objects(true_values, [0.0, *predicted]))
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np

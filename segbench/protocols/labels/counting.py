@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many
 from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.class_names import labels_text, with_background, with_labels
-from segbench.protocols.label_rules import VOIDS, ManyValuesError
+from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
 from segbench.protocols.labels.inputs import LabelMap, LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
@@ -70,9 +70,7 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-def _foreign(
-    truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Callable[[Sequence[float]], str]
-) -> DataError:
+def _foreign(truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
     several, few = len(foreign) > 1, len(foreign) <= _SHOWN
     what = f"{'values' if several else 'value'} {', '.join(map(str, foreign[:_SHOWN]))}"
@@ -86,6 +84,7 @@ def _foreign(
 
 def _advice(
     values: Sequence[float],
+    _predicted: Sequence[float],
     *,
     labels: Sequence[int],
     names: Sequence[str],
@@ -99,11 +98,16 @@ def _advice(
     """
     held = [int(value) for value in values]
     foreign = [label for label in held if label not in labels and label not in void]
-    often_void = [label for label in foreign if label < 0 or label in VOIDS]
+    highest = max([*labels, *(label for label in held if label < LABELS_BELOW)])
+    often_void = [label for label in foreign if label < 0 or label in VOIDS or is_apart(label, highest)]
     others = [label for label in foreign if label not in often_void]
     out = format_setting("void", sorted({*often_void, *void}))
     if not others:
-        return f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        hint = f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        apart = [label for label in often_void if label not in OFTEN_VOID]
+        if len(apart) != 1:
+            return hint
+        return f"{hint}; if {labels_text(apart)} is a class, {with_labels(labels, names, apart)}"
     if remap and _count_from_one(held, len(labels)):
         classes_from_one = format_setting("classes", remap.partition("=")[0])
         gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))

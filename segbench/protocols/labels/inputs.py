@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
+from segbench.core.numbers import written
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
@@ -206,9 +208,12 @@ def masks_in(
         try:
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
         except rules.ManyValuesError as error:
-            advise = partial(_advice_on_values, order=rules.perhaps_swapped(truth.labels, predicted.labels))
+            order = rules.perhaps_swapped(truth.labels, predicted.labels)
+            of_predictions = None if predicted_positive is None else rules.LabelRule.parse(predicted_positive)
+            advise = partial(_advice_on_values, order=order, of_predictions=of_predictions)
             held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
-            raise rules.ManyValuesError(error.path, error.what, np.unique(held).tolist(), advise) from None
+            sides = np.unique(held).tolist(), np.unique(predicted.labels).tolist()
+            raise rules.ManyValuesError(error.path, error.what, sides[0], advise, sides[1]) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
@@ -225,7 +230,7 @@ def masks_in(
         found_positive = _by_rule(predicted, rule, "positive", is_positive)
         notes += _logits_at_half(labels, rule)
     else:
-        found_positive = _two_valued(truth, predicted)
+        found_positive = _two_valued(maps, valid, rule)
     if wrong is not None:
         found_positive = np.where(wrong, ~is_positive, found_positive)
     return Masks(
@@ -233,11 +238,27 @@ def masks_in(
     )
 
 
-def _advice_on_values(values: Sequence[float], order: str = "") -> str:
-    """Say what more than two values may be: classes of label maps, or levels of masks."""
+def _advice_on_values(
+    values: Sequence[float],
+    predicted: Sequence[float],
+    *,
+    order: str = "",
+    of_predictions: rules.LabelRule | None = None,
+) -> str:
+    """Say what more than two values may be: as in predictions, classes of label maps, or levels of masks."""
+    if rule := rules.rule_of_other_side(of_predictions, values, predicted):
+        return f"{_name_rule('positive', str(rule))} (as in the predictions, which hold the same values)"
     hint = order + rules.suggested_positive(values)
     classes = "" if order else likely_classes(np.asarray(values), _MOST_CLASSES)
-    return f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
+    if classes and of_predictions:
+        return f"{hint}; or {_name_classes(classes, 'predicted_positive')}"
+    return f"{_name_classes(classes)}; for masks {hint}" if classes else hint
+
+
+def _name_classes(classes: str, *rules_for_masks: str) -> str:
+    """Say how label maps are measured, without the rules for masks that are given."""
+    without = f", without {' and '.join(map(format_setting, rules_for_masks))}" if rules_for_masks else ""
+    return f"for label maps name the classes{without}: {classes}"
 
 
 def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolArray) -> BoolArray:
@@ -245,11 +266,13 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
     labels = predicted.labels
     if rule.comparison != "=" and _on_another_scale(labels, rule.values[0], truth):
         what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
-        hint = f"{_cut_predictions(labels)}; one rule holds for all predictions: save them on one scale"
+        hint = f"{_cut_predictions(_some_values(labels))}; one rule holds for all predictions: save them on one scale"
         raise DataError(predicted.file, what, hint)
     if rule.bound_was_meant(labels) and not likely_classes(labels, _MOST_CLASSES):
         what = f"holds {rules.describe(np.unique(labels))}, and {format_setting(name, str(rule))} is a single one"
-        raise DataError(predicted.file, what, _cut_predictions(labels))
+        raise rules.ManyValuesError(
+            predicted.file, what, _some_values(labels), lambda values, _: _cut_predictions(values)
+        )
     return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
 
 
@@ -274,28 +297,76 @@ def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:
     return 0 < bound < 1 or of_levels or (labels.dtype == np.uint8 and bound > 255)
 
 
-def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:
-    """Say which pixels are predicted positive by a mask of 0 and one other value."""
-    labels = predicted.labels
+def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule | None) -> BoolArray:
+    """Say which pixels are predicted positive by a mask of 0 and one other value; `rule` is for the ground truth."""
+    labels = maps.predicted.labels
     mask: BoolArray = labels != 0
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
-    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), rules.MANY_LEVELS)
-    hint = f"for label maps name the classes: {classes}; " if classes else ""
-    hint += f"{_cut_predictions(labels)}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+    truth = maps.truth.labels if valid is None else maps.truth.labels[valid]
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
-    raise DataError(predicted.file, what, hint)
+    advise = partial(_advice_on_predictions, rule=rule)
+    raise rules.ManyValuesError(maps.predicted.file, what, _some_values(labels), advise, _some_values(truth))
 
 
-def _cut_predictions(labels: Array) -> str:
-    half = "0" if labels.min() < 0 else rules.half_of(float(labels.max()))
-    which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
-    return f"say which predicted values are positive: {format_setting('predicted_positive', f'>={half}')}{which}"
+def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, rule: rules.LabelRule | None) -> str:
+    """Say which values may be positive: those of the ground truth if it holds the same, else those above a bound."""
+    classes = likely_classes(np.array([*values, *truth]), rules.MANY_LEVELS)
+    of_labels = [_name_classes(classes, *(["positive"] if rule else []))] if classes else []
+    if same := rules.rule_of_other_side(rule, values, truth):
+        hint = f"{_name_rule('predicted_positive', str(same))} (as in the ground truth, which holds the same values)"
+        return "; or ".join([hint, *of_labels])
+    soft = f"rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+    if not classes:
+        return f"{_cut_predictions(values)}; or {soft}"
+    of_masks = format_setting("predicted_positive", f">{values[0]:g}") + f" for all but {values[0]:g}"
+    positive = [value for value in (rule.chosen(truth) if rule else truth[1:]) if value in values]
+    if positive:
+        same_labels = _name_rule("predicted_positive", written(positive))
+        of_masks = f"{same_labels} if labels mean the same there, or {of_masks}"
+    return "; or ".join([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft])
+
+
+def _cut_predictions(values: Sequence[float]) -> str:
+    """Say at which bound to cut maps of some rising values: at half of their scale, if it lies within them."""
+    lowest, highest = values[0], values[-1]
+    half, scale = rules.half_of(highest), ""
+    if lowest < 0:
+        half, scale = (
+            ("0", " for logits") if highest >= 0 else (f"{math.log(0.5):.6f}", " for logarithms of probabilities")
+        )
+    if half == "N" or not lowest < float(half) <= highest:
+        half, scale = "N", f" with N half of the scale that predictions are on, above {lowest:g} and up to {highest:g}"
+    return _name_rule("predicted_positive", f">={half}") + scale
+
+
+def _name_rule(setting_name: str, rule: str) -> str:
+    sides = {"positive": "ground-truth values", "predicted_positive": "predicted values"}
+    return f"say which {sides[setting_name]} are positive: {format_setting(setting_name, rule)}"
+
+
+def _some_values(labels: Array) -> list[float]:
+    """Return the distinct values of a map, rising; of very many some, with both ends."""
+    values = np.unique(labels)
+    places = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
+    kept: list[float] = values[places].tolist()
+    return kept
 
 
 def likely_classes(labels: Array, most: int) -> str:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
-    values = np.unique(labels[labels != 255])  # void
+    values, void = np.unique(labels[labels != 255]), []
+    while values.size <= most and rules.ends_in_void(values.tolist()):
+        void.append(float(values[-1]))
+        values = values[:-1]
+    if values.size > 3 and values[0] == rules.UNLABELLED:
+        void.append(rules.UNLABELLED)
+        values = values[1:]
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
-    return format_setting("classes", f"0-{values[-1]:.0f}") if whole else ""
+    if not whole:
+        return ""
+    classes = format_setting("classes", f"0-{values[-1]:.0f}")
+    if not void:
+        return classes
+    return setting(" ", ", ").join([classes, format_setting("void", sorted({*void, 255}))])

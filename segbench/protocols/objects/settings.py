@@ -347,7 +347,8 @@ class Objects(
         if self.kind != COMPONENTS:
             masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
             return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
-        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=self.at == "best"))
+        by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is
+        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols import mask_pairs

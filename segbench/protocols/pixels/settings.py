@@ -248,7 +248,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
     def expected(self) -> Expected:
         rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
         alone = self.annotators is None
-        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at)
+        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at, as_masks=True)
         return Expected(rule=rule, void=self.void, one_annotator=alone, several_ruled=True, scores=scores)
 
     @property

@@ -13,6 +13,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
@@ -23,11 +24,13 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     Positive,
     describe,
+    half_among,
     numbered_by,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
     rule_text,
+    suggested_beside,
     suggested_positive,
 )
 from segbench.protocols.states import State, states_of_labels
@@ -64,12 +67,12 @@ class MaskRule(LabelRule):
                 what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
                 if highest > half:
                     raise DataError(file, what, _named(f">{half}"))
-                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_positive)
+                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_beside)
         if ground_truth.any() and not found.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
                 what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
-                raise DataError(file, what, perhaps_swapped(ground_truth) + _named(f">={highest:g}" if few else ">0.5"))
+                raise DataError(file, what, perhaps_swapped(ground_truth) + _named(_rule_for(ground_truth)))
         return found
 
     def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
@@ -78,6 +81,16 @@ class MaskRule(LabelRule):
             return ()
         what = f"ground truth is not blank, but the rule {self} finds nothing salient"
         return (f"{what} [up to {ground_truth.max():g}]",)
+
+
+def _rule_for(ground_truth: Array) -> str:
+    """Write a bound for values up to 1: the highest of two, or half of the scale."""
+    import numpy as np
+
+    values = np.unique(ground_truth).tolist()
+    if len(values) > 2 and values[-1] > 0.5:
+        return ">0.5"
+    return f">={written(values[-1]) if len(values) <= 2 else half_among(values)}"
 
 
 def _named(rule: str) -> str:
