@@ -77,7 +77,8 @@ def states_at(panel, place, cut):
 
 def sorting_columns(page):
     """Return the title and the direction of each column that is marked as sorted, and its place in its row."""
-    heads = [re.findall(r'<th scope="col"[^>]*>.*?</th>', row) for row in re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)]
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    heads = [re.findall(r'<th scope="col"[^>]*>.*?</th>', row) for row in rows]
     return [
         (place, re.sub("<[^>]*>", "", head), re.search('aria-sort="([a-z]*)"', head)[1])
         for row in heads
@@ -570,7 +571,7 @@ class TestSignatures:
 
 
     def test_a_folder_called_like_a_word_hides_paths_and_no_words(self, tmp_path, monkeypatch):
-        gt, one, _ = write_methods(tmp_path, {"interval": 1, "images": 1}, images=4)
+        _, one, _ = write_methods(tmp_path, {"interval": 1, "images": 1}, images=4)
         (one / "im03.png").write_bytes(b"no image")
         monkeypatch.chdir(tmp_path)
         with pytest.warns(match="could not be counted"):
