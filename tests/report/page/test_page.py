@@ -569,7 +569,6 @@ class TestSignatures:
         assert "jane" not in page
         assert str(one) in write_page(tmp_path, [result], paths=True).read_text()
 
-
     def test_a_folder_called_like_a_word_hides_paths_and_no_words(self, tmp_path, monkeypatch):
         _, one, _ = write_methods(tmp_path, {"interval": 1, "images": 1}, images=4)
         (one / "im03.png").write_bytes(b"no image")
