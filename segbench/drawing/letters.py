@@ -14,7 +14,7 @@ _TRUETYPE = (b"\x00\x01\x00\x00", b"true")
 _USUAL_WEIGHTS = (400, "normal", "regular")
 _BOXES = "Last Resort"  # Matplotlib's own font, which has a box for every letter
 _RIGHT_TO_LEFT = {"R", "AL"}
-_INDIC = (0x0900, 0x0DFF)  # Devanagari to Sinhala
+_SHAPED = (range(0x0900, 0x10A0), range(0x1780, 0x1800))  # Devanagari to Burmese, and Khmer
 
 
 def letters_without_font(texts: Iterable[str], families: Sequence[str]) -> set[str]:
@@ -114,4 +114,4 @@ def _can_be_embedded(font: Any) -> bool:  # noqa: ANN401  as above
 
 def _is_shaped(letter: str) -> bool:
     """Return whether a letter looks different beside others, or is written from the right."""
-    return unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT or _INDIC[0] <= ord(letter) <= _INDIC[1]
+    return unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT or any(ord(letter) in script for script in _SHAPED)

@@ -210,28 +210,28 @@ def _hiding(results: Sequence[Result], images: str | None) -> Callable[[str], st
                 part.field: "FIELD",
                 part.pairs: PurePath(part.pairs or "").name,
             }
-    named = {place.rstrip("/\\"): name for place, name in known.items() if place}
+    named = {path.rstrip("/\\"): name for path, name in known.items() if path}
     named.pop("", None)
     if not named:
         return str
     # Methods and images are called by their names, also where a folder has the same one.
     names = {name for result in results for name in (result.method, *result.counts, *result.failed)}
     longest_first = sorted(named, key=len, reverse=True)
-    pattern = re.compile("|".join(_path_in_message(place, is_name=place in names) for place in longest_first))
+    pattern = re.compile("|".join(_path_in_message(path, is_name=path in names) for path in longest_first))
     return lambda text: pattern.sub(lambda match: named[match[0]], text)
 
 
-def _path_in_message(place: str, *, is_name: bool) -> str:
-    """Return the regular expression of a place where a message has it as a path.
+def _path_in_message(path: str, *, is_name: bool) -> str:
+    """Return the regular expression that finds a path in a message, but no word that is the same.
 
-    A place of one word, such as ``images``, may be a word of the message, too. It is a path where a path goes on behind
+    A path of one word, such as ``images``, may be a word of the message, too. It is a path where a path goes on behind
     it (``images/7.png``), or where the message is about it (``images: no such folder``).
     """
-    begins = rf"(?<![\w./\\-]){re.escape(place)}"
-    if re.search(r"[/\\]|\.\w", place):
+    begins = rf"(?<![\w./\\-]){re.escape(path)}"
+    if re.search(r"[/\\]|\.\w", path):
         return rf"{begins}(?![\w-]|\.\w)"
     goes_on = rf"{begins}(?=[/\\])"
-    return goes_on if is_name else rf"{goes_on}|(?:^|(?<=: )){re.escape(place)}(?=: )"
+    return goes_on if is_name else rf"{goes_on}|(?:^|(?<=: )){re.escape(path)}(?=: )"
 
 
 def _compared(
