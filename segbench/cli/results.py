@@ -379,7 +379,7 @@ class Plot(OneClass, OneFile, Grouped, Leveled):
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
-        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size)
+        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
         if self.intervals is not None and drawn.level == "band":
             click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over images", err=True)
         if self.intervals is not None or compares:
