@@ -121,8 +121,8 @@ def copied(folders: Folders) -> None:
 
 
 def truth_as_prediction(folders: Folders) -> None:
-    """Put the ground truth in the place of two predictions."""
-    for name in NAMES[:2]:
+    """Put the ground truth in the place of four predictions."""
+    for name in NAMES[:4]:
         folders.scores[name] = folders.truth[name]
 
 

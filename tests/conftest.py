@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from advised import wrong_advice
 from cases import write_papers
 from hypothesis import settings
 
@@ -64,6 +65,8 @@ def segbench(monkeypatch, capsys):
             main()
         answer = Answer(exit_.value.code or 0, *capsys.readouterr())
         assert not _of_python().search(answer.out + answer.err)
+        messages = answer.err + (answer.out if arguments[:1] == ("check",) and "Usage:" not in answer.out else "")
+        assert wrong_advice([*map(str, arguments)], messages) == []
         return answer
 
     return run

@@ -62,6 +62,11 @@ BINARY = LABELS == 2
 WITHOUT_VOID = auc(MASK[LABELS != 2], SOFT[LABELS != 2])
 TWO = np.stack([1 - SOFT, SOFT])
 GREY = np.where(MASK == 1, RNG.integers(200, 256, (H, W)), RNG.integers(0, 50, (H, W))).astype(np.uint8)
+UPPER = np.where(MASK == 1, np.arange(W) % 26 + 230, np.arange(W) % 41 + 140).astype(np.uint8)
+RIMS, PREDICTED_RIMS = (np.array([0, 128, 255], np.uint8)[labels] for labels in (LABELS, PREDICTED))
+HOLES = blocks(np.arange(H * W // 4).reshape(H // 2, W // 2) % 11 == 0)
+HOLED = {void: np.where(HOLES, void, LABELS).astype(np.int16) for void in (250, 99, -1)}
+WITHOUT_HOLES = miou(LABELS[~HOLES], PREDICTED[~HOLES])
 
 
 @dataclass
@@ -107,6 +112,15 @@ TYPES = {
     "16-bit probabilities as labels": Mistake("labels", MASK * 255, LEVELS * np.uint16(257), {"dice": DICE}),
     "probabilities of two classes": Mistake("labels", MASK, SOFT, {"auc_roc": AUC}, {"classes": "0-1"}),
     "negative integers": Mistake("pixels", MASK, LEVELS.astype(np.int16) - 128, {"auc_roc": auc(MASK, LEVELS)}),
+    "whole numbers of 61 bits": Mistake(
+        "pixels", MASK, 2**60 + LEVELS.astype(np.int64), {"auc_roc": auc(MASK, LEVELS)}
+    ),
+    "whole numbers over 62 bits": Mistake(
+        "pixels",
+        MASK,
+        LEVELS.astype(np.int64) + np.where(LEVELS < 128, -(2**60), 2**60),
+        {"auc_roc": auc(MASK, LEVELS)},
+    ),
     "colours": Mistake("labels", LABELS, COLOURS, {"miou": miou(LABELS, COLOURS.argmax(-1))}, {"classes": "0-2"}),
 }
 RANGES = {
@@ -130,6 +144,34 @@ RANGES = {
     "bound of shares for levels": Mistake("labels", MASK, LEVELS, {"dice": DICE}, {"positive": ">=0.5"}),
     "probabilities up to 255": Mistake(
         "pixels", MASK, FULL * 255, {"brier": float(((MASK - FULL) ** 2).mean())}, {"calibration": True}
+    ),
+    "logarithms of probabilities": Mistake("labels", MASK, np.log(SOFT), {"dice": DICE}),
+    "grey levels in the upper half": Mistake("pixels", UPPER, SOFT, {"auc_roc": AUC}),
+    "cup and rim": Mistake(
+        "labels", RIMS, PREDICTED_RIMS, {"dice": dice(RIMS < 255, PREDICTED_RIMS < 255)}, {"positive": "0,128"}
+    ),
+    "cup and rim of predictions": Mistake(
+        "labels",
+        RIMS,
+        PREDICTED_RIMS,
+        {"dice": dice(RIMS < 255, PREDICTED_RIMS < 255)},
+        {"predicted_positive": "0,128"},
+    ),
+    "one label of label maps": Mistake(
+        "labels", LABELS, PREDICTED, {"dice": dice(LABELS == 1, PREDICTED == 1)}, {"positive": "1"}
+    ),
+    "labels from a bound on": Mistake(
+        "labels", LABELS, PREDICTED, {"dice": dice(LABELS >= 1, PREDICTED >= 1)}, {"positive": ">=1"}
+    ),
+    "one label beside probabilities": Mistake(
+        "labels", LABELS, STACK[1] / 2, {"dice": dice(LABELS == 1, STACK[1] >= 1)}, {"positive": "1"}
+    ),
+    "one label beside 8-bit probabilities": Mistake(
+        "labels",
+        LABELS,
+        (STACK[1] * 128).astype(np.uint8),
+        {"dice": dice(LABELS == 1, (STACK[1] * 128).astype(np.uint8) >= 128)},
+        {"positive": "1"},
     ),
     "low is positive": Mistake("pixels", MASK, 1 - SOFT, {"auc_roc": AUC}),
     "masks are inverted": Mistake(
@@ -157,6 +199,35 @@ CLASSES = {
         "pixels", LABELS, STACK[1:], {"macro_auc_roc": np.mean(AUCS[1:])}, {"classes": "0,1,2"}
     ),
     "label maps for pixels": Mistake("pixels", LABELS, PREDICTED, {"miou": MIOU}),
+    "250 is void beside classes": Mistake("labels", HOLED[250], PREDICTED, {"miou": WITHOUT_HOLES}, {"classes": "0-2"}),
+    "250 is void": Mistake("labels", HOLED[250], PREDICTED, {"miou": WITHOUT_HOLES}),
+    "99 is void": Mistake("labels", HOLED[99], PREDICTED, {"miou": WITHOUT_HOLES}),
+    "-1 is void": Mistake("labels", HOLED[-1], PREDICTED, {"miou": WITHOUT_HOLES}),
+    "250 is void beside a mask": Mistake(
+        "pixels", np.where(HOLES, 250, MASK), SOFT, {"auc_roc": auc(MASK[~HOLES], SOFT[~HOLES])}
+    ),
+    "250 is void beside classes for pixels": Mistake(
+        "pixels",
+        HOLED[250],
+        STACK,
+        {"macro_auc_roc": float(np.mean([auc((k == LABELS)[~HOLES], one[~HOLES]) for k, one in enumerate(STACK)]))},
+        {"classes": "0,1,2"},
+    ),
+    "one-hot ground truth": Mistake(
+        "labels", np.eye(3, dtype=bool)[LABELS], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "one-hot ground truth, classes first": Mistake(
+        "labels", np.moveaxis(np.eye(3)[LABELS], -1, 0), PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "one-hot ground truth of four planes": Mistake(
+        "labels", np.eye(4, dtype=np.uint8)[LABELS], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "one-hot ground truth of levels": Mistake(
+        "labels", np.eye(4, dtype=np.uint8)[LABELS] * 255, PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
+    "planes without the background": Mistake(
+        "labels", np.eye(4, dtype=np.uint8)[LABELS][..., 1:], PREDICTED, {"miou": MIOU}, {"classes": "0-2"}
+    ),
     "a class that is void": Mistake("pixels", MASK * np.uint8(255), TWO, {"macro_auc_roc": AUC}, {"classes": "0,255"}),
     "two maps of a mask": Mistake("pixels", MASK * 255, TWO, {"dice": dice(MASK, TWO.argmax(0)), "macro_auc_roc": AUC}),
 }
@@ -183,17 +254,39 @@ NAMES = {
         "pixels", renamed(LEVELS, "a", "b") | renamed(MASK, "a_mask", "b_mask"), TWICE, {"auc_roc": AUC}
     ),
     "a prediction is missing": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a"), {"auc_roc": AUC}),
+    "two extensions": Mistake("pixels", renamed(MASK, "a", "b"), renamed(SOFT, "a.jpg", "b.jpg"), {"auc_roc": AUC}),
+    "suffixes that are numbers": Mistake(
+        "pixels", renamed(MASK, "a_1", "b_1", "c_1"), renamed(SOFT, "a_2", "b_2", "c_2"), {"auc_roc": AUC}
+    ),
+    "predictions of cities in one folder": Mistake(
+        "pixels", renamed(MASK, "ulm/ulm_a", "bonn/bonn_b"), renamed(SOFT, "ulm_a_p", "bonn_b_p"), {"auc_roc": AUC}
+    ),
+    "folders of other names": Mistake("pixels", renamed(MASK, "val/a"), renamed(SOFT, "test/a"), {"auc_roc": AUC}),
     "several annotators": Mistake("pixels", renamed(MASK, "a.1", "a.2", "b.1", "b.2"), TWICE, {"auc_roc": AUC}),
 }
-MISTAKES = {**SHAPES, **TYPES, **RANGES, **CLASSES, **NAMES}
+MOVED = np.roll(MASK, 1, axis=1)
+J = float(jaccard_score(MASK.ravel(), MOVED.ravel()))
+SEQUENCES = {
+    f"objects predicted as {value}": Mistake(
+        "contours",
+        {f"s/{frame}.npy": MASK for frame in range(3)},
+        {f"s/{frame}.npy": MOVED * np.uint8(value) for frame in range(3)},
+        {"j": J},
+        {"convention": "davis"},
+    )
+    for value in (254, 255)
+}
+MISTAKES = {**SHAPES, **TYPES, **RANGES, **CLASSES, **NAMES, **SEQUENCES}
 
 BY_HAND = {  # what no option does: the words of the advice, and what its reader does then
     "swap rows and columns": lambda one: one.swapaxes(-1, -2),
     "save scores as floats": lambda one: one.astype(float),
     "make scores floats": lambda one: one.astype(float),
+    "subtract the same whole number": lambda scores: (scores - 2**60).astype(float),
+    "by their ranks": lambda scores: np.unique(scores, return_inverse=True)[1].reshape(scores.shape).astype(float),
 }
 FLAGS = {"crop", "invert", "allow_missing"}
-PROTOCOLS = {"pixels": package.Pixels, "labels": package.Labels}
+PROTOCOLS = {"pixels": package.Pixels, "labels": package.Labels, "contours": package.Contours}
 OF_DATA = {"gt_pattern", "pred_pattern", "allow_missing", "images", "field"}
 
 
@@ -245,6 +338,10 @@ class Folders:
         if "ground truth comes first" in message:
             self.truth, self.predicted = self.predicted, self.truth
             return True
+        planes = re.search(r"save a label map: (.*labels\.argmax\(axis=-?\d\).*)", message)
+        if planes:
+            self.truth = {name: eval(planes[1], {"labels": one}) for name, one in self.truth.items()}  # noqa: S307
+            return True
         reduced = re.search(r"(numpy\.array\([^)]*\)\[)?scores\.argmax\(axis=-?\d\)\]?", message)
         change = next((change for words, change in BY_HAND.items() if words in message), None)
         if reduced:
@@ -282,6 +379,7 @@ def test_the_advice_of_the_command_line(segbench, tmp_path, name):
     assert messages, "that was no mistake"
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes", "ignore:scores outside 0 to 1")
 @pytest.mark.parametrize("name", MISTAKES)
 def test_the_advice_in_python(tmp_path, name):
     mistake = MISTAKES[name]

@@ -24,8 +24,11 @@ from pathlib import Path
 
 import measuring
 from peer_tables.contests import Effort, run
-from peer_tables.page import SUBJECTS, write
+from peer_tables.page import HINT, SUBJECTS, picture_of, write
 from peer_tables.programs import PEERS
+
+from segbench import ArgumentError
+from segbench.aggregator.writing import refuse_foreign
 
 
 def main() -> None:
@@ -38,6 +41,11 @@ def main() -> None:
     asked = parser.parse_args()
     default = Path(tempfile.gettempdir()) / ("segbench-peers-quick" if asked.quick else "segbench-peers")
     folder: Path = asked.raw or default
+    page = asked.write or folder / "benchmarks.md"
+    try:
+        refuse_foreign(dict.fromkeys([page, *(picture_of(page, name) for name in SUBJECTS)]), HINT)
+    except ArgumentError as error:
+        parser.error(str(error))
     folder.mkdir(parents=True, exist_ok=True)
     print(f"{measuring.today()}, {measuring.machine()}; kept in {folder}")
     for program in PEERS:
@@ -46,7 +54,6 @@ def main() -> None:
     for name in asked.subjects or SUBJECTS:
         with tempfile.TemporaryDirectory() as scratch:
             run(name, list(SUBJECTS[name].contests(Effort(asked.quick, Path(scratch)))), folder)
-    page = asked.write or folder / "benchmarks.md"
     write(folder, page)
     print(f"{measuring.today()}, {measuring.machine()}; written to {page}")
 

@@ -26,7 +26,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import segbench
-from segbench import Result, ScoreCounts
+from segbench import ArgumentError, Result, ScoreCounts
+from segbench.aggregator.writing import refuse_foreign, signed_png, write_file
 from segbench.core.numbers import number
 from segbench.drawing.palette import COLOURS, FALSE_POSITIVE, MATCHED, MATCHED_TRUTH, MISS, class_colours
 from segbench.report.plots.saving import save_plot
@@ -529,6 +530,7 @@ PICTURES: dict[str, Callable[[], Figure | Callable[[Path], None]]] = {
 
 
 Drawing = Callable[[], Figure | Callable[[Path], None]]
+_HINT = "give another folder with -o"
 
 
 def main(
@@ -542,32 +544,41 @@ def main(
     if unknown := set(options.names) - set(pictures):
         parser.error(f"no picture is called {', '.join(sorted(unknown))}; there are {', '.join(pictures)}")
     mpl.use("agg")
-    options.output.mkdir(parents=True, exist_ok=True)
-    for name in options.names or pictures:
-        light, dark = (options.output / f"{name}{ending}.png" for ending in ("", "-dark"))
+    names = options.names or [*pictures]
+    paths = {name: [options.output / f"{name}{ending}.png" for ending in ("", "-dark")] for name in names}
+    try:
+        refuse_foreign(dict.fromkeys(path for both in paths.values() for path in both), _HINT)
+    except ArgumentError as error:
+        parser.error(str(error))
+    for name, (light, dark) in paths.items():
         colours = None if name == "front-page" else 128  # which has photographs beside curves
-        write(pictures[name], light, colours)
+        on_light = as_png(pictures[name], colours)
         # Lines of equal F as a dark page needs them.
         guides = patch.multiple("segbench.drawing.charts", ISO_F="#2c4a2c", ISO_F_TEXT="#7fb07a")
         with mpl.rc_context(DARK), guides:
-            write(pictures[name], dark, colours)
-        if light.read_bytes() == dark.read_bytes():
-            dark.unlink()
+            on_dark = as_png(pictures[name], colours)
+        write_file(light, on_light, hint=_HINT, make_folder=True)
+        if on_dark != on_light:
+            write_file(dark, on_dark, hint=_HINT)
+        else:
+            dark.unlink(missing_ok=True)
         print(light)
 
 
-def write(draw: Drawing, path: Path, colours: int | None) -> None:
-    """Draw a picture into a file, in few colours so that it is small."""
+def as_png(draw: Drawing, colours: int | None) -> bytes:
+    """Draw a picture, in few colours so that it is small."""
     from PIL import Image
 
-    drawn = draw()
-    if isinstance(drawn, Figure):
-        drawn.draw_without_rendering()  # a layout settles step by step
-        drawn.savefig(path, dpi=120)
-    else:
-        drawn(path)
-    picture = Image.open(path).convert("RGB")
-    (picture.quantize(colours) if colours else picture).save(path, optimize=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "drawn.png")
+        drawn = draw()
+        if isinstance(drawn, Figure):
+            drawn.draw_without_rendering()  # a layout settles step by step
+            drawn.savefig(path, dpi=120)
+        else:
+            drawn(path)
+        picture = Image.open(path).convert("RGB")
+        return signed_png(picture.quantize(colours) if colours else picture, optimize=True)
 
 
 if __name__ == "__main__":

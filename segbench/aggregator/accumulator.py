@@ -27,6 +27,7 @@ from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.notes import warn_of
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, without_detail
@@ -304,6 +305,12 @@ class Accumulator:
             If nothing was added, or the labels found leave open which are positive; if the file cannot be written.
         ArgumentError
             For `results` where pixels came without names of images.
+
+        Warns
+        -----
+        UserWarning
+            Once, if scores or labels are probably not what was meant, such as logits beside ``at=(0.5,)``; `notes` of
+            the result say the same.
         """
         with self._lock:
             packed, unnamed = self._settled()
@@ -327,6 +334,7 @@ class Accumulator:
             notes=notes,
             unnamed=unnamed,
         )
+        warn_of(notes, stacklevel=2)
         if results is None:
             return result
         if unnamed is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -23,9 +23,9 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
-from segbench.core.sample import without_detail
+from segbench.core.sample import SIDES, number_in_detail, without_detail
 from segbench.core.table import Keeping
-from segbench.loaders.palettes import SIDES, Palettes
+from segbench.loaders.palettes import Palettes
 from segbench.loaders.repairs import idle
 
 NOTHING_SAVED = "no image was saved before the run stopped"
@@ -55,7 +55,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
-    repeated: Counter[str] = Counter()
+    repeated, added_up = Counter[str](), Counter[str]()
     palettes = Palettes.of(protocol, settings)
     for one in outcomes:
         if one.counts is None:
@@ -72,6 +72,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
                 one.notes, {side: f"the {side} of {one.name!r}" for side in SIDES}
             )
             repeated.update({without_detail(note): 1 for note in said})
+            added_up.update({without_detail(note): number_in_detail(note) or 0 for note in said})
     palettes.require_agreement()
     notes = run.notes
     if protocol.capability(Pooling) and "thresholds" in settings:
@@ -93,11 +94,18 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         signature(run.protocol, settings, truths, images=len(digests)),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
-        (*notes, *(f"{note} ({of_all(count, len(digests), 'image')})" for note, count in repeated.items()), *unneeded),
+        (*notes, *_notes_on_images(repeated, added_up, len(digests)), *unneeded),
         run.inputs,
         digests,
         image_notes=image_notes,
     )
+
+
+def _notes_on_images(images: Mapping[str, int], added_up: Mapping[str, int], total: int) -> Iterator[str]:
+    """Say of each note how many images have it, and what the numbers in it add up to."""
+    for note, count in images.items():
+        number = f": {added_up[note]}" if added_up[note] else ""
+        yield f"{note}{number} ({of_all(count, total, 'image')})"
 
 
 def _settled(
@@ -219,7 +227,8 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     try:
         result = assemble(run, store.outcomes([run.key]), store.path)
     except (ArgumentError, DataError) as error:
-        raise DataError(path, f"the run of {run.method!r} cannot be put together ({error})", _DAMAGED) from error
+        reason = f"{error.path}: {error.what}" if isinstance(error, DataError) else error  # its hint is for a run
+        raise DataError(path, f"the run of {run.method!r} cannot be put together ({reason})", _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
     if signed.data != result.data:
         what = f"the images of {run.method!r} are not those that its signature was made of"

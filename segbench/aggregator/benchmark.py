@@ -13,6 +13,8 @@ from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.executors import count_all
@@ -21,9 +23,11 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.notes import Doubt, warn_of
 from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
+from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
@@ -136,6 +140,12 @@ def evaluate(
     WorkerError
         If the executor accepts no more work.
 
+    Warns
+    -----
+    UserWarning
+        Once, if scores or labels are probably not what was meant, such as logits beside ``at=(0.5,)``; ``result.notes``
+        say the same. What only files show, such as copies, is found by `segbench.check`.
+
     Examples
     --------
     >>> result = evaluate({"a": ([[0, 255]], [[0.2, 0.9]]), "b": ([[255, 0]], [[0.3, 0.7]])}, protocol="pixels")
@@ -181,6 +191,7 @@ def evaluate(
         fresh=fresh,
         executor=executor,
         progress=progress,
+        warn=True,
     )
 
 
@@ -195,18 +206,20 @@ def evaluate_pairing(
     fresh: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
+    warn: bool = False,
 ) -> Result:
-    """Count images that were paired, see `evaluate`."""
+    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too."""
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     if (passes := protocol.capability(TwoPasses)) and passes.first:
         before = evaluate_pairing(
             pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
         )
+        if before.failed and not before.counts:
+            why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
+            raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
         protocol = passes.after(before.summary)
-    if thresholds is not None:
-        values = tuple(thresholds.values.tolist())
-        protocol = protocol.with_settings(thresholds=values, thresholds_source=thresholds.source)
+    protocol = _tuned(protocol, thresholds)
     run = Run(
         method=shown(method),
         protocol=protocol.name,
@@ -218,6 +231,7 @@ def evaluate_pairing(
     )
     outcomes: list[Outcome] = []
     done = reused = 0
+    doubts: set[str] = set()
     with ExitStack() as stack:
         path = begun = None
         if results is not None:
@@ -232,6 +246,7 @@ def evaluate_pairing(
                 outcomes += batch
             done += len(batch)
             reused += sum(one.unchanged for one in batch)
+            doubts.update(without_detail(note) for one in batch for note in one.notes if isinstance(note, Doubt))
             if progress:
                 progress(done, len(pairing.files))
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
@@ -240,15 +255,30 @@ def evaluate_pairing(
         result = replace(assemble(run, found, path), reused=reused)
         if begun:
             finish(begun, run, result)
+    _warn_of_failed(result, done)
+    if warn:
+        warn_of(doubts, stacklevel=3)
+    return result
+
+
+def _tuned(protocol: Protocol, thresholds: Thresholds | None) -> Protocol:
+    """Return the protocol that measures at the thresholds of a tuning set, if there are any."""
+    if thresholds is None:
+        return protocol
+    values = tuple(np.asarray(thresholds).tolist())
+    return protocol.with_settings(thresholds=values, thresholds_source=thresholds.source)
+
+
+def _warn_of_failed(result: Result, images: int) -> None:
+    """Warn of images that could not be counted, if there are any."""
     if result.failed:
         warnings.warn(
-            f"{of_all(len(result.failed), done, 'image')} could not be counted "
+            f"{of_all(len(result.failed), images, 'image')} could not be counted "
             f"and {verb(len(result.failed), 'are')} left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
-            stacklevel=3,
+            stacklevel=4,
         )
-    return result
 
 
 def _refuse_unfit(

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.by_name import ByName
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
-from segbench.core.interface import format_setting
+from segbench.core.interface import setting
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
@@ -237,7 +237,8 @@ def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
 
 def count_afresh() -> str:
     """Give the remedy where packed counts are not what was packed."""
-    return f"the results file was changed or damaged: count again with {format_setting('fresh', True)}"
+    again = setting("count again with the command of the run and --fresh", "count again with fresh=True")
+    return f"the results file was changed or damaged: {again}"
 
 
 @contextmanager
@@ -268,6 +269,7 @@ def decode_summary(text: str) -> Summary:
             tuple(map(str, fields["optimistic"])),
             shown(fields["threshold_source"]),
             tuple(map(_note, fields["notes"])),
+            tuple(map(str, fields.get("thresholds", ()))),
         )
 
 

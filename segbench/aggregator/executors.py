@@ -28,8 +28,9 @@ from segbench.core.errors import DataError, WorkerError
 from segbench.core.interface import carried, setting
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.nodata import count_decoded, decode_for
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -201,8 +202,8 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
         truth_digest, digest = raw.digests()
         if digest == known:
             return Outcome(name, digest, truth_digest)
-        sample = decode_sample(raw, protocol.reads, repairs)
-        image = protocol.count(sample)
+        sample = decode_for(protocol, raw, repairs)
+        image = count_decoded(protocol, sample)
         return Outcome(
             name,
             digest,

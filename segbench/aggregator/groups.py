@@ -24,7 +24,8 @@ FOLDER = "folder"
 ALL_IMAGES = "all images"
 _RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
 _LISTED = 5
-_EXPECTED = "expected 'folder', or a column of a CSV file, 'meta.csv:weather'"
+_COLUMN = "a column of a CSV file, 'meta.csv:weather'"
+_EXPECTED = f"expected 'folder', or {_COLUMN}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def grouping(by: str | Mapping[str, str], names: Iterable[str]) -> Grouping:
         found, strange = _fitted(_column(by), images)
     what = by if isinstance(by, str) else "the groups given"
     if not found:
-        by_folder = f"no image lies in a sub-folder; {_EXPECTED}"
+        by_folder = f"no image lies in a sub-folder; give {_COLUMN}"
         hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
         raise ArgumentError(f"{format_setting('group_by', what)} gives no group: {hint}")
     for name, group in found.items():

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -16,12 +14,15 @@ from shlex import quote
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
-from segbench.aggregator.store import Begun, ResultsFile
+from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
+from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
+
+_HINT = "check the disk and permissions, or name another file"
 
 
 @dataclass(eq=False)
@@ -100,9 +101,9 @@ def merge_results(
     DataError
         If a file is none, holds no run or one that is not complete, or was counted by another version of segbench, if
         the same image was counted with different files, if the predictions of a method lie in different folders and
-        `join` does not name it, or if `output` exists.
+        `join` does not name it.
     ArgumentError
-        If no run has a name of `leave_out`, or all have; if no run has the method of `join`.
+        If `output` exists; if no run has a name of `leave_out`, or all have; if no run has the method of `join`.
 
     Examples
     --------
@@ -117,32 +118,39 @@ def merge_results(
     [Result('net', pixels, 2 images, ods_f 1.0000)]
     """
     place = Path(output)
-    if os.path.lexists(place):  # which a name that is too long does not make raise
-        raise DataError(str(place), "exists already", "delete it, or give the merged file another name")
+    require_results_place(place)
+    _refuse_existing(place)
+    remove_left_behind(place.parent)
     merged: dict[tuple[str, ...], _Merged] = {}
     found: dict[str, None] = {}
     methods: dict[str, None] = {}
-    temporary = place.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
     try:
-        with ResultsFile(place, create=True, written_as=temporary) as store:
-            for path in map(Path, files):
-                with ResultsFile(path) as part:
-                    for name, run in _named_runs(part, leave_out):
-                        found[name] = None
-                        methods[run.method] = None
-                        if name not in leave_out:
-                            _add(store, merged, part, run, join=run.method in join)
-            _refuse_unknown("leave_out", leave_out, [*found], but_not_all=True)
-            _refuse_unknown("join", join, [*methods])
-            for whole in merged.values():
-                _finish(store, whole, temporary)
-        _move(temporary, place)
-    except BaseException:
-        for suffix in ("", "-wal", "-shm"):
-            with suppress(OSError):  # what cannot be made cannot be removed either
-                os.unlink(f"{temporary}{suffix}")  # noqa: PTH108  paths too long are no paths
-        raise
+        with temporary_file(place.parent) as locked:
+            locked.write(b"\0")  # a file that is empty may be one that is not locked yet
+            locked.flush()
+            temporary = Path(f"{locked.name}-db")
+            with ResultsFile(place, create=True, written_as=temporary) as store:
+                for path in map(Path, files):
+                    with ResultsFile(path) as part:
+                        for name, run in _named_runs(part, leave_out):
+                            found[name] = None
+                            methods[run.method] = None
+                            if name not in leave_out:
+                                _add(store, merged, part, run, join=run.method in join)
+                _refuse_unknown("leave_out", leave_out, [*found], but_not_all=True)
+                _refuse_unknown("join", join, [*methods])
+                for whole in merged.values():
+                    _finish(store, whole, temporary)
+            _move(temporary, place)
+    except OSError as error:
+        raise DataError(shown(place), f"cannot be written ({error.strerror or error})", _HINT) from error
     return load_results(place)
+
+
+def _refuse_existing(path: Path) -> None:
+    """Refuse to write over anything: even an older merged file may hold the only copy of its runs."""
+    if os.path.lexists(path):  # which a name that is too long does not make raise
+        raise ArgumentError(f"{path} exists already; delete it, or give the merged file another name")
 
 
 def _refuse_unknown(field: str, names: Collection[str], found: Sequence[str], *, but_not_all: bool = False) -> None:
@@ -154,13 +162,10 @@ def _refuse_unknown(field: str, names: Collection[str], found: Sequence[str], *,
 
 def _move(written: Path, place: Path) -> None:
     """Give a file that is complete its name; until then a merge that is killed leaves nothing under it."""
-    hint = "check the disk and permissions, or name another file"
     if written.with_name(f"{written.name}-wal").exists():
-        raise DataError(str(place), "could not be written to the end", hint)
-    try:
-        written.rename(place)
-    except OSError as error:
-        raise DataError(shown(place), f"cannot be written ({error.strerror or error})", hint) from error
+        raise DataError(str(place), "could not be written to the end", _HINT)
+    _refuse_existing(place)
+    written.rename(place)
 
 
 def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str, Run]]:

@@ -17,9 +17,10 @@ from segbench.core.metric import best_threshold
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import FilesByName, SampleFiles, pair
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.source import is_stream
+from segbench.protocols.nodata import decode_for
 from segbench.protocols.registry import verb_of
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     raw = read(files)
     if raw.digests()[1] != result.digests.get(files.name):
         raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
-    return decode_sample(raw, full_protocol(result).reads, Repairs.from_fields(result.settings))
+    return decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
 
 
 def pictured(result: Result) -> Pictured:

@@ -236,7 +236,19 @@ class Result:
             ends = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
             note = f"{reason}, so no intervals"
-            return Intervals(ends, self.summary, nothing, nothing, level, replicates, seed, 0, (note,), undefined)
+            return Intervals(
+                ends,
+                self.summary,
+                nothing,
+                nothing,
+                level,
+                replicates,
+                seed,
+                images=0,
+                notes=(note,),
+                undefined=undefined,
+                thresholds=self.summary.thresholds,
+            )
         return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
 
     def noted(self, found: Intervals) -> Intervals:
@@ -465,7 +477,8 @@ class Result:
                 name: group for part in (self.inputs, *self.inputs.merged) for name, group in part.groups
             } or chosen
         if not chosen or self.published or self.unnamed:
-            hint = "name them: " + setting("--group-by folder", "groups('folder')")
+            usual = "folder" if any("/" in name for name in self.counts) else "meta.csv:weather"
+            hint = "name them: " + setting(f"--group-by {usual}", f"groups({usual!r})")
             why = "was counted without groups" if self.counts else "has no images with names"
             raise ArgumentError(f"{self.method} {why}; {hint}")
         return Groups(self, grouping(chosen, [*self.counts, *self.failed]))

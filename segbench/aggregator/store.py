@@ -15,7 +15,7 @@ import stat
 import time
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import merge
 from itertools import chain, groupby
@@ -48,6 +48,13 @@ _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
 _PATIENCE = 60.0
+_HEADS = {
+    "": (_SQLITE,),
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-journal": (b"\xd9\xd5\x05\xf9", b"\0\0\0\0"),
+}
+"""How a results file begins, and the logs beside it, which SQLite removes."""
+_ANOTHER = "give another file name"
 _TABLES = (
     """
 CREATE TABLE runs (
@@ -116,6 +123,22 @@ def require_results_name(path: Path) -> None:
         raise ArgumentError(f"{path}: {what}; for other kinds of files see {others}")
 
 
+def require_results_place(path: Path) -> None:
+    """Refuse to write a results file where none can be, or over a file that segbench did not write."""
+    require_results_name(path)
+    if os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
+        raise DataError(str(path), "is a folder, not a results file", "give the name of a file")
+    if not os.path.isdir(path.parent):  # noqa: PTH112  as above
+        raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
+    for ending, heads in _HEADS.items():
+        file = Path(f"{os.path.realpath(path)}{ending}")
+        if os.path.isfile(file):  # noqa: PTH113  as above
+            with suppress(OSError), file.open("rb") as opened:  # SQLite says why a file cannot be opened
+                head = opened.read(len(_SQLITE))
+                if head and not head.startswith(heads):
+                    raise ArgumentError(f"{shown(file)} exists and was not written by segbench; {_ANOTHER}")
+
+
 def is_results_file(path: Path) -> bool:
     """Return whether a file is a results file by its content, also one that another process is writing."""
     try:
@@ -171,7 +194,8 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     else:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
-        raise DataError(str(path), "is a database of another program", "give another file name")
+        finding = "is a database of another program"
+        raise ArgumentError(f"{path} {finding}; {_ANOTHER}") if create else DataError(str(path), finding, _ANOTHER)
     if _one(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), "was written by another version of segbench", "run again into a new file")
     if not _is_plain(database):
@@ -316,16 +340,12 @@ class ResultsFile:
     def __init__(self, path: Path, *, create: bool = False, written_as: Path | None = None) -> None:
         self.path = path
         if create:
-            require_results_name(path)
-        # os.path returns False where Path raises: names that are too long, folders that may not be entered.
-        if os.path.isdir(path):  # noqa: PTH112  see above
-            hint = "give the name of a file" if create else "give the file that a run wrote"
-            raise DataError(str(path), "is a folder, not a results file", hint)
-        if not create and not os.path.isfile(path):  # noqa: PTH113  see above
+            require_results_place(path)
+        elif os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
+            raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote")
+        elif not os.path.isfile(path):  # noqa: PTH113  as above
             run = setting("segbench pixels GT PRED -o FILE", "evaluate(gt, pred, results=FILE)")
             raise DataError(str(path), "not found", f"correct the path, or create the file: {run}")
-        if not os.path.isdir(path.parent):  # noqa: PTH112  see above
-            raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
         with self._readable():
             place = _uri(written_as or path, create=create)
             self._database = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)

@@ -1,19 +1,40 @@
-"""Output files: complete or not written at all, and never in place of what the program reads."""
+"""Output files: complete or not written at all, and never in place of a file that segbench did not write.
+
+A file is segbench's own if its content says so: PNG, PDF, SVG, HTML and scripts of shells have a place for that.
+"""
 
 from __future__ import annotations
 
 import errno
+import io
 import os
-import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.store import is_results_file, writable
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.numbers import many
+from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.source import LocalFile
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+_WRITTEN_BY_SEGBENCH: Mapping[bytes, bytes] = {
+    b"\x89PNG": b"tEXtSoftware\0segbench",
+    b"%PDF-": b"/Creator (segbench)",
+    b"<?xml": b"<dc:title>segbench</dc:title>",
+    b"<!doctype html>": b'<meta name="generator" content="segbench ',
+    b"<!-- Written by scripts/benchmarks/": b"",
+    b"_segbench_completion() {": b"",
+    b"#compdef segbench": b"",
+    b"function _segbench_completion;": b"",
+}
+"""How files begin that segbench writes, and what they hold further on."""
 
 _NOT_REPLACEABLE = frozenset({errno.EACCES, errno.EPERM, errno.EBUSY})
 """Errors of a folder, or a mounted file, that lets a file be written but not replaced."""
@@ -25,7 +46,7 @@ def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False)
     Links still point to the same file, which keeps its permissions. Pipes and devices are written directly, and so are
     files in folders that do not take a temporary one.
     """
-    refuse_results_file(path)
+    _refuse_foreign({path: data}, hint)
     try:
         if make_folder:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,21 +58,63 @@ def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False)
         raise DataError(shown(path), f"cannot be written ({error.strerror or error})", hint) from error
 
 
-def refuse_results_file(path: Path) -> None:
-    """Refuse to write over a results file, whatever its name."""
-    if is_results_file(path):
-        raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; give another name")
+def signed_png(image: Image.Image, description: str = "", **options: Any) -> bytes:  # noqa: ANN401  as Pillow takes them
+    """Encode a picture as a PNG that says that segbench wrote it."""
+    from PIL.PngImagePlugin import PngInfo
+
+    info = PngInfo()
+    info.add_text("Software", "segbench")
+    if description:
+        info.add_text("Description", description)
+    file = io.BytesIO()
+    image.save(file, "PNG", pnginfo=info, **options)
+    return file.getvalue()
+
+
+def refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
+    """Refuse, before any of the files is written, to write over one that segbench did not write.
+
+    Files without a place for such a mark are given with their content: one that is the same already may be written.
+    What killed processes left in the folders is removed.
+    """
+    for folder in {path.parent for path in files}:
+        remove_left_behind(folder)
+    _refuse_foreign(files, hint)
+
+
+def _refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
+    for path in files:
+        if is_results_file(path):
+            raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; {hint}")
+    foreign = [path for path, content in files.items() if not _is_replaceable(path, content)]
+    if foreign:
+        others = f" (as in {many(len(foreign) - 1, 'other file')})" if len(foreign) > 1 else ""
+        finding = f"exists, and nothing in it says that segbench wrote it{others}"
+        raise ArgumentError(f"{shown(foreign[0])} {finding}, so nothing was written; {hint}")
+
+
+def _is_replaceable(path: Path, content: bytes | None) -> bool:
+    """Return whether nothing is lost if a path is written to: a new file, an empty one, a device, one of segbench."""
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            return not stat.S_ISDIR(status.st_mode)
+        before = path.read_bytes() if status.st_size else b""
+    except FileNotFoundError:
+        return True
+    except (OSError, ValueError):  # writing will say why, or fails if it may be written but not read
+        return not os.path.lexists(path)
+    signed = any(before.startswith(head) and mark in before for head, mark in _WRITTEN_BY_SEGBENCH.items())
+    return signed or before in (b"", content)
 
 
 def refuse_place(path: Path) -> None:
     """Refuse, before the work is done, to write where no file can be made, or over one that others wrote."""
-    refuse_results_file(path)
+    refuse_foreign({path: None}, "name another file")
     if not path.parent.is_dir():
         raise DataError(shown(path), "its folder does not exist", "make the folder first, or give another file name")
     if not path.exists() and not writable(path.parent):
         raise DataError(shown(path), "may not be made in its folder", "check permissions, or give another file name")
-    if path.is_file() and path.stat().st_size and b"segbench" not in path.read_bytes():
-        raise ArgumentError(f"{shown(path)} was not written by segbench and is kept; name another file")
 
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
@@ -95,16 +158,15 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _replace(target: Path, data: bytes, old: os.stat_result | None) -> None:
-    temporary = target.with_name(f".segbench-{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
+    with temporary_file(target.parent) as file:
+        temporary = Path(file.name)
+        file.write(data)
+        file.flush()
         if old is not None:
             if hasattr(os, "chown"):
                 with suppress(OSError):  # only root may give a file to others
                     os.chown(temporary, old.st_uid, old.st_gid)
             temporary.chmod(stat.S_IMODE(old.st_mode))
+        if os.name == "nt":  # where open files cannot be moved
+            file.close()
         temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,10 +14,13 @@ import numpy as np
 
 from segbench.checks.classes import (
     REPLACED,
+    background_findings,
     class_findings,
     class_map_findings,
     label_map_findings,
     mask_findings,
+    mask_values,
+    numbered_region_findings,
     one_sided_findings,
     predicted_label_findings,
     probe_classes,
@@ -26,8 +28,10 @@ from segbench.checks.classes import (
     ranking_of_mask,
     region_findings,
 )
+from segbench.checks.counting import THREADS, counted_findings
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
 from segbench.checks.geometry import IN_A_ROW, geometry_findings, ranks_badly
+from segbench.checks.label_damage import lossy_findings, mixed_label_findings, without_advice_on
 from segbench.checks.names import (
     copy_findings,
     duplicate_findings,
@@ -35,7 +39,7 @@ from segbench.checks.names import (
     problem_findings,
     same_file_findings,
 )
-from segbench.checks.probes import ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
+from segbench.checks.probes import MOST_VALUES, ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
 from segbench.checks.scores import inverted_findings, score_findings
 from segbench.checks.sizes import (
     Misfit,
@@ -47,6 +51,7 @@ from segbench.checks.sizes import (
     type_findings,
 )
 from segbench.checks.truths import (
+    ONE_SIDED,
     exchange_findings,
     refused_exchange_findings,
     rule_for_other_side,
@@ -56,7 +61,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, verb, written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import Header, Role, Source, shown
@@ -64,11 +69,13 @@ from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.palettes import Palettes
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.label_rules import LabelRule
+from segbench.protocols.mask_pairs import LossyNumbersError
+from segbench.protocols.nodata import decode_for
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 from segbench.protocols.stacks import ClassMapsError
@@ -107,7 +114,8 @@ def check(
     images, allow_missing, method, repairs
         Which images of which method, and what is to be done to predictions, as in `evaluate`.
     sample : int, optional
-        How many images are decoded, at least 1; None for all.
+        How many images are decoded, at least 1; None for all, which are then counted, too: what would stop a run is an
+        error.
 
     Returns
     -------
@@ -177,7 +185,11 @@ def check_methods(
 Item = TypeVar("Item")
 _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
-_WORTH_THREADS, _MOST_THREADS = 8, 8
+_WORTH_THREADS = 8
+_MORE = 4  # times as many images, until all are inspected
+_OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
+"""Findings that say something of all images, which a few may not show."""
 
 
 def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
@@ -203,12 +215,20 @@ class _Set:
             findings = self.findings(probes)
             if quick and _seen_in(findings, probes) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
-                probes = self.probes(SAMPLE)
+                sample = SAMPLE
+                probes = self.probes(sample)
+                findings = self.findings(probes)
+            while sample and sample < len(files) and any(found.key == ONE_SIDED for found in findings):
+                sample *= _MORE  # any other image may show the side that is lacking
+                probes = self.probes(sample)
                 findings = self.findings(probes)
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.key != "masks-among-maps"]
             findings += same
+            if sample is None and not any(problem.whole for problem in findings):
+                known = {image for problem in findings for image in problem.images}
+                findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
         return Report(
             method=method,
             protocol=self.protocol.name,
@@ -229,6 +249,7 @@ class _Set:
         truths = truth_findings(seen, expected, total)
         of_classes = class_findings(seen, by_class)
         labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
+        labels += numbered_region_findings(seen, expected)
         if labels:
             truths, of_classes = [found for found in truths if found.key not in REPLACED], []
         named = SizeError | ClassMapsError | ClassStackError | UncountedError
@@ -246,11 +267,16 @@ class _Set:
         exchanged = refused_exchange_findings(failures, judged) or exchange_findings(seen, truths, expected)
         if exchanged or any(found.whole for found in palettes):
             return [*findings, *exchanged]  # advice on what the files hold is of no use
+        damage = self.label_damage(probes, soft=any(region.soft for region in regions))
         findings += [
+            *damage,
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
-            *label_map_findings(seen, failures, judged, protocol.capability(Confusing)),
+            *background_findings(seen),
+            *without_advice_on(
+                label_map_findings(seen, failures, judged, protocol.capability(Confusing), total), damage
+            ),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
             *labels,
@@ -265,10 +291,21 @@ class _Set:
             findings += self.geometry([score for score in scores if not score.constant])
         else:
             masks = [probe.mask for probe in seen if probe.mask]
-            turn, other_side = _turned(expected.rule, protocol.capability(Confusing))
+            turn, other_side = _turned(expected.rule, protocol.capability(Confusing), seen)
             findings += inverted_findings(masks, turn, other_side=other_side)
             findings += self.geometry(masks)
         return findings
+
+    def label_damage(self, probes: Sequence[Probe], *, soft: bool) -> list[Finding]:
+        """Find label maps that were stored with loss, by all headers, or that hold mixed labels; not `soft` maps."""
+        uncounted = [probe.failure for probe in probes if isinstance(probe.failure, UncountedError)]
+        refused = {failure.about for failure in uncounted if isinstance(failure.error, LossyNumbersError)}
+        lossy = {side: files for side, files in self.surveyed.lossy.items() if side not in refused}
+        stored = lossy_findings(lossy, self.protocol.reads)
+        inputs = [probe.inputs for probe in probes] + [failure.inputs for failure in uncounted]
+        mixed = mixed_label_findings([(image.files, image.lines) for image in inputs], soft=soft)
+        told = refused.union(lossy)
+        return stored + [finding for finding in mixed if finding.about not in told]
 
     def geometry(self, rankings: Sequence[Ranking]) -> list[Finding]:
         """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
@@ -280,7 +317,7 @@ class _Set:
         samples = []
         for files in [*named.values()][first : first + IN_A_ROW]:
             with suppress(DataError):
-                samples.append(decode_sample(read(files), self.protocol.reads, self.repairs))
+                samples.append(decode_for(self.protocol, read(files), self.repairs))
 
         def rank(sample: Sample) -> Ranking | None:
             try:
@@ -306,15 +343,15 @@ class _Set:
 
     def probes(self, sample: int | None) -> list[Probe]:
         """Inspect some images, None for all, as evenly spread as the headers allow."""
-        protocol, reads, repairs = self.protocol, self.protocol.reads, self.repairs
+        protocol, repairs = self.protocol, self.repairs
         chosen = self.sound(sample)
         if not chosen:
             chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
         inspect: Callable[[SampleFiles], Probe]
         if classes := protocol.capability(ByClass):
-            inspect = partial(probe_classes, reads=reads, classes=classes)
+            inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
         elif counted_by := protocol.capability(Confusing):
-            inspect = partial(probe_counts, reads=reads, counted_by=counted_by, repairs=repairs)
+            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 
@@ -324,7 +361,7 @@ class _Set:
 
         if len(chosen) < _WORTH_THREADS:
             return list(map(inspected, chosen))
-        with ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1)) as threads:  # decoders let others run
+        with ThreadPoolExecutor(THREADS) as threads:  # decoders let others run
             return list(threads.map(carried(inspected), chosen))
 
     def sound(self, sample: int | None) -> list[SampleFiles]:
@@ -347,24 +384,36 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _turned(rule: LabelRule | None, counted_by: Confusing | None) -> tuple[str, str]:
+def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]) -> tuple[str, str]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
     if counted_by and counted_by.positive is not None:
         rule = LabelRule.parse(counted_by.positive)
-    other = (rule.other_side([0]) or ">0") if rule else "0"
+    drawn, predicted = mask_values(probes)
+    other_side = _turned_rule("positive", rule, drawn)
     if not counted_by:
-        return "save masks of what is to be found", format_setting("positive", other)
-    turn, other_side = format_setting("predicted_positive", 0), format_setting("positive", other)
+        return "save masks of what is to be found", other_side
+    predicted_rule = getattr(counted_by, "predicted_positive", None)
+    if predicted_rule is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
-        turn = format_setting("predicted_positive", other)
-        other_side = f"{other_side} {format_setting('predicted_positive', str(rule))}"
-    return turn, other_side
+        turn = _turned_rule("predicted_positive", rule, predicted)
+        return turn, f"{other_side} {format_setting('predicted_positive', str(rule))}"
+    return format_setting("predicted_positive", 0), other_side
+
+
+def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> str:
+    """Write the setting for what is negative under a rule, given the values; of very many some."""
+    if rule is None:
+        return format_setting(name, 0)
+    if rule.comparison == "=" and len(values) >= MOST_VALUES:
+        return f"{format_setting(name)} with all other values"
+    return format_setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
     kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
-    told = any(found.key in ("inverted", "renumbered", "masks") for found in findings)
+    told = any(found.key in _OF_THE_SET for found in findings)
     return _none_left(findings, probes) or told or len(kinds) > 1
 
 
@@ -388,11 +437,28 @@ def _palettes(probes: Sequence[Probe], protocol: Protocol) -> list[Finding]:
 
 
 def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:
+    """Find files that were turned to grey: masks of two colours, and others, which may be scores as colours."""
     photographs = {place.file for found in truths if found.key == "photographs" for place in found.places}
-    files = [file for probe in probes for file in probe.coloured if file not in photographs]
-    what = f"{many(len(files), 'file')} of those inspected {verb(len(files), 'are')} in colour, and turned to grey"
+    drawn = {truth.file: truth for probe in probes for truth in probe.truths}
+    masks = [
+        drawn[file] for probe in probes for file in probe.coloured if file in drawn and len(drawn[file].values) == 2
+    ]
+    two = {truth.file for truth in masks}
+    two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
+    others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
+    predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
+    message = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    return finding("colour", what, fix, map(Place, files))
+    findings = finding("colour", message, fix, map(Place, others))
+    of_two = "of two colours, and turned to grey, in which the brighter is higher"
+    message = f"{many(len(predicted), 'predicted mask')} of those inspected {verb(len(predicted), 'are')} {of_two}"
+    findings += finding("colour", message, "save masks of 0 and 255 in one channel", map(Place, predicted))
+    message = f"{many(len(masks), 'ground truth')} of those inspected {verb(len(masks), 'are')} {of_two}"
+    if masks:
+        bound = sum(masks[0].values) / 2
+        fix = "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, "
+        fix += format_setting("positive", f"<{written(round(bound, 4))}")
+    return findings + finding("colour", message, fix, (Place(truth.file) for truth in masks), about="ground truth")
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
+from segbench.checks.label_damage import PLURALS
 from segbench.checks.probes import (
     ClassStackError,
     Inspected,
@@ -25,19 +27,20 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
+from segbench.checks.truths import ONE_SIDED
 from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
-from segbench.core.expected import ExpectedScores
+from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.names import first_names
-from segbench.core.numbers import many, verb
-from segbench.core.sample import Reading, Sample
+from segbench.core.numbers import many, of_all, verb, written
+from segbench.core.protocol import Protocol
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.palettes import Side
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import how_to_save_labels, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.class_names import (
     format_background,
@@ -54,14 +57,16 @@ from segbench.protocols.label_rules import (
     LabelRule,
     ManyValuesError,
     equals_any,
+    is_apart,
     listed,
-    of_jpeg,
 )
 from segbench.protocols.labels.counts import LabelCounts
-from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, Renumbering, find_renumbering
+from segbench.protocols.labels.numberings import StoredLabels
+from segbench.protocols.labels.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.protocols.labels.values import Remapping
+from segbench.protocols.nodata import decode_for
 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-from segbench.protocols.stacks import ClassMapsError, is_one_map
+from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -87,11 +92,11 @@ class ClassesProbe(Probe):
     pixels: int
 
 
-def probe_classes(files: SampleFiles, reads: Reading, classes: ByClass) -> Probe:
+def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repairs: Repairs) -> Probe:
     """Inspect one image, class by class."""
     expected = classes.expected_of_one
     try:
-        sample = decode_sample(read(files), reads)
+        sample = decode_for(protocol, read(files), repairs)
         truth, maps = classes.maps(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
@@ -146,7 +151,7 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
     found = [
-        *_foreign(seen, classes.expected_of_one.void or ()),
+        *_foreign(seen, classes),
         *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
         *over_all,
         *_of_classes(drawn, expected),
@@ -172,10 +177,15 @@ def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
     return found.key == key and (key != "constant" or len(found.places) == len(of))
 
 
-def _foreign(seen: Sequence[ClassesProbe], void: Sequence[float]) -> Iterator[Finding]:
+def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
+    void, highest = classes.expected_of_one.void or (), max(classes.labels)
+    foreign = {label for probe in seen for label in probe.foreign}
+    often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for key, usual in (("void", True), ("no-class", False)):
-        labels = {probe.truth_file: [one for one in probe.foreign if (one in VOIDS) == usual] for probe in seen}
+        labels = {
+            probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in seen
+        }
         places = [Place(file, listed(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
         what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
@@ -206,15 +216,25 @@ class CountsProbe(Probe):
     outside: Mapping[int, IntArray]  # by predicted labels that are not classes, the pixels of each class
     left_out: LeftOut
     joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
-    stack: bool  # whether the prediction has one map per class, whose order no remapping changes
+    stored: StoredLabels | None  # None of masks
+    values: tuple[tuple[float, ...], tuple[float, ...]]  # some of the ground truth and the prediction, if of masks
+
+    @property
+    def stack(self) -> bool:
+        """Whether the prediction has one map per class, whose order no remapping changes."""
+        return self.stored is not None and self.stored.by_place
 
 
-def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repairs: Repairs) -> Probe:
+def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
     """Count the labels of one image, as the run would."""
     try:
-        sample = decode_sample(read(files), reads, repairs)
+        sample = decode_for(protocol, read(files), repairs)
         counted = count_as_run(sample, counted_by)
+        stored = None if counted_by.masks else counted_by.stored(sample)
     except DataError as error:
+        if isinstance(error, UncountedError) and not counted_by.masks:
+            with suppress(DataError):  # where they are no label maps
+                error.stored = counted_by.stored(sample)
         return Probe(image=files.name, failure=error)
     return CountsProbe(
         image=files.name,
@@ -227,9 +247,24 @@ def probe_counts(files: SampleFiles, reads: Reading, counted_by: Confusing, repa
         outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
         left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
         joined=counted_by.joined(sample),
-        stack=not is_one_map(sample.predictions[0].shape, sample.ground_truths[0].shape)
-        and sample.predictions[0].ndim > sample.ground_truths[0].ndim,
+        stored=stored,
+        values=_values_of_mask(sample, counted_by) if counted_by.masks else ((), ()),
     )
+
+
+def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return some values of the ground truth that are not void, and some that are predicted."""
+    drawn = few_distinct(sample.ground_truths[0].reshape(-1))
+    void = tuple(map(float, counted_by.void or ()))
+    return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+
+
+def mask_values(probes: Sequence[Probe]) -> tuple[list[float], list[float]]:
+    """Return some values of ground truth and predictions that are masks, over all images inspected."""
+    sides = [probe.values for probe in probes if isinstance(probe, CountsProbe)]
+    sides += [(truth.values, ()) for probe in probes for truth in probe.truths]
+    drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
+    return drawn, predicted
 
 
 def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
@@ -240,11 +275,15 @@ def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
 
 
 def label_map_findings(
-    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None
+    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None, images: int
 ) -> list[Finding]:
-    """Judge the label maps inspected; the `total` also counts those that failed."""
+    """Judge the label maps inspected; the `total` also counts those that failed, `images` those of the whole set."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    found = _uncounted(failures, total)
+    uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    remapped = _remapped(counted, uncounted, counted_by)
+    if remapped:
+        return remapped  # and what the given maps make of labels says nothing
+    found = uncounted_findings(failures, total)
     void = [probe for probe in counted if not probe.counts.pixels]
     what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
     fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
@@ -255,16 +294,48 @@ def label_map_findings(
         found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
         if not any(one.key == "renumbered" for one in numbered):
             found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
-    held = [probe for probe in counted if probe.counts.pixels]
-    same = all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in held)
-    if same and 2 * len(held) > total:
-        what = "every prediction inspected is identical to the ground truth: every metric will be perfect"
-        places = (Place(probe.prediction) for probe in held)
-        found += finding("identical", what, "check that these are predictions", places)
-    return found
+    return found + _identical(counted, total, images)
 
 
-def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+_FEWEST_IDENTICAL = 3
+"""Images of several classes that are predicted exactly, from which those that were not inspected may be so, too."""
+
+
+def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[Finding]:
+    """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
+    with_pixels = [probe for probe in counted if probe.counts.pixels]
+    if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in with_pixels):
+        return []
+    several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in with_pixels)
+    message = "every prediction is identical to the ground truth: every metric will be perfect"
+    least = 1
+    if len(counted) < images:
+        message = f"all {len(with_pixels)} predictions inspected, of {many(images, 'image')}, are identical to the "
+        message += "ground truth"
+        least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
+    if several < least or 2 * len(with_pixels) <= total:
+        return []
+    return finding(
+        "identical", message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels)
+    )
+
+
+def _remapped(
+    counted: Sequence[CountsProbe], uncounted: Mapping[str, UncountedError], counted_by: Confusing | None
+) -> list[Finding]:
+    """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
+    stored = {probe.prediction: probe.stored for probe in counted if probe.stored}
+    stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
+    if not stored or counted_by is None:
+        return []
+    renumbered = counted_by.renumbered(StoredLabels.sum([*stored.values()]))
+    if renumbered is None:
+        return []
+    places = [Place(file, f"values {listed(of_image.predicted)}") for file, of_image in stored.items()]
+    return finding("renumbered", renumbered.what, renumbered.fix, places, images=uncounted)
+
+
+def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
     seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     found: list[Finding] = []
@@ -272,7 +343,8 @@ def _uncounted(failures: Mapping[str, DataError], total: int) -> list[Finding]:
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
         several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
         values = sorted({value for error in several.values() for value in error.values})
-        errors |= {image: error.of_set(values) for image, error in several.items() if error.values}
+        other_side = sorted({value for error in several.values() for value in error.other_side})
+        errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.values}
         what = f"{many(len(errors), 'image')} of {total} inspected cannot be counted with these settings"
         found += failing("not-countable", what, errors, about=about)
     return found
@@ -286,7 +358,7 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
             counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
         places = (Place(probe.inputs.files["ground truth"], listed(probe.facts)) for probe in counted)
-        return finding("no-positives", error.what, error.hint, places, about="ground truth")
+        return finding(ONE_SIDED, error.what, error.hint, places, about="ground truth")
     return []
 
 
@@ -303,6 +375,32 @@ def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int
     return []
 
 
+_NEARLY_EVERY = 0.9
+"""Share of the images in which a number lies on the background that makes it the background."""
+
+
+def background_findings(probes: Sequence[Probe]) -> list[Finding]:
+    """Find maps of objects whose background has a number, and so counts as an object."""
+    findings: list[Finding] = []
+    for side in SIDES:
+        judged = [probe for probe in probes if side in probe.on_background]
+        seen = [(probe, number) for probe in judged if (number := probe.on_background[side])]
+        if not seen or len(seen) < _NEARLY_EVERY * len(judged):
+            continue
+        numbers = sorted({number.number for _, number in seen})
+        named = "the highest number of a map" if all(number.highest for _, number in seen) else "one number of a map"
+        named = f"number {numbers[0]}" if len(numbers) == 1 else f"{named} ({listed(numbers)})"
+        other = SIDES[side == "ground truth"]
+        message = f"{named} of the {PLURALS[side]} lies on most of the background of the {PLURALS[other]}, in "
+        message += f"{of_all(len(seen), len(judged), 'image')} inspected, and counts as an object"
+        fix = f"if it is the background, save it as 0: labels[labels == {numbers[0] if len(numbers) == 1 else 'N'}] = 0"
+        if side == "ground truth" and not {*numbers}.isdisjoint(VOIDS):
+            fix += f"; if nobody labelled it, {format_setting('void', numbers)}"
+        where = (Place(probe.inputs.files[side], f"{number.number} on {number.share:.0%}") for probe, number in seen)
+        findings += finding("numbered-background", message, fix, where, about=side)
+    return findings
+
+
 def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
@@ -317,7 +415,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         moved = [f"{label} on {own}" for label, own in found.classes.items() if label != own]
         what = f"{inspected(off, len(counted), 'seem')} to {RENUMBERED}: their labels lie mostly on other classes "
         what += f"({first_names(moved, _NAMED)})"
-        fix = _numbered_alike(found, off[0], counted_by, of_all=bool(together))
+        fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
         numbered = finding("renumbered", what, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
@@ -326,7 +424,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, counted_by.void or ())]
+    return [*numbered, *_outside(outside, counted, counted_by)]
 
 
 def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
@@ -341,18 +439,23 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusing, *, of_all: bool) -> str:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool) -> str:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probe.counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
-    if probe.stack:
+    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    if probes[0].stack:
         return f"save the maps of the classes alone, in the order of {format_setting('classes')}"
     if not of_all:
         return f"save these files again; {format_setting('pred_map')} would change all files"
     if given:
-        return f"correct {format_setting('pred_map', given)}: labels that it gives match by {found.remap}{CHOSEN}"
-    fix = format_setting("pred_map", found.remap)
+        stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
+        matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
+        by_value = find_renumbering(matrix, values, labels, images=len(probes))
+        if by_value is None:
+            return f"correct {named('pred_map')} by the definitions of both lists, for values as they are stored"
+        found = by_value
+    fix = found.fix
     if not found.shift:
-        return fix + CHOSEN
+        return fix
     if found.shift > 0 and min(labels) == 0:
         void = format_setting("void", sorted({0, *(counted_by.void or ())}))
         unlabelled = f"{format_setting('classes', f'1-{max(labels)}')} and {void}"
@@ -361,14 +464,27 @@ def _numbered_alike(found: Renumbering, probe: CountsProbe, counted_by: Confusin
 
 
 def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], void: Sequence[int]
+    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
 ) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
-    outside = sorted({label for some in found.values() for label in some})
+    outside, void = sorted({label for some in found.values() for label in some}), counted_by.void or ()
     what = f"{inspected(found, len(counted), 'have')} labels that are not classes ({listed(outside)}), and such pixels "
     what += "count as wrong"
     labels, names = read_classes(counted[0].counts.classes)
     fixes = []
+    mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
+    stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
+    mapped = [value for value in stored if value != mapping.label_of(value) in outside]
+    if mapped:
+        what += f"; {named('pred_map')} makes them of {listed(mapped)}"
+        true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
+        if true_values.issubset({*labels, *void}):
+            moved = [name for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+            as_stored = " and ".join(format_setting(name, "") for name in moved)
+            fixes.append(f"if both sides have the numbers of the classes as stored, {as_stored}")
+        fixes.append(f"predict a class that counts in every pixel: by {named('pred_map')} {listed(mapped)} are none")
+        unmapped = {*stored}.difference(mapped)
+        outside = [label for label in outside if label in unmapped]
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
         remap = format_setting("pred_map", f"{outside[0]:g}={labels[1]}")
         fixes.append(f"if {outside[0]:g} marks class {names[1]}, {remap}, or for masks leave out {named('classes')}")
@@ -384,10 +500,10 @@ def _outside(
         if not any(probe.counts.ignored for probe in counted):
             fixes.append(f"if these are the ground truth, mind the order: {ORDER}")
     if as_void != outside:
-        jpeg = set(map(of_jpeg, found))
+        lossy = {probe.inputs.lossy["prediction"] for probe in counted if probe.prediction in found}
         others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "
         others += f"or remap them: {format_setting('pred_map')}"
-        fixes.append(jpeg.pop() if len(jpeg) == 1 and all(jpeg) else others)
+        fixes.append(how_to_save_labels(lossy.pop()) if len(lossy) == 1 and all(lossy) else others)
     places = (Place(file, listed(own)) for file, own in found.items())
     return finding("outside-classes", what, "; ".join(fixes), places)
 
@@ -448,7 +564,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
         return []
     what = f"label 0 counts as a class, in {zeros / pixels:.1%} of the pixels of the ground truth, and no prediction "
-    what += "inspected holds it: its IoU is 0"
+    what += "inspected holds it, so its IoU is 0 there"
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
     fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"
@@ -522,6 +638,25 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
     places = [Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one]
     images = [probe.image for probe in with_labels]
     return finding("label-map", what, fix, places, images=images)
+
+
+def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+    """Find that predictions number regions where lines are expected."""
+    numbered = [probe for probe in probes if probe.regions]
+    if 2 * len(numbered) <= len(probes):
+        return []
+    what = f"{inspected(numbered, len(probes), 'are')} label maps, and the number of a label is not a score"
+    rule, values = expected.rule, {value for probe in numbered for value in probe.regions}
+    if rule and rule.comparison == "=" and values.issuperset(rule.values):
+        chosen = f"255 * numpy.isin(labels, [{written(rule.values)}])"
+        fix = f"save what {format_setting('positive', str(rule))} names as masks of 0 and 255, {chosen}"
+    else:
+        fix = "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)"
+        if expected.lines and expected.lines.label_maps:
+            fix += f"; regions are compared by {setting('segbench regions GT PRED', 'Regions()')}"
+    fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
+    places = (Place(probe.prediction, f"values {listed(probe.regions)}") for probe in numbered)
+    return finding("label-map", what, fix, places, images=[probe.image for probe in numbered])
 
 
 def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, of_all, verb
 
 Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
-
-NOTHING = "  nothing found"
 
 
 class Place(NamedTuple):
@@ -102,7 +100,7 @@ class Report:
     (9, (), False)
     >>> print(report)
     soft_otsu: 9 images, 9 inspected
-      nothing found
+      nothing found: looked at names, sizes, types and copies of all files, and at the values of 9 of 9 images
     """
 
     method: str
@@ -118,9 +116,15 @@ class Report:
         """The method, and how many images were looked at."""
         return f"{self.method}: {many(self.images, 'image')}, {self.inspected} inspected"
 
+    @property
+    def nothing(self) -> str:
+        """What was looked at, where there are no findings."""
+        values = of_all(self.inspected, self.images, "image")
+        return f"  nothing found: looked at names, sizes, types and copies of all files, and at the values of {values}"
+
     def __str__(self) -> str:
         """Print the report as ``segbench check`` does."""
-        return "\n".join([*self.notes, self.heading, *map(str, self.findings or [NOTHING])])
+        return "\n".join([*self.notes, self.heading, *map(str, self.findings or [self.nothing])])
 
     __repr__ = __str__
 

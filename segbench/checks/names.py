@@ -8,7 +8,10 @@ import os
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 
+import numpy as np
+
 from segbench.checks.findings import Finding, Place, finding
+from segbench.checks.probes import few_distinct
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, setting
@@ -19,8 +22,8 @@ from segbench.loaders.images import decode
 from segbench.loaders.pairing import (
     Pairing,
     SampleFiles,
-    methods_below,
-    pair,
+    condition_of_annotators,
+    methods_in_sub_folders,
     pairing_hint,
     pattern_of_annotators,
     several_methods,
@@ -66,8 +69,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     if pairing.unknown:
         what, fix = unmatched(pairing.unknown), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
         found += _stopping("unknown-images", what, fix, map(Place, pairing.unknown))
-    methods = methods_below(pairing, pair) if pairing.extra and not pairing.files else {}
-    if methods:
+    if methods := methods_in_sub_folders(pairing):
         error = several_methods(inputs, methods)
         return [*found, *_stopping("several-methods", error.what, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
@@ -96,6 +98,8 @@ def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Find
     what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
     fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
     fix = setting(" ", ", ").join(fixes[: 1 + (expected.one_annotator and expected.several_ruled)])
+    if condition := condition_of_annotators(pairing, pattern):
+        fix = f"{condition}: {fix}"
     return _stopping("annotator-names", what, fix, map(Place, pairing.missing))
 
 
@@ -108,6 +112,7 @@ _MOST_OPENED = 64
 def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, int]) -> list[Finding]:
     """Find predictions that are copies of each other, or of their image's ground truth."""
     copies = [files for files in samples if _is_its_truth(files, lengths)]
+    are_truth = _are_no_accident(copies, len(samples))
     own = {files.prediction for files in copies}
     predictions = (path for files in samples for path in (files.prediction, *files.scales))
     known = {path: lengths[path] for path in predictions if lengths.get(path)}
@@ -116,7 +121,7 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     what = f"{sum(map(len, groups))} predictions are the same as another one, byte for byte"
     places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
     fix = "check that each belongs to its own image"
-    found = _are_ground_truth(copies, len(samples), "byte for byte")
+    found = _are_ground_truth(copies if are_truth else [], len(samples), "byte for byte")
     return [*found, *finding("duplicates", what, fix, places)]
 
 
@@ -158,6 +163,37 @@ def _are_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> list
     what = f"{many(len(same), 'prediction')} of {total} {verb(len(same), 'are')} the ground truth itself ({how})"
     places = (Place(shown(files.prediction)) for files in same)
     return finding("is-ground-truth", what, "give the folder of predictions", places)
+
+
+_FEWEST_COPIES = 3
+"""Copies of the ground truth of several objects, from which they are no accident."""
+
+
+def _are_no_accident(copies: Sequence[SampleFiles], total: int) -> bool:
+    """Return whether copies of the ground truth show that the wrong folder was given.
+
+    Maps of one object or none may be predicted exactly. Of all other images at least half have to be copies, and at
+    least three; of very many copies, the share that holds several objects is estimated from some.
+    """
+    if not copies:
+        return False
+    opened_copies = copies[:: len(copies) // _MOST_OPENED + 1]
+    several = len(copies) * sum(_holds_objects(files.prediction) for files in opened_copies) / len(opened_copies)
+    return several >= max(_FEWEST_COPIES, total - len(copies))
+
+
+def _holds_objects(path: Source) -> bool:
+    """Return whether a map holds more than one object: connected pixels of one value that is not the lowest."""
+    from scipy.ndimage import label
+
+    try:
+        array = decode(read_bytes(path), path, role="ground truth").array
+    except DataError:
+        return False
+    lowest, *others = few_distinct(array.reshape(-1)) or (0.0,)
+    if len(others) != 1:
+        return len(others) > 1
+    return bool(label(array != lowest, np.ones((3, 3)))[1] > 1)
 
 
 def is_same_file(prediction: Source, truth: Source) -> bool:

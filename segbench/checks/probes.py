@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,21 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import About
-from segbench.core.capabilities import Checked, Confusing
+from segbench.checks.label_damage import LabelLines, label_lines
+from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import setting
 from segbench.core.levels import as_shares
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.palettes import Side
-from segbench.loaders.reading import decode_sample, decode_truth, read
+from segbench.loaders.reading import decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
-from segbench.protocols.predicted_labels import LabelsSeen, labels_seen
+from segbench.protocols.nodata import count_decoded, decode_for
+from segbench.protocols.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
 from segbench.protocols.stacks import CLASSES, classes_of_maps
 
 MOST_VALUES = MANY_LEVELS
@@ -37,8 +38,6 @@ REACH = 2
 """How many pixels a predicted line may lie beside the drawn one."""
 MANY_LABELS = 32
 """A soft map has more levels; a segmentation may have as many regions, so that runs decide, too."""
-SHORT_RUN = 3.0
-"""Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 
 
 class Inspected(NamedTuple):
@@ -46,11 +45,15 @@ class Inspected(NamedTuple):
 
     notes: tuple[str, ...] = ()
     files: Mapping[Side, str] = MappingProxyType({})
+    lossy: Mapping[Side, str] = MappingProxyType({})  # the compression that changed values, empty of none
+    lines: Mapping[Side, LabelLines] = MappingProxyType({})  # of the sides that hold label maps
 
     @classmethod
     def of(cls, sample: Sample) -> Inspected:
         """Give that of a sample."""
-        return cls(sample.notes, {"ground truth": sample.truth_file, "prediction": sample.predicted_file})
+        files = (sample.truth_file, sample.predicted_file)
+        lossy = dict(zip(SIDES, sample.lossy, strict=True))
+        return cls(sample.notes, dict(zip(SIDES, files, strict=True)), lossy, label_lines(sample))
 
 
 NOTHING_SAID = Inspected()
@@ -65,6 +68,7 @@ class UncountedError(DataError):
         self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
+        self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
 
 
 class ClassStackError(DataError):
@@ -97,6 +101,8 @@ class TruthProbe:
     nan: int
     ignored: int = 0  # pixels left out as void or outside the field of view
     between: float = 0.0  # share of values far from both ends of their range
+    lossy: str = ""  # the compression that changed values
+    nodata: tuple[float, ...] = ()  # those of its values that its file declares as no data, but 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +129,7 @@ class ScoreProbe(Ranking):
     not_finite: int
     top: tuple[int, int]  # positive and negative pixels with the best score
     middle: int = 0  # pixels with levels of 8 bits that are not near an end, of other types 0
+    lossy: str = ""  # the compression that changed values
     blocks: float = 0.0  # of lines: share of strong pixels in blocks of 2 x 2; of all but the lowest if suppressed here
 
     @property
@@ -171,16 +178,20 @@ class Probe:
     coloured: tuple[str, ...] = ()  # files with colour that was turned to grey
     may_hold_labels: bool = False  # whether it is one map where a soft one is expected
     labels: LabelsSeen | None = None  # of a prediction that may be a label map
+    regions: tuple[float, ...] = ()  # values of a prediction that numbers regions where lines are expected
     prediction: str = ""  # the file of that prediction
+    on_background: Mapping[Side, OnBackground | None] = field(default_factory=dict)  # of maps of numbered objects
 
 
 def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
     """Inspect one image, and count it where there are no scores to judge."""
     try:
-        sample = decode_sample(read(files), protocol.reads, repairs)
+        sample = decode_for(protocol, read(files), repairs)
         counted = expected.scores is None and protocol.capability(Checked) is not None
         facts = count_as_run(sample, protocol).facts if counted else ()
-        return replace(inspect_sample(sample, files, expected), facts=facts)
+        numbered = protocol.capability(Numbered)
+        on_background = numbered.on_background(sample) if numbered else {}
+        return replace(inspect_sample(sample, files, expected), facts=facts, on_background=on_background)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
@@ -190,9 +201,11 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
 def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
-        return protocol.count(sample)
+        return count_decoded(protocol, sample)
     except DataError as error:
         raise UncountedError(error, sample) from error
+    except Exception as error:  # a run counts the other images, too
+        raise UncountedError(DataError(sample.name, f"{type(error).__name__}: {error}"), sample) from error
 
 
 def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
@@ -241,7 +254,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         if lines:
             positive = grown(~positive if all(found.positive_share > 0.5 for found in truths) else positive)
         of = sample.name, sample.prediction_file
-        scores = score_probe(of, soft, positive, counted, expected.scores)
+        scores = replace(score_probe(of, soft, positive, counted, expected.scores), lossy=sample.lossy[1])
         if lines and not scores.not_finite:
             shares = as_shares(soft)
             ridges = soft.max() - shares if expected.scores.invert else shares
@@ -260,6 +273,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         coloured=coloured,
         may_hold_labels=judged,
         labels=labels_seen(sample, expected.void or ()) if judged else None,
+        regions=regions_in(sample.predictions[0]) if lines and not sample.labels_predicted else (),
         prediction=sample.prediction_file,
     )
 
@@ -290,13 +304,6 @@ def _label_map(sample: Sample) -> LabelProbe | None:
         return None
     found = np.unique(labels).size
     return LabelProbe(image=sample.name, file=sample.prediction_file, labels=found, run=median_run(labels))
-
-
-def median_run(values: NDArray[Any]) -> float:
-    """Give the median number of neighbouring pixels of a row with the same value."""
-    starts = np.ones(values.shape, np.bool_)
-    starts[:, 1:] = values[:, 1:] != values[:, :-1]
-    return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
 
 
 def looks_exchanged(sample: Sample) -> bool | None:
@@ -344,6 +351,8 @@ def _truth(
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
         between=share_between(array),
+        lossy=sample.lossy[0],
+        nodata=tuple(value for value in sample.truth_nodata if value and value in values),
     )
     return found, labels, valid
 

@@ -22,7 +22,7 @@ from segbench.core.levels import (
     how_to_scale,
 )
 from segbench.core.numbers import many, verb
-from segbench.protocols.label_rules import listed, of_jpeg
+from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
 INVERTED = "predictions are inverted (low scores mean positive)"
@@ -81,7 +81,7 @@ def score_findings(
     found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
     jpeg = _jpeg_masks(varied, lines)
     if varied and not unscaled:
-        few = [] if masks and expected.cut else _few_levels(varied, masks=masks)
+        few = [] if masks and expected.cut else _few_levels(varied, masks=masks, as_masks=expected.as_masks)
         few = few or ([] if expected.cut or len(expected.listed) == 1 else jpeg or _masks_among_maps(varied, expected))
         found += few or ([] if inverted or not expected.pooled else _saturated(varied))
     ridges = _ridges(varied, lines, masks=two_valued or bool(jpeg)) if lines and not inverted else []
@@ -189,7 +189,9 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         group = [score for score in scores if score.dtype == dtype]
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
-            what = f"{dtype} predictions end at {highest:g}, so no score is above {highest:g} / {full}"
+            what = (
+                f"{dtype} predictions inspected end at {highest:g}, so no score of these is above {highest:g} / {full}"
+            )
             fix = format_setting("scale", most if highest > 1 else 1, of="Repairs")
             return found_in(group, "levels-unscaled", what, fix, lambda score: f"up to {score.highest:g}")
     return []
@@ -293,31 +295,32 @@ def _values(scores: Sequence[ScoreProbe]) -> list[float]:
     return [stored[score] for score in sorted(stored)]
 
 
-def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool) -> list[Finding]:
+def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool, as_masks: bool) -> list[Finding]:
     values = _values(scores)
     if len(values) > FEW_LEVELS or sum(score.pixels for score in scores) < SMALL:
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
-    written = ", ".join(f"{value:g}" for value in values)
-    what = f"predictions contain only {len(values)} scores ({written}), so the curve has {points}"
+    of_masks = masks and as_masks
+    scored = f"{'two' if masks else len(values)} {'values' if masks else 'scores'}"
+    what = f"predictions inspected contain only {scored} ({', '.join(f'{value:g}' for value in values)}), so "
+    what += "they are evaluated as masks" if of_masks else f"the curve has {points}"
     fix = "save soft maps, before they are cut at a threshold"
     if masks:
-        what = f"predictions contain only two values ({written}), so they are evaluated as masks"
-        labels = setting("segbench labels GT PRED", "Labels()")
-        fix = f"for IoU, Dice and MCC of masks use {labels}; for curves and areas {fix}"
+        labels = f"for IoU, Dice and MCC of masks use {setting('segbench labels GT PRED', 'Labels()')}"
+        fix = f"{labels}; for curves and areas {fix}" if of_masks else f"{fix}; {labels}"
     return found_in(scores, "few-levels", what, fix)
 
 
 def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> list[Finding]:
     """Find masks that JPEG turned into levels near 0 and 255, whose order is noise."""
-    seen = [score for score in scores if score.dtype == "uint8" and of_jpeg(score.file)]
+    seen = [score for score in scores if score.dtype == "uint8" and score.lossy]
     middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
     if len(seen) < len(scores) or middle >= BETWEEN * pixels:
         return []
     what = (
-        f"predictions look like masks saved as JPEG: only {100 * middle / pixels:.2g} % of the pixels are not near 0 "
+        f"predictions look like masks saved as {seen[0].lossy}: only {100 * middle / pixels:.2g} % of the pixels are "
     )
-    what += "or 255, and levels near these are noise of the compression, not scores"
+    what += "not near 0 or 255, and levels near these are noise of the compression, not scores"
     at_half = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
     at_half = format_setting("thresholds", (0.5,)) if lines else at_half
     return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {at_half}")

@@ -15,7 +15,7 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import are_wide
 from segbench.core.numbers import many, verb
-from segbench.core.sample import Reading
+from segbench.core.sample import Reading, Side
 from segbench.loaders.decoded import Header, Role, Source, shown, size
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.repairs import HINT, Repairs, fixable, how_to_fix, nearly, relation
@@ -68,6 +68,13 @@ class Sizes:
         return [] if chance or any(one.shape not in self.wanted for one in self.unlike) else self.unlike
 
 
+class LossyFile(NamedTuple):
+    """A file that was stored with loss, of an image."""
+
+    image: str
+    compression: str
+
+
 @dataclass
 class Surveyed:
     """What the headers of all files show."""
@@ -79,6 +86,19 @@ class Surveyed:
     turned: list[Place] = field(default_factory=list)  # files with another orientation than the first
     predictions: dict[Source, Header] = field(default_factory=dict)
     lengths: dict[Source, int] = field(default_factory=dict)  # in bytes, where known
+    lossy: dict[Side, dict[str, LossyFile]] = field(default_factory=dict)  # files of labels with loss, by side
+
+    def add(self, image: str, path: Source, role: Role, header: Header, reads: Reading) -> None:
+        """Add what the header of a file shows by itself."""
+        if header.size:
+            self.lengths[path] = header.size
+        if header.odd:
+            self.odd[image] = None
+        if role == "prediction" and header.dtype:
+            self.predictions[path] = header
+        for side in reads.numbered:
+            if header.lossy and role == side:
+                self.lossy.setdefault(side, {})[shown(path)] = LossyFile(image, header.lossy)
 
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
@@ -99,12 +119,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 found.broken.setdefault(files.name, error)
                 continue
             headers.append((path, role, header))
-            if header.size:
-                found.lengths[path] = header.size
-            if header.odd:
-                found.odd[files.name] = None
-            if role == "prediction" and header.dtype:
-                found.predictions[path] = header
+            found.add(files.name, path, role, header, reads)
         for one in _sizes(files.name, headers, reads):
             if predicted := one.role == "prediction":
                 found.sizes.add(one)

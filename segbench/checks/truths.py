@@ -27,6 +27,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     all_but,
     are_grey_levels,
+    ends_in_void,
     grey_levels_positive,
     has_third_value,
     listed,
@@ -38,6 +39,8 @@ THICK = 0.5
 """Share of pixels in blocks of 2 x 2: about 0.1 in thin lines, 1 in those of two pixels."""
 _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in BSDS500, above 0.2 in borders drawn on both sides."""
+ONE_SIDED = "no-positives"
+"""The finding that no image shows anything positive, or anything negative."""
 _MOST_OF_MASKS = 4
 """Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
@@ -59,9 +62,18 @@ def _kind(truth: TruthProbe, expected: Expected) -> str:
     values = truth.values
     if len(values) < 3:
         return ""
+    named = () if expected.rule is None else expected.rule.values
+    if expected.void is not None and not set(truth.nodata).issubset(named):
+        return "nodata"
+    return _kind_of_values(values, expected)
+
+
+def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
+    """Say what values look like of which none is declared as no data."""
     rule = None if expected.implied else expected.rule
-    may_be_void = values[-1] in VOIDS and (expected.void is not None or expected.lines)
-    if may_be_void and values[-2] < LABELS_BELOW and not (rule and _names_highest(rule, values)):
+    excludes = expected.void is not None or expected.lines
+    may_be_void = values[-1] in VOIDS and excludes
+    if excludes and ends_in_void(values) and not (rule and _names_highest(rule, values)):
         return "void"
     if rule and rule.comparison != "=":
         return ""
@@ -119,9 +131,15 @@ def _meaning(
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
     examples = group[0].values
     if kind == "grey-ground-truth":
-        jpeg = all(truth.file.lower().endswith((".jpg", ".jpeg")) for truth in group)
-        what = "more than two grey levels" + ", as JPEG leaves them" * jpeg
-        return what, grey_levels_positive(examples, jpeg=jpeg)
+        lossy = all(truth.lossy for truth in group)
+        what = "more than two grey levels" + f", as {group[0].lossy} leaves them" * lossy
+        return what, grey_levels_positive(examples, lossy=lossy)
+    if kind == "nodata":
+        nodata, others = group[0].nodata, [value for value in examples if value not in group[0].nodata]
+        fix = format_setting("void", sorted({*nodata, *(expected.void or ())}))
+        if not expected.rule and len(others) > 2:
+            fix += f" and {format_setting('positive', others[-1])}, or whichever labels are positive"
+        return f"labels and the value {written(nodata)}, which the files declare as no data (GDAL_NODATA)", fix
     if kind == "labels":
         fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
@@ -179,7 +197,7 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
             fix += f"nothing but {together[0]:g} is left"
     what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     whole = unsettled and len(probes) == total
-    return _found(truths, "no-positives", what, fix, _held, whole=whole)
+    return _found(truths, ONE_SIDED, what, fix, _held, whole=whole)
 
 
 def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:

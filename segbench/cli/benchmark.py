@@ -55,7 +55,9 @@ class Run(Leveled, Workers, Shown, Printed):
 class Inspection:
     """How many images are inspected and how findings are printed, as given on the command line."""
 
-    everything: bool = option("Inspect every image, and not just 32 that are evenly spread.", False, flag="--all")
+    everything: bool = option(
+        "Inspect and count every image, and not just 32 that are evenly spread.", False, flag="--all"
+    )
     form: Literal["table", "json"] = option("Choose how the report is printed.", "table", flag="--format")
 
 
@@ -155,7 +157,7 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
         from segbench.aggregator.store import require_results_name
 
         require_results_name(run.output)
-    level, repairs, tuned = run.level, data.repairs(), run.tuning_results
+    level, repairs, tuned = run.level, data.repairs(protocol), run.tuning_results
     click.get_current_context().with_resource(listed_once())
     pairings = data.pairings(protocol)
     with stopping(lambda: _how_to_continue(run.output)):
@@ -216,7 +218,7 @@ def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
 
     click.get_current_context().with_resource(listed_once())
     sample = None if inspection.everything else SAMPLE
-    reports = check_methods(data.pairings(protocol), protocol, data.repairs(), sample=sample)
+    reports = check_methods(data.pairings(protocol), protocol, data.repairs(protocol), sample=sample)
     if inspection.form == "json":
         click.echo(report_json(reports), nl=False)
     else:

@@ -57,6 +57,8 @@ class Command(click.Command):
         """Read the command line, and say in plain words what of it cannot be read."""
         try:
             return super().make_context(info_name, args, parent, **extra)
+        except click.exceptions.NoArgsIsHelpError:  # a help, with nothing before it
+            raise
         except click.UsageError as error:
             raise click.UsageError(self._explained(error, parent), error.ctx) from None
 

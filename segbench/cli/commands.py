@@ -239,11 +239,12 @@ def _completion(context: click.Context) -> str:
 
 def _install_completion(context: click.Context) -> str:
     """Save that script where the shell reads it."""
+    from segbench.aggregator.writing import write_file
+
     shell, script = _shell(), _completion(context)
     fish = Path.home() / ".config/fish/completions/segbench.fish"
     file = fish if shell == "fish" else Path.home() / f".local/share/segbench/complete.{shell}"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(script)
+    write_file(file, script.encode(), hint="move it elsewhere", make_folder=True)
     if shell != "fish":
         start = Path.home() / f".{shell}rc"
         lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]

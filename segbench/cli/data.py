@@ -46,7 +46,7 @@ class Data(Groups):
 
     ground_truth: str | None = argument(
         "GT",
-        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives or single file; with --preset, "
+        "Ground truth: a folder, archive (.zip, .tar, .tar.gz), folder of archives or single file; with a preset, "
         "the top folder of the data set.",
         None,
     )
@@ -111,6 +111,12 @@ class Data(Groups):
         "(minmax), which changes pooled metrics.",
         metavar="NUMBER|sigmoid|minmax",
     )
+    nodata: str | None = option(
+        "Where GeoTIFFs of scores declare that they have no data: give the lowest score, or leave the pixels out.",
+        metavar="lowest|exclude",
+        shown="refuse such scores",
+        rare=True,
+    )
 
     def pairings(self, protocol: Protocol) -> dict[str, Pairing]:
         """Pair the files of each method, and of a folder that holds several methods those of each sub-folder."""
@@ -151,9 +157,10 @@ class Data(Groups):
         """Say where the images of each method are."""
         from segbench.loaders.categories import inputs_of, photographs_below
         from segbench.loaders.file_list import as_images, method_columns
-        from segbench.loaders.pairing import Inputs
+        from segbench.loaders.pairing import Inputs, Pattern
         from segbench.loaders.presets import load_preset
 
+        columns = {} if self.pairs is None else method_columns(self.pairs)
         patterns = {name: getattr(self, name) for name in ("gt_pattern", "pred_pattern", "field_pattern", "negatives")}
         if self.pairs is not None:
             beside = Inputs(ground_truth=self.ground_truth or "", field=self.field, **patterns).beside_list()
@@ -168,6 +175,7 @@ class Data(Groups):
         if preset is not None:
             ground_truth, field, categories = self._placed(preset)
         elif field is None and self.field_pattern != "*" and self.preset is None:
+            Pattern.parse(self.field_pattern, "field_pattern")
             raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
         given = self.images
         names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
@@ -180,7 +188,7 @@ class Data(Groups):
             **patterns,
         )
         if self.pairs is not None:
-            return {method: replace(where, column=name) for method, name in method_columns(self.pairs).items()}
+            return {method: replace(where, column=name) for method, name in columns.items()}
         placed = {method: replace(where, prediction=place) for method, place in methods_of(self.prediction).items()}
         if preset is None:
             return placed
@@ -221,11 +229,13 @@ class Data(Groups):
             click.echo(f"this layout is {preset.known_from}", err=True)
         return str(found), None if masks is None else str(masks), {}
 
-    def repairs(self) -> Repairs:
-        """Read what may be done to predictions."""
+    def repairs(self, protocol: Protocol) -> Repairs:
+        """Read what may be done to predictions; what has no meaning for them is refused before its value is read."""
         from segbench.loaders.repairs import Repairs
 
-        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale)  # type: ignore[arg-type]  # checked there
+        resize, scale = self.resize_predictions and "nearest", self.scale and 1
+        protocol.reads.check_repairs(Repairs(resize=resize, crop=self.crop, scale=scale, nodata=self.nodata))  # type: ignore[arg-type]  # as below
+        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale, nodata=self.nodata)  # type: ignore[arg-type]  # checked there
 
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:

@@ -74,7 +74,7 @@ _OPTIONS = {
     "--fresh": "--overwrite --force --restart --no-cache --recompute --rerun",
     "--progress lines": "--verbose --log",
     "--progress none": "-q --quiet --silent --no-progress",
-    "commands that show progress take --progress none": "-q --quiet --silent --no-progress",
+    "segbench pixels and others that show progress take --progress none": "-q --quiet --silent --no-progress",
     "--images FOLDER": "--photos --photographs --pictures --image-dir",
     "--images LIST": "--split --subset --list --ids --filter --only-images",
     "--positive 255": "--foreground --fg --positive-label --pos-label",
@@ -101,7 +101,7 @@ _OPTIONS = {
 }
 
 _METRICS = {
-    "ods_f image_f": "maxf fmax f1max bestf fmeasure",
+    "ods_f image_f": "maxf fmax f1max bestf fmeasure f1 f1score",
     "f": "dice dsc f1 fmeasure",
     "f_max": "maxf fmax maxfbeta maxfmeasure",
     "average_precision": "pixelap",
@@ -187,11 +187,12 @@ def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collec
     """
     meant: dict[str, dict[str, None]] = {}
     for key, titles in known.items():
+        own = {key, *titles}  # columns of single images are also called by the keys of metrics over all images
         name, at, threshold = key.partition("@")
         papers = [
             word + at + threshold
             for keys, words in _METRICS.items()
-            if name in keys.split() or key in keys.split()
+            if (own | {name}) & {*keys.split()}
             for word in words.split()
         ]
         for word in (*map(_plain, titles), *papers):
@@ -217,7 +218,7 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
     known = [(metric.key, verb) for verb, kind in kinds for metric in kind().metrics()] + [*_WITH_AN_OPTION.items()]
     keys += [key for key, _ in known if _plain(key) == word or (len(word) > 2 and _plain(key).startswith(word))]
     if found := dict.fromkeys(verb for key, verb in known if key in keys):
-        return f"{typed} is measured by segbench {' and segbench '.join(found)}"
+        return f"{typed} is measured by {first_names([f'segbench {verb}' for verb in found], _LISTED)}"
     if near := _of_one_kind(word, meant):
         return f"for {typed}, perhaps {' or '.join(meant[near])} is meant"
     return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"

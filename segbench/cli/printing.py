@@ -76,7 +76,8 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
     if form == "csv" and how.rows in ("method", "group"):  # which has no place for them
         from segbench.report.remarks import run_notes
 
-        click.echo("".join(f"{note}\n" for note in run_notes(results)), nl=False, err=True)
+        notes = run_notes(results, of_metrics=how.rows == "method")
+        click.echo("".join(f"{note}\n" for note in notes), nl=False, err=True)
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:

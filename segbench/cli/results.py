@@ -254,12 +254,12 @@ class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
     def _refuse_baseline(self, methods: list[str]) -> None:
         """Refuse a baseline that is not compared, and a margin without baseline or below 0."""
         listed, against, margin = first_names(methods, _LISTED), self.against, self.fail_if_worse
+        if margin is not None and not 0 <= margin < math.inf:
+            raise ArgumentError(f"--fail-if-worse {margin:g}: expected a margin of 0 or more, such as 0.01")
         if against is None and margin is not None:
             raise ArgumentError(f"--fail-if-worse takes a baseline, too: add --against METHOD, one of {listed}")
         if against is not None and against not in methods:
             raise ArgumentError(f"--against {against}: expected one of the methods compared, {listed}")
-        if margin is not None and not 0 <= margin < math.inf:
-            raise ArgumentError(f"--fail-if-worse {margin:g}: expected a margin of 0 or more, such as 0.01")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,7 +381,7 @@ class Plot(OneClass, OneFile, Grouped, Leveled):
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
-        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size)
+        drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
         if self.intervals is not None and drawn.level == "band":
             click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over images", err=True)
         if self.intervals is not None or compares:

@@ -298,7 +298,9 @@ def results_of_sets(
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
     if not any(result.classes for result in results):
-        return f"no run in {path} has classes; count again with --classes 0-18, where the protocol has it"
+        from segbench.report.tables import how_to_count_classes
+
+        return f"no run in {path} has classes; {how_to_count_classes(results)}"
     names = dict.fromkeys(name for result in results for name in result.classes)
     return f"no such class; those of {path} are {', '.join(names) or 'none'}"
 

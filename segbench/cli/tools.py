@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from segbench.loaders.decoded import Source
 
 
+_HINT = "give another folder"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Nms(Shown):
     """``segbench nms``."""
@@ -32,7 +35,7 @@ class Nms(Shown):
     invert: bool = option("Treat low values as boundary, for black edges on white.", False)
 
     def __call__(self) -> None:
-        from segbench.aggregator.writing import identity_of, refuse_inputs, write_file
+        from segbench.aggregator.writing import identity_of, refuse_foreign, refuse_inputs, write_file
         from segbench.loaders.listing import list_place
 
         if self.out_dir.resolve() == Path(self.in_dir).resolve():
@@ -42,6 +45,7 @@ class Nms(Shown):
         notes = dict.fromkeys(listing.notes)
         targets = {entry.source: self.out_dir / f"{entry.stem}.png" for entry in listing.entries}
         refuse_inputs([*targets.values()], targets)
+        refuse_foreign(dict.fromkeys(targets.values()), _HINT)
         written: set[tuple[int, int] | None] = set()
         with progress_of("nms", self.progress) as tally:
             for done, (source, target) in enumerate(targets.items(), start=1):
@@ -53,7 +57,7 @@ class Nms(Shown):
                 except DataError as error:
                     failures[source] = DataError(str(source), error.what, error.hint)
                 else:
-                    write_file(target, png, hint="give another folder", make_folder=True)
+                    write_file(target, png, hint=_HINT, make_folder=True)
                     written.add(identity_of(target))
                     notes |= dict.fromkeys(said)
                 tally(done, len(targets))
@@ -66,9 +70,10 @@ class Nms(Shown):
 
     def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
         """Give one map as a PNG, and notes on how it was read."""
-        import imageio.v3 as iio
         import numpy as np
+        from PIL import Image
 
+        from segbench.aggregator.writing import signed_png
         from segbench.core.levels import as_shares, mirrored, note_on_levels
         from segbench.loaders.images import decode
         from segbench.loaders.source import read_bytes
@@ -83,8 +88,10 @@ class Nms(Shown):
             raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
         bits = int(self.bits)
         levels = np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}")
-        png = iio.imwrite("<bytes>", levels, extension=".png")
-        return png, (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
+        return signed_png(Image.fromarray(levels)), (
+            *decoded.notes,
+            *note_on_levels(decoded.array.dtype, scalable=False),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +142,7 @@ class Demo:
 
     def __call__(self) -> None:
         from segbench.aggregator.comparing import compare_results
+        from segbench.aggregator.writing import refuse_foreign
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
         from segbench.loaders.pairing import Inputs
@@ -144,16 +152,16 @@ class Demo:
         from segbench.report.page.document import export_report
 
         output = self.output
+        kept, page = output / "results.segbench", output / "report.html"
+        refuse_foreign({page: None}, _HINT)
         output.mkdir(parents=True, exist_ok=True)
         data = shipped("demo") / "objects"
         folders = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
         where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
-        kept = output / "results.segbench"
         click.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
         with stopping(lambda: "to continue, repeat segbench demo"):
             pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
             results = count_methods(pairings, Pixels(), output=kept)
-        page = output / "report.html"
         # Before the table: whoever reads it may have enough after a line, as head has.
         export_report(results, page, images=data.parent / "images")
         for sentence in compare_results(results).answer().sentences():

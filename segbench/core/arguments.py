@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar, cast
 
@@ -75,11 +76,11 @@ def check_choice(value: object, name: str, choices: Iterable[object]) -> None:
         raise ArgumentError(f"{name} is {_shown(value)}, expected {words}")
 
 
-def listed(values: Any, name: str, example: str) -> tuple[Any, ...]:  # noqa: ANN401  as above
-    """Read several values; `example` shows how they are written."""
+def listed(values: Any, name: str, example: str, *, most: int | None = None) -> tuple[Any, ...]:  # noqa: ANN401  as above
+    """Read several values, of many no more than `most`; `example` shows how they are written."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ArgumentError(f"{name} is {_shown(values)}, expected several values, as in {example}")
-    return tuple(values)
+    return tuple(islice(values, most))
 
 
 def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, ...]:  # noqa: ANN401  as above

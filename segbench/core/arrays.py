@@ -112,7 +112,8 @@ def is_whole(array: NDArray[Any]) -> bool:
         return True
     flat = array.reshape(-1)
     some = flat[:: max(1, flat.size // 1024)]
-    return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
+    with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+        return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
 
 
 def distinct(values: NDArray[Any]) -> NDArray[np.float64]:

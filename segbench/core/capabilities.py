@@ -12,7 +12,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample
+from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
 
 if TYPE_CHECKING:
@@ -124,12 +124,27 @@ class LeftOut(NamedTuple):
     labels: tuple[int, ...] = ()  # labels that are void and are predicted, too, rising
 
 
+class OnBackground(NamedTuple):
+    """A number of one side that lies on the background of the other, where no object is."""
+
+    number: int
+    share: float  # of that background
+    highest: bool  # whether it is the highest number of its map
+
+
 class Numbered(ABC):
     """Expects a number for each object."""
 
     @abstractmethod
     def require_numbers(self, facts: Mapping[str, Facts]) -> None:
         """Refuse images that are masks instead, as far as their facts show it: a `DataError`."""
+
+    @abstractmethod
+    def on_background(self, sample: Sample) -> Mapping[Side, OnBackground | None]:
+        """Find the number of each side that lies on most of the other side's background, None for none.
+
+        A side is left out where the other has no background, or nothing but background.
+        """
 
 
 class Confusing(TwoSided):
@@ -162,6 +177,14 @@ class Confusing(TwoSided):
     @abstractmethod
     def joined(self, sample: Sample) -> Mapping[str, list[int]]:
         """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
+
+    @abstractmethod
+    def stored(self, sample: Sample) -> Any:  # noqa: ANN401  of the labels protocol
+        """Count the pairs of values of an image as they are stored."""
+
+    @abstractmethod
+    def renumbered(self, stored: Any) -> Any:  # noqa: ANN401  of the labels protocol
+        """Find remappings that stored values need instead of those given; None for none."""
 
 
 class FromCounts(ABC):

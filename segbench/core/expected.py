@@ -17,6 +17,7 @@ class ExpectedScores:
     at: tuple[float, ...] = ()  # thresholds chosen beforehand
     cut: bool = False  # whether maps become masks at these, so that nothing else of a score matters
     listed: tuple[float, ...] = ()  # thresholds of a curve, where not spread evenly from 0 to 1
+    as_masks: bool = False  # whether predictions of two values alone are evaluated as masks
     pooled: bool = True  # whether scores of different images are ranked together, so that lost ones matter
 
 

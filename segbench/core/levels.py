@@ -12,11 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.notes import Doubt
+from segbench.core.numbers import number
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
 _AT_ONCE = 2**14  # pixels that stay in the cache
 
+
+BEYOND_EXACT = 2**53
+"""From here on float64 does not hold every integer."""
 
 FAR_BEYOND = 100
 """A score above this, beside maps that end at 1 or below, is of another scale."""
@@ -70,6 +75,22 @@ def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
         arrays = f"floats from 0 to 1 or {narrow}"
         use = setting("--scale N with the highest score that there can be", arrays)
         raise DataError(name, what, f"use {use}")
+
+
+def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
+    """Refuse whole scores that float64 may not hold: those that differ by little would become equal."""
+    if stored.dtype.kind not in "iu" or stored.dtype.itemsize < 8 or not stored.size:
+        return
+    lowest, highest = int(stored.min()), int(stored.max())
+    if max(-lowest, highest) < BEYOND_EXACT:
+        return
+    problem = f"integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
+    if highest - lowest < BEYOND_EXACT:
+        change = f"subtract the same whole number, such as {lowest}, from the scores of all images"
+    else:
+        change = "replace the scores of all images by their ranks among all of these"
+    hint = f"{change} and only then turn them into float64"
+    raise DataError(name, f"{problem}which float64 does not hold exactly", hint)
 
 
 def how_to_scale(lowest: float, highest: float) -> str:
@@ -132,15 +153,27 @@ def are_of_shares(thresholds: Sequence[float]) -> bool:
     return bool(thresholds) and all(0 < threshold <= 1 for threshold in thresholds)
 
 
-def as_shares(prediction: NDArray[Any]) -> NDArray[Any]:
-    """Divide wide integers by the maximum of their type; leave everything else as it is."""
+def as_shares(
+    prediction: NDArray[Any], name: str = "prediction", valid: NDArray[np.bool_] | None = None
+) -> NDArray[Any]:
+    """Divide wide integers, exact where they count, by the maximum of their type; leave all else as it is."""
+    refuse_inexact(name, prediction if valid is None else prediction[valid])
     return prediction / np.iinfo(prediction.dtype).max if are_wide(prediction.dtype) else prediction
 
 
-def scores_of(stored: NDArray[Any]) -> NDArray[np.float64]:
-    """Give scores as floats: integers over the maximum of their type, bool as 0 and 1."""
+def scores_of(stored: NDArray[Any], name: str = "prediction") -> NDArray[np.float64]:
+    """Return scores as floats: integers, which have to be exact, over the maximum of their type, bool as 0 and 1."""
+    refuse_inexact(name, stored)
     scores = stored.astype(np.float64)
     return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
+
+
+def doubts_on_cuts(cuts: Sequence[float], given: str, lowest: float, highest: float) -> tuple[str, ...]:
+    """Doubt scores from the lowest to the highest beside thresholds, as `given`, if these are of scores from 0 to 1."""
+    if not are_of_shares(cuts) or not are_beyond_shares(lowest, highest):
+        return ()
+    span = f"[{number(lowest)} to {number(highest)}]"
+    return (Doubt(f"scores outside 0 to 1 beside {given}: {how_to_change(lowest, highest)} {span}"),)
 
 
 def are_levels(dtype: np.dtype[Any]) -> bool:

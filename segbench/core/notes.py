@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Self
 
@@ -27,6 +28,19 @@ class MetricNote(str):
 
     def __getnewargs__(self) -> tuple[str, Mapping[str, str], str, int | None]:  # type: ignore[override]  # str has one
         return self.before, self.names, self.after, self.most
+
+
+class Doubt(str):
+    """A note on data that are probably not what was meant: Python's callers are warned of it, too."""
+
+    __slots__ = ()
+
+
+def warn_of(notes: Iterable[str], *, stacklevel: int) -> None:
+    """Warn once of all notes that are doubts."""
+    doubts = sorted({note for note in notes if isinstance(note, Doubt)})
+    if doubts:
+        warnings.warn("; ".join(doubts), UserWarning, stacklevel=stacklevel + 1)
 
 
 def behind(text: str, note: str, prefix: str = "") -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import fields
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
@@ -34,6 +34,11 @@ def number_below(value: float, *, digits: int = DIGITS) -> str:
     if math.isnan(value) or float(text) <= value:
         return text
     return point_first(str(Decimal(value).quantize(Decimal(text), ROUND_FLOOR)).lower())
+
+
+def by_key(key: str, value: float, thresholds: Collection[str]) -> str:
+    """Write the value of a metric; those that are thresholds are rounded down, as in tables."""
+    return number_below(value) if key in thresholds else number(value)
 
 
 def signed(value: float, *, digits: int = DIGITS) -> str:

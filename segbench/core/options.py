@@ -18,10 +18,11 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
-    `read` makes its value of text, and those of the fields `also`. Runs that differ in fields `of_predictions` may be
-    compared: these change only what is predicted. Fields marked `measuring` change no counts, only the table: results
-    files take others when they are read. Where runs differ in one, they are measured by the "union" of their values,
-    with it if "any" has it, or apart from each other ("apart"); a "shorthand" is stored as the fields that it sets.
+    `read` makes its value of text, and those of the fields `also`; its errors end with the `example`. Runs that differ
+    in fields `of_predictions` may be compared: these change only what is predicted. Fields marked `measuring` change no
+    counts, only the table: results files take others when they are read. Where runs differ in one, they are measured by
+    the "union" of their values, with it if "any" has it, or apart from each other ("apart"); a "shorthand" is stored as
+    the fields that it sets.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -77,7 +78,8 @@ def value_of(each: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
     except ArgumentError:
         raise
     except ValueError as error:
-        raise ArgumentError(f"{flag_of(each)} {typed!r} {error}") from None
+        example = f"; write {flag_of(each)} {each.metadata['example']}" if "example" in each.metadata else ""
+        raise ArgumentError(f"{flag_of(each)} {typed!r} {error}{example}") from None
 
 
 def read_numbers(text: str) -> tuple[float, ...]:
@@ -85,7 +87,15 @@ def read_numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
-        raise ValueError("is not a list of numbers; write them with commas, as in 0,255 or 0.25,0.5") from None
+        raise ValueError("is not a list of numbers with commas between them") from None
+
+
+def read_whole(text: str) -> int:
+    """Read a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("is not a whole number") from None
 
 
 def read_void(text: str) -> tuple[float, ...]:

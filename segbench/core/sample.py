@@ -8,15 +8,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.expected import Expected
+from segbench.core.notes import Doubt
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 _ANYTHING = Expected()
 
+Side = Literal["ground truth", "prediction"]
+SIDES: tuple[Side, Side] = ("ground truth", "prediction")
+
 Form = Literal["soft", "map", "labels", "ucm2", "stack", "categories"]
 """What some maps are: a soft map, a label map, several label maps (one per threshold or scale), a contour map of double
 size, maps with axes that only the protocol can tell; or ground truths of categories, 1 first, and not of annotators."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoData:
+    """Where a map holds the value that its file declares to mean that there are no data."""
+
+    value: float
+    pixels: NDArray[np.bool_]  # (H, W)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +40,8 @@ class Maps:
     notes: tuple[str, ...] = ()
     form: Form = "map"
     about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
+    lossy: str = ""  # the compression that changed their values, such as JPEG; empty of none
+    nodata: tuple[NoData | None, ...] = ()  # of each map, or empty where no map has any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +55,11 @@ class Reading(ABC):
     levels: bool = True  # whether whole numbers in predictions are levels of scores
     without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
     whole_folders: str = ""  # what else to do where a part of a folder's images is left out; empty if any may be
+    sequences: bool = False  # whether folders are sequences, whose frames may have the same names
     same_labels: int = 0  # how many labels, from 0, mean the same in all images; 0 where only borders and regions count
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
     expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol
+    numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
 
     @abstractmethod
     def truths(self, data: bytes, path: Any) -> Maps:  # noqa: ANN401  a `Source`
@@ -102,6 +119,14 @@ class Sample:
         a blank map.
     about : tuple
         What comes with the first ground truth and with the prediction, see `Maps.about`.
+    lossy : tuple of str
+        The compression that changed the values of the ground truth, and of the prediction; empty of none.
+    numbered : tuple of str
+        The sides whose values are labels or numbers of objects, as far as that is known.
+    truth_nodata : tuple of float
+        Values in ground truths that their files declare to mean that there are no data.
+    nodata : tuple of `NoData`
+        Pixels of each prediction for which its file has no data; empty if there are none.
 
     Examples
     --------
@@ -124,6 +149,10 @@ class Sample:
     categories_drawn: bool = False
     without_truth: bool = False
     about: tuple[Any, Any] = (None, None)
+    lossy: tuple[str, str] = ("", "")
+    numbered: tuple[Side, ...] = ()
+    truth_nodata: tuple[float, ...] = ()
+    nodata: tuple[NoData | None, ...] = ()
 
     @property
     def truth_files(self) -> tuple[str, ...]:
@@ -141,6 +170,21 @@ class Sample:
         return self.prediction_file or self.name
 
 
+def number_in_detail(note: str) -> int | None:
+    """Return the whole number that a note has in brackets at its end, which adds up over images; None for others."""
+    detail = _in_two(note)[1]
+    return int(detail) if detail.isdecimal() else None
+
+
 def without_detail(note: str) -> str:
-    """Give a note without what it says, in brackets at its end, of one image alone."""
-    return note.rpartition(" [")[0] if note.endswith("]") else note
+    """Return a note without what it says, in brackets at its end, of one image alone."""
+    short = _in_two(note)[0]
+    return Doubt(short) if isinstance(note, Doubt) else short
+
+
+def _in_two(text: str) -> tuple[str, str]:
+    """Return a note and its detail, apart; the latter is empty where there is none."""
+    if not text.endswith("]"):
+        return text, ""
+    short, _, detail = text.rpartition(" [")
+    return short, detail[:-1]

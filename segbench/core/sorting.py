@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, IntArray
 from segbench.core.compiling import compiled
+from segbench.core.levels import BEYOND_EXACT
 
-INTEGER_LIMIT = 2**53 - 1
-"""Up to here float64 holds every integer."""
 _MOST = 2**16 - 1
 _AT_ONCE = 64
 
 
 class BeyondLimitError(ValueError):
-    """A score is NaN or infinite, or an integer beyond `INTEGER_LIMIT`."""
+    """A score is NaN or infinite, or an integer from `BEYOND_EXACT` on."""
 
 
 def count_distinct(parts: Sequence[Array]) -> tuple[Array, IntArray]:
@@ -31,7 +30,8 @@ def count_distinct(parts: Sequence[Array]) -> tuple[Array, IntArray]:
     negated = _room_for(parts[0], sum(part.size for part in parts))
     start = 0
     for part in parts:
-        np.subtract(0.0, part.reshape(-1), out=negated[start : start + part.size])
+        with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
+            np.subtract(0.0, part.reshape(-1), out=negated[start : start + part.size])
         start += part.size
     _sort(negated, parts[0].dtype)
     times = np.empty(start, _number(start))
@@ -74,7 +74,7 @@ def _number(pixels: int) -> type[np.signedinteger[Any]]:
 
 def _sort(negated: Array, dtype: np.dtype[Any]) -> None:
     """Sort negated scores, which were of the given type, and end them with infinity."""
-    limit = float(np.finfo(dtype).max) if dtype.kind == "f" else INTEGER_LIMIT
+    limit = float(np.finfo(dtype).max) if dtype.kind == "f" else BEYOND_EXACT - 1
     negated[-1] = np.inf
     negated.sort()
     if negated.size > 1 and not (-limit <= negated[0] and negated[-2] <= limit):

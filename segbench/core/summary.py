@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import UnknownMetricError
-from segbench.core.numbers import number
+from segbench.core.numbers import by_key
 from segbench.core.text_table import TextTable, aligned, data_frame, table_html
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Summary(Mapping[str, float | int]):
         Where thresholds come from when they are not the scores themselves, for instance a tuning set.
     notes : tuple of str
         What has to be said beside the metrics.
+    thresholds : tuple of str
+        Metrics that are thresholds, which are printed rounded down.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Summary(Mapping[str, float | int]):
     optimistic: tuple[str, ...] = ()
     threshold_source: str = ""
     notes: tuple[str, ...] = ()
+    thresholds: tuple[str, ...] = ()
 
     def __getitem__(self, key: str) -> float | int:
         try:
@@ -79,7 +82,7 @@ class Summary(Mapping[str, float | int]):
         return table_html(TextTable(["metric", "value", "undefined"][:columns], rows))
 
     def _rows(self) -> list[list[str]]:
-        return [[key, number(value), self.undefined.get(key, "")] for key, value in self.items()]
+        return [[key, by_key(key, value, self.thresholds), self.undefined.get(key, "")] for key, value in self.items()]
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per metric: value, and the reason where it is undefined.

@@ -210,6 +210,7 @@ class Table(ABC):
             {key: self.why_undefined(metric) for key, metric, value in named if math.isnan(value)},
             tuple(key for key, metric, _ in named if metric.optimistic),
             notes=notes,
+            thresholds=tuple(key for key, metric, _ in named if metric.kind == "threshold"),
         )
 
     @property

@@ -17,7 +17,6 @@ import stat
 import struct
 import tarfile
 import tempfile
-import time
 import zipfile
 import zlib
 from collections import Counter
@@ -30,7 +29,8 @@ from threading import Lock
 from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
-from segbench.loaders.decoded import MAX_PIXELS, listed, shown
+from segbench.core.temporary import lock, remove_left_behind
+from segbench.loaders.decoded import MAX_PIXELS, listed, refuse_pointer, shown
 from segbench.loaders.source import (
     KNOWN,
     Entries,
@@ -51,7 +51,7 @@ MAX_UNPACKED = 2**37
 _GZIPPED = (".tar.gz", ".tgz")
 _PREFIX = "segbench-unpacked-"
 _PIECE = 2**20
-_HOUR = 3600
+_HEAD = 64
 _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -159,7 +159,8 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
             found.append(listing.entries)
             notes += listing.notes
     if wrong:
-        raise DataError(place, f"{len(wrong)} of {len(paths)} archives cannot be used:" + listed(wrong))
+        finding = f"{len(wrong)} of {len(paths)} archives cannot be used:{listed(wrong)}"
+        raise DataError(place, finding, "replace or remove these archives")
     entries = Entries(lambda _, shard, k: found[shard].source(k), 2)
     for shard, each in enumerate(found):
         for k, (stem, suffix) in enumerate(zip(each.stems, each.suffixes, strict=True)):
@@ -173,6 +174,8 @@ def listed_members(archive: Archive) -> Listing:
     """List an archive; kept, since each method of a run needs the ground truth again."""
     others: Counter[str] = Counter()
     wrong: list[str] = []
+    with Path(archive.path).open("rb") as file:
+        refuse_pointer(file.read(_HEAD), shown(archive.path))
     if archive.path.lower().endswith(_GZIPPED):
         archive = replace(archive, unpacked=_unpacked_here(archive))
     zipped = archive.path.lower().endswith(".zip")
@@ -292,13 +295,13 @@ def _unpacked_here(archive: Archive) -> str:
 
 def _unpack(source: str) -> str:
     """Unpack a gzip file into a temporary one, which is removed when the process ends."""
-    _remove_left_behind()
+    remove_left_behind(Path(tempfile.gettempdir()), f"{_PREFIX}*.tar")
     most = min(MAX_UNPACKED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
     with ExitStack() as undo:
         file = undo.enter_context(tempfile.NamedTemporaryFile(prefix=_PREFIX, suffix=".tar", delete=False))
         remove = undo.callback(partial(_remove, file, os.getpid()))
         with suppress(OSError):  # a file system without locks
-            _lock(file.fileno())
+            lock(file.fileno())
         try:
             with gzip.open(source) as packed:
                 while file.tell() <= most and (piece := packed.read(_PIECE)):
@@ -312,25 +315,6 @@ def _unpack(source: str) -> str:
         undo.pop_all()
     atexit.register(remove)
     return file.name
-
-
-def _remove_left_behind() -> None:
-    """Remove what processes that were killed had unpacked: their locks ended with them and their forks."""
-    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*.tar"):
-        with suppress(OSError), left.open("rb") as file:  # another user's, or locked
-            status = os.fstat(file.fileno())  # before it is locked, a file is new and empty
-            if (status.st_size or time.time() - status.st_mtime > _HOUR) and _lock(file.fileno()):
-                left.unlink()
-
-
-def _lock(file: int) -> bool:
-    """Lock a file until it is closed; False where systems have no such locks."""
-    try:
-        import fcntl
-    except ImportError:  # on Windows
-        return False
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return True
 
 
 def _remove(file: IO[bytes], process: int) -> None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import distinct
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.interface import setting
+from segbench.core.levels import refuse_inexact
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
     LABEL_MAPS,
@@ -93,6 +94,8 @@ def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
     kind = array.dtype.kind
     if kind not in "biuf" or array.dtype.itemsize > 8:
         raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
+    if role == "prediction":
+        refuse_inexact(path, array)  # before the advice to save floats, in which scores would be rounded
     if kind == "i" and role not in LABELS and array.min() < 0:
         raise DataError(
             path,
@@ -105,13 +108,38 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     array = array.reshape(squeezed(array.shape))
     if array.ndim == 2:
         return array, ()
-    if array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype in (np.uint8, np.uint16) and array.size:
+    coloured = array.ndim == 3 and array.shape[2] in (3, 4) and array.dtype in (np.uint8, np.uint16) and array.size > 0
+    if array.ndim == 3 and role in LABELS and array.size and not (coloured and _may_be_colours(array)):
+        _refuse_planes(array, path)
+    if coloured:
         decoded = one_channel(array, path, role)
         return decoded.array, decoded.notes
     what = f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)"
     if array.ndim == 3 and role == "prediction":
         raise StackError(path, what, array.shape)
     raise DataError(path, what, f"save one map per file, or {VOLUMES}")
+
+
+def _may_be_colours(array: NDArray[Any]) -> bool:
+    """Return whether channels hold levels of colours, and alpha if there are four, rather than zeros and ones."""
+    return bool(array.max() > 1) and (array.shape[2] == 3 or bool((array[..., 3] == np.iinfo(array.dtype).max).all()))
+
+
+def _refuse_planes(array: NDArray[Any], path: str) -> None:
+    """Refuse labels that have a plane for each class or object, and say how these become one label per pixel."""
+    highest = array.max()
+    if array.dtype.kind not in "biuf" or not ((array == 0) | (array == highest)).all():
+        return
+    for axis, others in ((0, (1, 2)), (-1, (0, 1))):
+        marked = np.count_nonzero(array, axis=axis)
+        if marked.max() != 1 or np.count_nonzero(array.any(axis=others)) < 2:
+            continue
+        label_map = f"labels.argmax(axis={axis})"
+        kind = "one-hot labels"
+        if marked.min() == 0:
+            kind, label_map = "masks", f"labels.any(axis={axis}) * ({label_map} + 1)"
+        problem = f"shape {array.shape} has {kind} in {array.shape[axis]} planes, expected one label per pixel"
+        raise DataError(path, problem, f"save a label map: {label_map}")
 
 
 def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:

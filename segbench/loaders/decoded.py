@@ -6,8 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
+from segbench.core.errors import DataError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from segbench.core.sample import NoData
 
 Role = Literal[
     "prediction",
@@ -38,6 +42,8 @@ class Decoded(NamedTuple):
 
     array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
     notes: tuple[str, ...] = ()
+    lossy: str = ""  # the compression that changed values before they were read, such as JPEG; empty of none
+    nodata: NoData | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Header:
     odd: bool = False  # whether it looks damaged, which decoding it will show
     orientation: int = UPRIGHT  # of its EXIF data, as far as they come before the pixels
     size: int = 0  # of the file in bytes; 0 where it is unknown
+    lossy: str = ""  # as in `Decoded`
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,20 @@ def listed(problems: Sequence[str]) -> str:
 def size(shape: tuple[int, ...]) -> str:
     """Give height and width in words, of an array of other axes its extents."""
     return " x ".join(map(str, shape)) + " (height x width)" * (len(shape) == 2)
+
+
+_POINTERS = {
+    b"version https://git-lfs.github.com/": ("a Git LFS pointer", "git lfs pull"),
+    b"/annex/objects/": ("a git-annex pointer", "git annex get ."),
+}
+"""What stands in a repository in place of a large file: how it begins, what it is, and what fetches the file."""
+
+
+def refuse_pointer(data: bytes, name: str) -> None:
+    """Refuse a text that stands in place of a file, whatever its name promises."""
+    for start, (pointer, command) in _POINTERS.items():
+        if data.startswith(start):
+            raise DataError(name, f"is {pointer}, not the file itself", f"fetch the files: {command} in its repository")
 
 
 class Source(Protocol):

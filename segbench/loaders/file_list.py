@@ -174,7 +174,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
 
 def _name(cells: Sequence[str], column: int) -> str:
     """Give the name of a line's image; empty where there is none."""
-    return shown(unicodedata.normalize("NFC", cells[column])) if column < len(cells) else ""
+    return shown(unicodedata.normalize("NFC", cells[column].replace("\\", "/"))) if column < len(cells) else ""
 
 
 def _row(
@@ -184,11 +184,7 @@ def _row(
     if len(cells) != len(header):
         return None, [f"{len(cells)} cells, expected {len(header)}"]
     filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
-    files = {
-        kind: [os.path.join(folder, cell) for cell in filled[kind]]  # noqa: PTH118  a str is enough
-        for kind in places
-        if kind != "name"
-    }
+    files = {kind: [_path(folder, cell) for cell in filled[kind]] for kind in places if kind != "name"}
     wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
     if allow_missing and not any(os.path.lexists(path) for path in files["prediction"]):
         files["prediction"] = []
@@ -201,6 +197,14 @@ def _row(
         return None, wrong
     first, *scales = predictions or truths[:1]
     return SampleFiles(_name(cells, places["name"][0]), truths, first, next(iter(fields), None), tuple(scales)), []
+
+
+def _path(folder: str, cell: str) -> str:
+    r"""Return the path in a cell; ``\`` is read as ``/`` if there is no file with this character in its name."""
+    path = os.path.join(folder, cell)  # noqa: PTH118  a str is enough
+    if "\\" not in cell or os.path.lexists(path):
+        return path
+    return os.path.join(folder, cell.replace("\\", "/"))  # noqa: PTH118  as above
 
 
 def _fault(path: str) -> str:

@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ COMPARISONS = 20_000
 _NEARLY_ALL = 0.75
 """Share of the names of the smaller side that pair under patterns worth suggesting: others pair by chance."""
 _SOME = 50
+_FEW_FOLDERS = 3
 _SERIES = 3
 """So many names show that they are numbered."""
 _NUMBER, _LAST_NUMBER = re.compile(r"[0-9]+"), re.compile(r"[0-9]+(?=[^0-9]*$)")
@@ -44,11 +46,27 @@ class Names(NamedTuple):
         return [*self.alone, *self.paired]
 
 
-def matching_patterns(truths: Names, predictions: Names) -> list[tuple[str, str]]:
+class PatternPair(NamedTuple):
+    """The patterns of ground truth and predictions under which names pair."""
+
+    gt: str
+    pred: str
+
+    @property
+    def joined_folders(self) -> tuple[str, str] | None:
+        """The folder of the ground truth and the other one of the predictions that become one; None if none do."""
+        for gt_part, pred_part in zip(self.gt.split("*"), self.pred.split("*"), strict=True):
+            folders = gt_part.rpartition("/")[0].strip("/"), pred_part.rpartition("/")[0].strip("/")
+            if all(folders) and "#" not in "".join(folders) and folders[0] != folders[1]:
+                return folders
+        return None
+
+
+def matching_patterns(truths: Names, predictions: Names) -> list[PatternPair]:
     """Find the two patterns under which nearly all names pair; several times two if other files can pair as well."""
     least = max(len(truths.paired), math.ceil(_NEARLY_ALL * min(len(truths.all), len(predictions.all))), 1)
     now = frozenset(truths.paired), frozenset(predictions.paired)
-    found: dict[tuple[frozenset[str], frozenset[str]], tuple[str, str]] = {}
+    found: dict[tuple[frozenset[str], frozenset[str]], PatternPair] = {}
     stripped = {pred: _strip(predictions.all, pred) for pred in _affixes(predictions.alone, truths.all)}
     for gt in _affixes(truths.alone, predictions.all):
         of_truths = _strip(truths.all, gt)
@@ -61,7 +79,9 @@ def matching_patterns(truths: Names, predictions: Names) -> list[tuple[str, str]
                 continue
             if len(common) > least:
                 found, least = {}, len(common)
-            found.setdefault(files, (_whole(gt)("*"), _whole(pred)("*")))
+            shared = _shared_suffix(gt[1], pred[1])
+            of_gt, of_pred = ((prefix, suffix[shared:]) for prefix, suffix in (gt, pred))
+            found.setdefault(files, PatternPair(_whole(of_gt)("*"), _whole(of_pred)("*")))
     return list(found.values())
 
 
@@ -84,13 +104,67 @@ def numbered_otherwise(truths: Names, predictions: Names) -> str:
     return ""
 
 
+def base_name(name: str) -> str:
+    """Return a name without its folders."""
+    return name.rpartition("/")[2]
+
+
+def names_by_base(truths: AbstractSet[str], predictions: AbstractSet[str]) -> dict[str, str]:
+    """Map predictions to the ground truth of their base name, if folders are on one side alone and no name repeats.
+
+    A folder that holds all files of a side does not count, unless the other side has another one, ``bottle`` and
+    ``cable``, or a pattern leaves it out, ``out/*``. Numbers alone, as of frames, do not identify an image.
+    """
+    if not truths or not predictions or not predictions.isdisjoint(truths):
+        return {}
+    folders = [{name.rpartition("/")[0] for name in names} for names in (truths, predictions)]
+    tops = [own_folder(truths), own_folder(predictions)]
+    one_folder_each = max(map(len, folders)) == 1
+    if min(map(len, folders)) > 1 or (all(tops) and tops[0] != tops[1]) or (one_folder_each and any(tops)):
+        return {}
+    by_base = {base_name(truth): truth for truth in truths}
+    bases = {base_name(prediction) for prediction in predictions}
+    if len(by_base) < len(truths) or len(bases) < len(predictions):
+        return {}
+    if not all(any(map(str.isalpha, base)) for base in by_base):
+        return {}
+    return {name: by_base[base_name(name)] for name in predictions if base_name(name) in by_base}
+
+
+def own_folder(names: Collection[str]) -> str:
+    """Return the top folder of all names if it says something that they do not; empty where it does not.
+
+    In ``frankfurt/frankfurt_000000_000294`` the folder says nothing new.
+    """
+    tops = {name.partition("/")[0] if "/" in name else "" for name in names}
+    repeated = all(base_name(name).startswith(folder) for name in names for folder in name.split("/")[:-1])
+    return "" if len(tops) > 1 or repeated else tops.pop()
+
+
 def in_other_folders(truths: Names, predictions: Names) -> bool:
     """Return whether nearly all names without partner differ from one of the other side in their folders alone."""
-    alone, others = ([name.rpartition("/")[2] for name in names.alone] for names in (truths, predictions))
-    known = {*alone}, {*others}
-    if [*map(len, known)] != [len(alone), len(others)]:  # a name in several folders
+    return _nearly_all_equal(truths, predictions, base_name)
+
+
+def differing_case(truths: Names, predictions: Names) -> str:
+    """Say that names without partner pair if upper and lower case are the same, perhaps under patterns; or nothing."""
+    if _nearly_all_equal(truths, predictions, str.casefold):
+        return "names differ only in upper and lower case"
+    alone = [Names(names.alone, ()) for names in (truths, predictions)]
+    folded = [Names([*map(str.casefold, names.alone)], ()) for names in alone]
+    unique = all(len({*names.alone}) == len(names.alone) for names in folded)
+    if unique and matching_patterns(*folded) and not matching_patterns(*alone):
+        return "names differ in upper and lower case, too"
+    return ""
+
+
+def _nearly_all_equal(truths: Names, predictions: Names, key: Callable[[str], str]) -> bool:
+    """Return whether nearly all names without partner have one of the same key on the other side, and only one."""
+    alone, others = ([key(name) for name in names.alone] for names in (truths, predictions))
+    gt_keys, pred_keys = {*alone}, {*others}
+    if (len(gt_keys), len(pred_keys)) != (len(alone), len(others)):
         return False
-    return len(known[0] & known[1]) >= max(1, _NEARLY_ALL * min(map(len, known)))
+    return len(gt_keys & pred_keys) >= max(1, _NEARLY_ALL * min(len(gt_keys), len(pred_keys)))
 
 
 def _moved(number: re.Match[str], by: int = 0) -> str:
@@ -114,6 +188,9 @@ def _affixes(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str
             if within and other:
                 found[before, after] += 1
     likely = [affix for affix, _ in found.most_common()]
+    folders = sorted({name.partition("/")[0] for name in names if "/" in name})
+    if len(folders) <= _FEW_FOLDERS:
+        likely += [(f"{folder}/", "") for folder in folders]
     return list(dict.fromkeys([("", ""), ("", suffix), (prefix, ""), (prefix, suffix), *likely]))[:8]
 
 
@@ -129,6 +206,12 @@ def _cut(affix: str, *, at_start: bool) -> str:
     if not borders:
         return ""
     return affix[: borders[-1] + 1] if at_start else affix[borders[0] :]
+
+
+def _shared_suffix(gt: str, pred: str) -> int:
+    """Return how much of two suffixes belongs to the name of the image: words with which both begin."""
+    shared = _shared_start([gt, pred])
+    return max((i for i, c in enumerate(shared) if not c.isalnum()), default=0)
 
 
 def _strip(names: Collection[str], affix: tuple[str, str]) -> set[str]:

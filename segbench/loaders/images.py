@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.loaders import arrays, matlab, raster, tiff
-from segbench.loaders.decoded import Decoded, Format, Role, Source, shown
+from segbench.loaders.decoded import Decoded, Format, Role, Source, refuse_pointer, shown
+from segbench.loaders.other_formats import ending_of, other_format
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -68,8 +69,8 @@ EXTENSIONS = tuple(BY_EXTENSION)
 STACKS = (*arrays.NPY.extensions, *arrays.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
 
-OTHER_FILES = {b"version https://git-lfs": "a Git LFS pointer, not the file itself", b"<": "HTML or XML"}
-"""What files that are not read begin with."""
+_OF_THE_WEB = b"<"
+"""What HTML and XML begin with."""
 
 
 def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
@@ -77,9 +78,10 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     extension = path.suffix.lower()
     form = BY_EXTENSION.get(extension)
     if form is None:
-        what = f"extension {shown(extension)!r}, expected one of {' '.join(EXTENSIONS)}"
-        raise DataError(shown(path), what, "convert the file")
+        what = f"extension {shown(ending_of(path.name))!r}, expected one of {' '.join(EXTENSIONS)}"
+        raise DataError(shown(path), what, str(other_format([path.name]) or "convert the file"))
     name = shown(path)
+    refuse_pointer(data, name)
     with _refusing_damage(data, name, extension):
         return form.decode(data, name, role)
 
@@ -87,6 +89,7 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
 def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
+    refuse_pointer(data, name)
     with _refusing_damage(data, name, path.suffix.lower()):
         return arrays.decode_stack(data, name, role)
 
@@ -109,10 +112,12 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     """Say in one sentence why a decoder gave up."""
     expected, own = extension.removeprefix(".").upper(), BY_EXTENSION[extension]
     form = next((form for form in FORMATS if data.startswith(form.magic)), None)
-    looks = form.name if form else next((kind for magic, kind in OTHER_FILES.items() if data.startswith(magic)), "")
-    if looks and form is not own:
-        return DataError(name, f"looks like {looks} although its name says {expected}", "rename or convert it")
-    if own.magic and not looks:
+    if form and form is not own:
+        return DataError(name, f"looks like {form.name} although its name says {expected}", "rename or convert it")
+    if not form and data.startswith(_OF_THE_WEB):
+        problem = f"looks like HTML or XML although its name says {expected}"
+        return DataError(name, problem, "download it again if a server sent a page instead of it, or convert it")
+    if own.magic and not form:
         return DataError(name, f"is not a {expected} file (starts with {data[:8]!r})", "write the file again")
     unidentified = type(error).__name__ == "UnidentifiedImageError"  # its text names an address in memory
     reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)

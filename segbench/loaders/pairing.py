@@ -15,10 +15,12 @@ from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fnmatch import fnmatchcase
-from itertools import accumulate, chain
+from functools import cached_property
+from itertools import accumulate, chain, product
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -33,14 +35,19 @@ from segbench.loaders.decoded import Source, listed, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
+    PatternPair,
     annotator_pattern,
+    base_name,
+    differing_case,
     in_other_folders,
     matching_patterns,
+    names_by_base,
     nearest,
     numbered_otherwise,
+    own_folder,
 )
 from segbench.loaders.images import EXTENSIONS
-from segbench.loaders.listing import is_file, list_place
+from segbench.loaders.listing import is_file, list_place, listed_once
 from segbench.loaders.source import Entries, LocalFile, method_name, read_header, split_extension
 from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
 
@@ -326,6 +333,8 @@ class Pairing:
     left_out: tuple[str, ...] = ()  # ground truths without a prediction, where these are allowed
     total: int = 0  # images of the set, if the run is restricted to a part of them
     problem: DataError | None = None  # why nothing can be paired
+    by_base_name: bool = False  # whether files pair without their folders, which one side alone has
+    no_negatives: bool = False  # whether predictions without ground truth cannot be counted as negative
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
@@ -345,10 +354,26 @@ class Pairing:
         """The names of the images."""
         return self.files.names if isinstance(self.files, PairedFiles) else [files.name for files in self.files]
 
+    @cached_property
+    def names_of_sides(self) -> tuple[Names, Names]:
+        """The names of ground truth and of predictions."""
+        paired = [files.name for files in self.files if files.ground_truths]
+        return Names(self.missing, paired), Names(self.extra, paired)
+
+    @property
+    def nearly_all(self) -> bool:
+        """Whether so many names pair that patterns are right."""
+        return len(self.names_of_sides[0].paired) >= _NEARLY_ALL * (len(self.missing) + len(self.extra))
+
+    @cached_property
+    def advised(self) -> tuple[AdvisedPatterns, ...]:
+        """Patterns under which more names pair, each tried on the files; those of all files alone if there are any."""
+        return () if self.nearly_all else _advised_patterns(self)
+
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""
         if self.missing or self.extra or self.without_field or self.unknown:
-            methods = methods_below(self, pair) if not self.files else {}
+            methods = methods_in_sub_folders(self)
             raise several_methods(self.inputs, methods) if methods else _unpaired(self)
         if self.problem:
             raise self.problem
@@ -423,21 +448,57 @@ def methods_below(pairing: Pairing, find: Callable[[Inputs], Pairing]) -> dict[s
 
     They are methods by name, at least two; empty where the folder pairs or is not a folder on disk.
     """
-    inputs = pairing.inputs
-    place = inputs.prediction
-    if pairing.files or place is None or not inputs.ground_truth:
+    if pairing.files:
         return {}
-    try:
-        with os.scandir(place) as entries:
-            below = sorted((entry.name, entry.path) for entry in entries if entry.is_dir())
-    except (OSError, ValueError):
-        return {}
-    found: dict[str, Pairing] = {}
-    for name, path in below if len(below) > 1 else ():
+    methods: dict[str, Pairing] = {}
+    for name, path in _folders_below(pairing.inputs):
         with suppress(DataError):
-            found[shown(name)] = find(replace(inputs, prediction=path))
-    found = {name: each for name, each in found.items() if each.files}
-    return found if len(found) > 1 else {}
+            methods[name] = find(replace(pairing.inputs, prediction=path))
+    methods = {name: of_method for name, of_method in methods.items() if of_method.files and not _joins(of_method)}
+    return methods if len(methods) > 1 else {}
+
+
+def _joins(of_folder: Pairing) -> bool:
+    """Return whether all ground truths are in a folder that predictions lack, whose sub-folder may be another one."""
+    if of_folder.files and not of_folder.by_base_name:
+        return False
+    truths, predictions = of_folder.names_of_sides
+    own = own_folder(truths.all)
+    return bool(own) and (of_folder.by_base_name or own_folder(predictions.all) != own)
+
+
+def _folders_below(inputs: Inputs) -> list[tuple[str, str]]:
+    """List the names and paths of at least two sub-folders of the predictions; empty if these are no folder on disk."""
+    if inputs.prediction is None or not inputs.ground_truth:
+        return []
+    try:
+        with os.scandir(inputs.prediction) as entries:
+            below = sorted((shown(entry.name), entry.path) for entry in entries if entry.is_dir())
+    except (OSError, ValueError):
+        return []
+    return below if len(below) > 1 else []
+
+
+def _patterns_of_methods(pairing: Pairing) -> dict[str, str]:
+    """Find the patterns, as settings, under which all files of each sub-folder pair; at least two, by name."""
+    patterns: dict[str, str] = {}
+    for name, path in _folders_below(pairing.inputs):
+        with suppress(DataError):
+            of_folder = pair(replace(pairing.inputs, prediction=path))
+            if len(of_folder.missing) != len(of_folder.extra) or _joins(of_folder):
+                continue
+            complete = [advised.settings for advised in of_folder.advised if advised.is_right]
+            if complete or not of_folder.missing:
+                patterns[name] = "".join(complete[:1])
+    return patterns if len(patterns) > 1 else {}
+
+
+def methods_in_sub_folders(pairing: Pairing) -> dict[str, str]:
+    """Find the methods whose predictions lie in sub-folders, with the patterns that each needs; at least two."""
+    if pairing.files or not pairing.extra:
+        return {}
+    with listed_once():
+        return dict.fromkeys(methods_below(pairing, pair), "") or _patterns_of_methods(pairing)
 
 
 def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
@@ -447,20 +508,38 @@ def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
     return next((place.name for place in above if place.name in folders), None)
 
 
-def several_methods(inputs: Inputs, methods: Collection[str]) -> DataError:
-    """Refuse a folder with predictions of several methods, or of several parts of a data set, as those of one."""
+def several_methods(inputs: Inputs, methods: Mapping[str, str]) -> DataError:
+    """Refuse a folder with predictions of several methods, or of several parts of a data set, as those of one.
+
+    `methods` has the patterns that each needs, as settings.
+    """
     place, first = _shown(inputs.prediction), next(iter(methods))
+    patterns = next(iter(methods.values()))
     same = part_below(inputs, methods)
     if same is None:
         what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
-        once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
-        return DataError(place, what, f"{once}, as in {place}/{first}")
+        if len({*methods.values()}) > 1:
+            by_method = "; ".join(f"{place}/{name} {pattern}".rstrip() for name, pattern in methods.items())
+            return DataError(place, what, f"evaluate each with its own patterns: {by_method}")
+        if not patterns:
+            once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
+            return DataError(place, what, f"{once}, as in {place}/{first}")
+        in_python = f"call evaluate once per sub-folder, as in {place}/{first}, with {patterns}"
+        return DataError(place, what, setting(f"give {_as_arguments(inputs, methods)} {patterns}", in_python))
     what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {same}"
     own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
-    alone = setting(own, format_setting("prediction", f"{place}/{same}"))
+    alone = setting(f"{own} {methods[same]}".rstrip(), format_setting("prediction", f"{place}/{same}"))
     return DataError(
         place, what, f"give each sub-folder if these are methods, otherwise its predictions alone: {alone}"
     )
+
+
+def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
+    """Write sub-folders of predictions as a shell takes them: a glob if there is nothing else."""
+    place = str(inputs.prediction)
+    if len(os.listdir(place)) == len(methods):  # noqa: PTH208  a str is enough
+        return f"{shlex.quote(_shown(place))}/*"
+    return " ".join(shlex.quote(f"{_shown(place)}/{name}") for name in methods)
 
 
 def _paired(inputs: Inputs) -> Pairing:
@@ -486,6 +565,13 @@ def _paired(inputs: Inputs) -> Pairing:
     of_field = None if field is None or one_field else _named(field, patterns[2])
     truths, predictions = of_truth.numbers, of_prediction.numbers
     truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
+    named_by_base = _named_by_base(inputs, truths.keys(), predictions.keys())
+    if named_by_base:
+        predicted_name, truth_name = min(named_by_base.items())
+        alike = f"{truth_name} and {predicted_name}"
+        prediction_notes += (f"files pair without their folders, which only one side has: {alike}",)
+        predictions = {named_by_base.get(name, name): numbers for name, numbers in predictions.items()}
+        of_prediction = of_prediction._replace(numbers=predictions)
     listed = inputs.photographs if inputs.negatives else None
     photographs = None if listed is None else _named(listed, Pattern.parse("*", "photographs"))
     known = predictions.keys() | (photographs.numbers.keys() if photographs else set())
@@ -529,7 +615,19 @@ def _paired(inputs: Inputs) -> Pairing:
         tuple(sorted(of_field.numbers.keys() - set(common))) if of_field and without_field else (),
         unknown,
         total=total,
+        by_base_name=bool(named_by_base),
     )
+
+
+def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: AbstractSet[str]) -> dict[str, str]:
+    """Map predictions to the ground truth of their base name, if that alone pairs all images of the run."""
+    if inputs.prediction is None or inputs.negatives:
+        return {}
+    by_base = names_by_base(truths, predictions)
+    chosen = select(inputs.images, truths)[0] if by_base and inputs.images else truths
+    others = len(predictions) - len(by_base)
+    complete = chosen and {*by_base.values()}.issuperset(chosen) and (inputs.images or not others)
+    return by_base if complete else {}
 
 
 def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence[str]) -> _Column | Source | None:
@@ -583,10 +681,15 @@ def _named(folder: str, pattern: Pattern) -> _Named:
                 tags[k] = match[1]
     if not found:
         example = shown(entries.stems[0])
+        hint = "in a pattern * is the image's name; the extension may be left out"
+        spelled = _with_last_extension(folder, pattern) if pattern.extension else []
+        if spelled:
+            example += shown(entries.suffixes[0])
+            hint = f"names end in two extensions, and a pattern with one of them means the last: write {spelled[0]!r}"
         raise DataError(
             _shown(folder),
             f"none of {many(unfit, 'file')} matches the pattern {pattern.text!r} (the first is {example!r})",
-            "in a pattern * is the image's name; the extension may be left out",
+            hint,
         )
     doubles = []
     for name in [name for name, numbers in found.items() if len(numbers) > 1]:
@@ -627,10 +730,99 @@ def unmatched(unknown: Sequence[str]) -> str:
     return f"{len(unknown)} {what} no image"
 
 
+class AdvisedPatterns(NamedTuple):
+    """Patterns that were tried on the files."""
+
+    patterns: PatternPair
+    settings: str
+    pairs_all: bool  # whether every file of both sides has a partner under them
+
+    @property
+    def is_right(self) -> bool:
+        """Whether they pair everything, and no folder with another one."""
+        return self.pairs_all and not self.patterns.joined_folders
+
+    def __str__(self) -> str:
+        """Write the settings, with the condition under which they are right."""
+        if self.patterns.joined_folders is None:
+            return self.settings
+        truth, prediction = map(shown, self.patterns.joined_folders)
+        return f"{self.settings}, if {prediction} holds the predictions of {truth}"
+
+
+def _advised_patterns(pairing: Pairing) -> tuple[AdvisedPatterns, ...]:
+    """Find patterns by names, also by names without folders, and try them on the files."""
+    if pairing.inputs.pairs or pairing.inputs.prediction is None:
+        return ()
+    truths, predictions = pairing.names_of_sides
+    with listed_once():
+        advised = [*filter(None, (_tried(pairing, patterns) for patterns in matching_patterns(truths, predictions)))]
+        if not pairing.files and not any(tried.pairs_all for tried in advised):
+            bases = [Names([*map(base_name, of_side.alone)], ()) for of_side in (truths, predictions)]
+            by_base = filter(None, (_tried(pairing, patterns) for patterns in matching_patterns(*bases)))
+            advised = [*(tried for tried in by_base if tried.pairs_all), *advised]
+    return tuple(tried for tried in advised if tried.is_right) or tuple(advised)
+
+
+def _tried(pairing: Pairing, parts: PatternPair) -> AdvisedPatterns | None:
+    """Put patterns into those given and pair by them; None if nothing pairs, or files end in several extensions."""
+    inputs = pairing.inputs
+    gt_patterns = _spellings(inputs.ground_truth, inputs.gt_pattern, parts.gt)
+    pred_patterns = _spellings(str(inputs.prediction), inputs.pred_pattern, parts.pred)
+    trials = [_trial(pairing, PatternPair(gt, pred)) for gt, pred in product(gt_patterns, pred_patterns)]
+    tried = [advised for advised in trials if advised]
+    return next((advised for advised in tried if advised.pairs_all or len(tried) == 1), None)
+
+
+def _trial(pairing: Pairing, patterns: PatternPair) -> AdvisedPatterns | None:
+    """Pair by patterns; None if nothing pairs."""
+    inputs = pairing.inputs
+    changed: dict[str, Any] = {"gt_pattern": patterns.gt, "pred_pattern": patterns.pred, "allow_missing": False}
+    others = tuple(replace(other, **changed) for other in inputs.merged)
+    try:
+        trial = pair(replace(inputs, **changed, merged=others))
+    except (ArgumentError, DataError):
+        return None
+    if not trial.files:
+        return None
+    pairs_all = {len(trial.files)} == {len(of_side.all) for of_side in pairing.names_of_sides}
+    return AdvisedPatterns(patterns, _as_settings(inputs, patterns), pairs_all)
+
+
+def _spellings(folder: str, given: str, part: str) -> list[str]:
+    """Put a part of a pattern into the one given, with the extension of files where it would be taken for one."""
+    try:
+        pattern = Pattern.parse(given.replace("*", part), "pattern", tagged=True)
+    except ArgumentError:  # names that hold a *
+        return []
+    if not pattern.extension or Pattern.parse(given, "pattern", tagged=True).extension:
+        return [pattern.text]
+    return _with_last_extension(folder, pattern)
+
+
+def _with_last_extension(folder: str, pattern: Pattern) -> list[str]:
+    """Spell a pattern that ends like an extension, ``*.jpg`` for ``a.jpg.png``, with the extensions of such files."""
+    entries = list_place(folder).entries
+    extensions = [suffix.lower() for suffix in entries.suffixes]
+    spellings = [Pattern.parse(pattern.text + last, "pattern", tagged=True) for last in sorted({*extensions})]
+    return [spelled.text for spelled in spellings if any(map(spelled.match, entries.stems, extensions))]
+
+
 def pattern_of_annotators(pairing: Pairing) -> str | None:
     """Find the pattern under which ground truths without prediction are several annotators of the images predicted."""
-    predicted = (*pairing.extra, *(files.name for files in pairing.files))
-    return annotator_pattern(pairing.missing, predicted) if pairing.inputs.gt_pattern == "*" else None
+    if not pairing.missing or pairing.inputs.gt_pattern != "*":
+        return None
+    if any(advised.is_right for advised in pairing.advised):
+        return None
+    return annotator_pattern(pairing.missing, (*pairing.extra, *(files.name for files in pairing.files)))
+
+
+def condition_of_annotators(pairing: Pairing, pattern: str) -> str:
+    """Say when folders are those of annotators, and not of sequences or categories; empty for other patterns."""
+    if not pattern.startswith("#/"):
+        return ""
+    folders = sorted({name.partition("/")[0] for name in pairing.missing})
+    return f"if {first_names(folders, _NAMED)} are annotators of the same images"
 
 
 def pairing_hint(pairing: Pairing) -> str:
@@ -638,36 +830,48 @@ def pairing_hint(pairing: Pairing) -> str:
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
         return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
     if pattern := pattern_of_annotators(pairing):
-        return f"they look like several annotators of an image: {format_setting('gt_pattern', pattern)}"
-    if not pairing.missing and not pairing.extra:
-        patterns = matching_patterns(Names(pairing.without_field, ()), Names(pairing.other_fields, ()))
-        fitting = [of_mask for of_image, of_mask in patterns if of_image == "*"]
-        if len(fitting) == 1:
-            return f"try {format_setting('field_pattern', pairing.inputs.field_pattern.replace('*', fitting[0]))}"
-        return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
-    return _hint_on_names(pairing)
+        advice = format_setting("gt_pattern", pattern)
+        condition = condition_of_annotators(pairing, pattern)
+        if not condition:
+            return f"they look like several annotators of an image: {advice}"
+        named = ", or ".join(map(str, pairing.advised))
+        return f"{condition}: {advice}" + (f"; otherwise name the files that are meant: {named}" if named else "")
+    if pairing.missing or pairing.extra:
+        return _hint_on_names(pairing)
+    inputs = pairing.inputs
+    patterns = matching_patterns(Names(pairing.without_field, ()), Names(pairing.other_fields, ()))
+    of_masks = [
+        spelled
+        for fitting in patterns
+        if fitting.gt == "*"
+        for spelled in _spellings(str(inputs.field), inputs.field_pattern, fitting.pred)
+    ]
+    if len(of_masks) == 1:
+        return f"try {format_setting('field_pattern', shown(of_masks[0]))}"
+    return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
 
 
 def _hint_on_names(pairing: Pairing) -> str:
     """Say what makes ground truth and predictions pair, or which of them to leave out."""
-    paired = [files.name for files in pairing.files if files.ground_truths]
-    names = Names(pairing.missing, paired), Names(pairing.extra, paired)
-    if otherwise := numbered_otherwise(*names):
-        return f"{otherwise}: rename the files of one side, or list which belong together: {format_setting('pairs')}"
-    nearly_all = len(paired) >= _NEARLY_ALL * (len(pairing.missing) + len(pairing.extra))
-    patterns = [_as_settings(pairing.inputs, found) for found in ([] if nearly_all else matching_patterns(*names))]
-    named = ", or ".join(patterns)
-    if patterns and (not paired or (pairing.missing and pairing.extra)):
-        return f"try {named}" if len(patterns) == 1 else f"name the files that are meant: {named}"
-    if not patterns and in_other_folders(*names):
+    names, advised = pairing.names_of_sides, pairing.advised
+    paired = names[0].paired
+    if right := next((tried for tried in advised if tried.is_right), None):
+        return f"try {right}"
+    by_list = f"list which belong together: {format_setting('pairs')}"
+    if otherwise := numbered_otherwise(*names) or differing_case(*names):
+        return f"{otherwise}: rename the files of one side, or {by_list}"
+    named = ", or ".join(map(str, advised))
+    if advised and (not paired or (pairing.missing and pairing.extra)):
+        return f"try {named}" if len(advised) == 1 else f"name the files that are meant: {named}"
+    if not advised and in_other_folders(*names):
         same = "names differ in their folders alone: put the files of both sides into the same folders"
-        return "; ".join([f"{same}, or list which belong together: {format_setting('pairs')}", *_leaving_out(pairing)])
+        return "; ".join([f"{same}, or {by_list}", *_leaving_out(pairing)])
     general = "add or remove files so that names pair, or say which part of a file's name is the image's: "
-    general += f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}"
-    if nearly_all:
+    general += f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}, or {by_list}"
+    if pairing.nearly_all:
         return "; ".join([*_leaving_out(pairing), "or add or remove files so that all names pair"])
     return "; ".join(
-        [f"if the files without a partner are those meant, {named}" if patterns else general, *_leaving_out(pairing)]
+        [f"if the files without a partner are those meant, {named}" if advised else general, *_leaving_out(pairing)]
     )
 
 
@@ -676,24 +880,35 @@ def _leaving_out(pairing: Pairing) -> list[str]:
     if not pairing.files:
         return []
     leave_out = [leave_out_missing()] if pairing.missing else []
-    folders = {name.partition("/")[0] for name in pairing.extra if "/" in name}
-    if not pairing.missing and len(folders) == 1 and not pairing.inputs.negatives:
-        normal = format_setting("negatives", f"{shown(folders.pop())}/*")
-        leave_out.append(f"if these images hold nothing to find, {normal} counts all their pixels as negative")
-    if pairing.extra:
-        leave_out.append(
-            f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
-        )
-    return leave_out
+    if not pairing.extra:
+        return leave_out
+    others = f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
+    normal = _pattern_of_extra(pairing)
+    if normal and not pairing.missing and not pairing.inputs.negatives:
+        counted = f"{format_setting('negatives', normal)} counts all their pixels as negative"
+        if pairing.no_negatives:
+            counted = "save ground truth of zeros for them"
+        leave_out.append(f"if these images hold nothing to find, {counted}")
+        others = f"{format_setting('images', (f'!{normal}',))} leaves them out"
+    return [*leave_out, others]
 
 
-def _as_settings(inputs: Inputs, found: tuple[str, str]) -> str:
-    """Write patterns that pair the names left by those given, put into these."""
-    given = inputs.gt_pattern, inputs.pred_pattern
+def _pattern_of_extra(pairing: Pairing) -> str:
+    """Write a pattern of folders that all predictions without ground truth have, and no others; empty if none does."""
+    folders = {name.rpartition("/")[0] for name in pairing.extra}
+    last = {folder.rpartition("/")[2] for folder in folders}
+    pattern = f"{folders.pop()}/*" if len(folders) == 1 else f"*/{last.pop()}/*"
+    fits = "," not in pattern and all(fnmatchcase(name, pattern) for name in pairing.extra)
+    return shown(pattern) if fits and not any(fnmatchcase(name, pattern) for name in pairing.names) else ""
+
+
+def _as_settings(inputs: Inputs, patterns: PatternPair) -> str:
+    """Write the patterns that are not those given."""
+    given = PatternPair(inputs.gt_pattern, inputs.pred_pattern)
     wanted = (
-        format_setting(f"{side}_pattern", shown(pattern.replace("*", part)))
-        for side, pattern, part in zip(("gt", "pred"), given, found, strict=True)
-        if part != "*"
+        format_setting(f"{side}_pattern", shown(pattern))
+        for side, pattern, present in zip(("gt", "pred"), patterns, given, strict=True)
+        if pattern != present
     )
     return setting(" ", ", ").join(wanted)
 

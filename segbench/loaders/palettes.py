@@ -9,20 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.interface import setting
-from segbench.core.sample import without_detail
+from segbench.core.sample import SIDES, Side, without_detail
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
-
-Side = Literal["ground truth", "prediction"]
-SIDES: tuple[Side, Side] = ("ground truth", "prediction")
 
 _INDICES = "coloured palette: its indices are taken as labels"
 _LEVELS = "grey palette: its grey levels are taken, not its indices"

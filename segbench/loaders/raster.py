@@ -40,6 +40,8 @@ PILLOW_NAMES = {extension: form for form, (_, extensions, _) in _KINDS.items() f
 _LAST = {"PNG": b"IEND\xaeB`\x82", "JPEG": b"\xff\xd9"}
 """What whole files end with, but for padding."""
 _PADDING = 64
+WEBP_LOSSY, WEBP_LOSSLESS = b"VP8 ", b"VP8L"
+"""The chunk of a WebP file that holds its pixels."""
 SPREAD = {2: 85, 4: 17}
 """What levels of 2- and 4-bit grey PNGs are multiplied by to fill 8 bits."""
 MULTICHANNEL = ("RGB", "RGBA", "LA")
@@ -67,7 +69,8 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     if form == "PNG":
         _check_png(data, path)
     decoded = _pixels(image, data, form, path, role)
-    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(_orientation(image, whole=True))))
+    notes = (*decoded.notes, *notes_on_orientation(_orientation(image, whole=True)))
+    return decoded._replace(notes=notes, lossy=_lossy(io.BytesIO(data), form))
 
 
 def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
@@ -76,9 +79,27 @@ def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
 
     image = Image.open(file, formats=(form,))
     dtype = {"1": "bool", "I": "uint16"}.get(image.mode, "uint16" if ";16" in f"{image.mode} {image.tile}" else "uint8")
-    orientation = _orientation(image)
+    orientation, lossy = _orientation(image), _lossy(file, form)
     file.seek(max(0, file.seek(0, io.SEEK_END) - _PADDING))
-    return Header(image.size[::-1], dtype, odd=_LAST.get(form, b"") not in file.read(), orientation=orientation)
+    odd = _LAST.get(form, b"") not in file.read()
+    return Header(image.size[::-1], dtype, odd=odd, orientation=orientation, lossy=lossy)
+
+
+def _lossy(file: BinaryIO, form: str) -> str:
+    """Name the lossy compression of a file; a WebP file has a chunk of pixels with loss or without."""
+    if form == "JPEG":
+        return "JPEG"
+    if form != "WEBP":
+        return ""
+    file.seek(12)  # past the name of the format and the length of the file
+    head = file.read(8)
+    while len(head) == 8:
+        kind, length = struct.unpack("<4sI", head)
+        if kind in (WEBP_LOSSY, WEBP_LOSSLESS):
+            return "lossy WebP" if kind == WEBP_LOSSY else ""
+        file.seek(length + length % 2, io.SEEK_CUR)
+        head = file.read(8)
+    return ""
 
 
 def _orientation(image: Image.Image, *, whole: bool = False) -> int:

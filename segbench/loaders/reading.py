@@ -7,7 +7,7 @@ or one of its own, which derives from `Reading`. What decodes files is imported 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import format_setting
-from segbench.core.sample import Form, Maps, Reading, Sample, without_detail
+from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side, without_detail
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class OneMap(Reading):
             if found := self.other_truths(contents, path):
                 return found
         decoded = _decode(data, path, self.truth_role)
-        return Maps((decoded.array,), decoded.notes)
+        return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
         """Read further ground truths of a .mat file; None where it holds none."""
@@ -65,7 +65,14 @@ class OneMap(Reading):
         decoded = _decode(contents[files.prediction], files.prediction, self.role)
         if files.scales:
             raise _beside(files, f"{1 + len(files.scales)} predictions of one image, expected one")
-        return Maps((decoded.array,), decoded.notes, self.form)
+        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+
+    def check_repairs(self, repairs: Repairs) -> None:
+        """Refuse to leave pixels out where whole images are compared."""
+        if repairs.nodata == "exclude" and self.without_field:
+            lowest = format_setting("nodata", "lowest", of="Repairs")
+            chosen = format_setting("nodata", "exclude", of="Repairs")
+            raise ArgumentError(f"{chosen} leaves pixels out, but {self.without_field}; take {lowest}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +92,8 @@ class Contours(OneMap):
             raise _beside(files, f"{first.form} beside other scales")
         further = [_decode(contents[path], path, role) for path in files.scales]
         notes = _notes_on_maps([first.notes, *(one.notes for one in further)], files.tags)
-        return Maps((*first.maps, *(one.array for one in further)), notes, "labels")
+        lossy = first.lossy or _first_lossy(further)
+        return Maps((*first.maps, *(one.array for one in further)), notes, "labels", lossy=lossy)
 
     def _first(self, data: bytes, path: Source, role: Role) -> Maps:
         from segbench.loaders import matlab
@@ -97,7 +105,7 @@ class Contours(OneMap):
             if "segs" in contents:
                 return Maps(matlab.segs(contents, path), (), "labels")
         decoded = _decode(data, path, role)
-        return Maps((decoded.array,), decoded.notes, self.form)
+        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
         """Give the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
@@ -148,15 +156,13 @@ class LabelMaps(OneMap):
         from segbench.loaders.images import decode_stack
 
         path, data = files.prediction, contents[files.prediction]
-        said: tuple[str, ...] = ()
         if self.leaves_axes_open(path):
-            first: NDArray[Any] = decode_stack(data, path, role=self.role)
+            first = Decoded(decode_stack(data, path, role=self.role))
         else:
-            decoded = _decode(data, path, self.role)
-            first, said = decoded.array, decoded.notes
-        further = [_decode(contents[path], path, self.role) for path in files.scales]
-        notes = [said, *(one.notes for one in further)]
-        return self._all((first, *(one.array for one in further)), notes, files.tags)
+            first = _decode(data, path, self.role)
+        decoded = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
+        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
+        return replace(maps, lossy=_first_lossy(decoded), nodata=_nodata_of(decoded))
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
         form: Form = "stack" if any(one.ndim > 2 for one in maps) else "labels" if len(maps) > 1 else "map"
@@ -175,6 +181,12 @@ class LabelMaps(OneMap):
         _refuse_for_labels(repairs)
 
 
+def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
+    """Return where each map has no data; nothing if all maps have some everywhere."""
+    nodata = tuple(file.nodata for file in decoded)
+    return nodata if any(nodata) else ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClassMaps(LabelMaps):
     """A label map, and a soft map per class: in a stack, or one file each."""
@@ -186,8 +198,8 @@ class ClassMaps(LabelMaps):
         return Maps(maps, _notes_on_maps(noted, tags), "stack")
 
     def check_repairs(self, repairs: Repairs) -> None:
-        """Refuse any."""
-        if repairs.signature_fields():
+        """Refuse any but what to do where there are no data."""
+        if replace(repairs, nodata=None).signature_fields():
             raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
 
 
@@ -205,8 +217,11 @@ REGIONS = Regions(
     without_negatives="regions",
     part="Segmentation",
     part_noted=False,
-    role="ground truth",
+    truth_role="label map",
+    role="predicted label map",
+    scale_role="predicted label map",
     form="map",
+    numbered=SIDES,
 )
 LABEL_MAPS = LabelMaps(
     name="labels",
@@ -218,7 +233,14 @@ LABEL_MAPS = LabelMaps(
     role="predicted label map",
 )
 COLOUR_MAPS = replace(LABEL_MAPS, truth_role="colour map", role="predicted colour map")
-CLASS_MAPS = ClassMaps(name="classes", same_labels=_ALL, without_negatives="labels", part="Segmentation")
+CLASS_MAPS = ClassMaps(
+    name="classes", same_labels=_ALL, without_negatives="labels", part="Segmentation", numbered=("ground truth",)
+)
+
+
+def _first_lossy(decoded: Iterable[Decoded]) -> str:
+    """Name the lossy compression of the first file that has one."""
+    return next((file.lossy for file in decoded if file.lossy), "")
 
 
 def _decode(data: bytes, path: Source, role: Role) -> Decoded:
@@ -234,6 +256,9 @@ def _beside(files: SampleFiles, what: str) -> DataError:
 
 
 def _refuse_for_labels(repairs: Repairs) -> None:
+    if repairs.nodata is not None:
+        nodata = format_setting("nodata", repairs.nodata, of="Repairs")
+        raise ArgumentError(f"{nodata} is for scores; predicted labels where there are no data count as wrong")
     if repairs.resize == "bilinear" or isinstance(repairs.scale, str):
         raise ArgumentError(
             f"{repairs.scale or repairs.resize} is for soft maps; label maps are resized 'nearest', "
@@ -287,17 +312,20 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         repaired,
         require_doubled_size,
         require_same_size,
+        without_values_of_nodata,
     )
 
     repairs = repairs or Repairs()
     files, contents = raw.files, raw.contents
     notes: dict[str, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
-    categories, about = False, None
+    categories, about, true_lossy = False, None, ""
+    truth_nodata: dict[float, None] = {}
     for path in files.ground_truths:
         drawn = reads.truths(contents[path], path)
-        about = about or drawn.about
+        about, true_lossy = about or drawn.about, true_lossy or drawn.lossy
         truths += ((shown(path), array) for array in drawn.maps)
+        truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
         categories = drawn.form == "categories"
         notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
     predicted = reads.predictions(files, contents)
@@ -305,6 +333,9 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if form == "soft" and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
     notes |= dict.fromkeys(f"prediction: {note}" for note in said)
+    lossy = true_lossy, predicted.lossy
+    numbered = SIDES if form == "labels" else reads.numbered
+    notes |= dict.fromkeys(_notes_on_loss(numbered, lossy))
     if not truths:
         truths.append(blank_truth(files, predictions[0].shape, repairs))
     sizes = [(name, array.shape) for name, array in truths]
@@ -318,7 +349,10 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if form == "ucm2":
         require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
     names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
-    fitted = ImageMaps(truths, list(zip(names, predictions)), form, field)  # noqa: B905  segs share a file
+    named = list(zip(names, predictions))  # noqa: B905  segs share a file
+    fitted = ImageMaps(truths, named, form, field, nodata=predicted.nodata)
+    if reads.levels and form in ("soft", "stack"):
+        fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
         require_same_size([*sizes, *((name, one.shape) for name, one in fitted.predictions if one.ndim == 2)])
@@ -336,7 +370,23 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         categories_drawn=categories,
         without_truth=not files.ground_truths,
         about=(about, predicted.about),
+        lossy=lossy,
+        numbered=numbered,
+        truth_nodata=tuple(truth_nodata),
+        nodata=fitted.nodata,
     )
+
+
+def how_to_save_labels(lossy: str) -> str:
+    """Say how to save label maps instead of with a lossy compression."""
+    return f"{lossy} changes labels: save label maps as PNG where they are made; converted files keep the damage"
+
+
+def _notes_on_loss(numbered: Sequence[Side], lossy: tuple[str, str]) -> Iterator[str]:
+    """Say which sides of an image hold labels, and were stored with loss."""
+    for side, compression in zip(SIDES, lossy, strict=True):
+        if compression and side in numbered:
+            yield f"{side}: stored with loss; {how_to_save_labels(compression)}"
 
 
 def _inside(mask: NDArray[Any], file: str) -> NDArray[np.bool_]:

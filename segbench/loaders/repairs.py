@@ -14,23 +14,26 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arguments import check_choice
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import are_levels, scores_of
-from segbench.core.sample import Form, Reading
+from segbench.core.sample import Form, NoData, Reading
 from segbench.loaders.decoded import shown, size
 from segbench.loaders.source import SampleFiles, read_header
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
+NoDataRule: TypeAlias = Literal["lowest", "exclude"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
 _PER_IMAGE = " per image"
+NO_DATA = "prediction without data"
 _RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Repairs:
-    """Resizing, cropping and scaling of predictions; none by default.
+    """Resizing, cropping and scaling of predictions, and what to do where they have no data; none by default.
 
     Each repair is part of the signature, and a note of the result says in how many images it changed anything.
 
@@ -47,6 +50,10 @@ class Repairs:
         How stored values become scores, of any type but bool, which stays 0 or 1. A number divides them: 255 for floats
         from 0 to 255. ``"sigmoid"`` is for logits. ``"minmax"`` stretches each image to its own minimum and maximum, as
         PySODMetrics does: scores of different images then no longer compare, and pooled metrics change.
+    nodata : {"lowest", "exclude"}, optional
+        Where a GeoTIFF of scores declares that it has no data (``GDAL_NODATA``): give these pixels the lowest score of
+        all, so that they are predicted last, or leave them out of prediction and ground truth, so that positives among
+        them are lost to every metric; a note says how many. None: scores without data are refused.
 
     Raises
     ------
@@ -59,11 +66,14 @@ class Repairs:
     {'resize': 'bilinear', 'scale': '255'}
     """
 
-    may_differ: ClassVar[frozenset[str]] = frozenset({"resize", "scale"})  # crop changes the ground truth, too
+    may_differ: ClassVar[frozenset[str]] = frozenset(
+        {"resize", "scale"}
+    )  # crop and nodata change what counts of the ground truth, too
 
     resize: Resize | None = None
     crop: bool = False
     scale: Scale | None = None
+    nodata: NoDataRule | None = None
 
     def __post_init__(self) -> None:
         if self.resize is not None:
@@ -73,10 +83,12 @@ class Repairs:
                 raise ArgumentError(f"{resize} and {format_setting('crop', True)} exclude each other; give one")
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
+        if self.nodata is not None:
+            check_choice(self.nodata, setting("--nodata", "nodata"), get_args(NoDataRule))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the requested repairs; nothing where there are none."""
-        fields = {"resize": self.resize, "crop": "lower right" if self.crop else None}
+        fields = {"resize": self.resize, "crop": "lower right" if self.crop else None, "nodata": self.nodata}
         if self.scale is not None:
             fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
         return {name: text for name, text in fields.items() if text is not None}
@@ -89,6 +101,7 @@ class Repairs:
             resize=None if resize is None else as_resize(resize),
             crop="crop" in settings,
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
+            nodata=cast("NoDataRule | None", settings.get("nodata")),
         )
 
 
@@ -110,13 +123,28 @@ def as_resize(text: str) -> Resize:
 
 @dataclass(frozen=True, eq=False)
 class ImageMaps:
-    """The maps of one image with their files on the way to the protocols; `form` is that of the predictions."""
+    """The maps of one image with their files on the way to the protocols; `form` and `nodata` are the predictions'."""
 
     truths: Named
     predictions: Named
     form: Form
     field: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
+    nodata: tuple[NoData | None, ...] = ()
+
+
+def without_values_of_nodata(maps: ImageMaps) -> ImageMaps:
+    """Write the lowest other score where scores have no data, so that no repair meets a value that is no score.
+
+    Zeros stay: they are a score, too.
+    """
+    predictions = []
+    for (name, array), hole in zip(maps.predictions, maps.nodata, strict=bool(maps.nodata)):
+        if hole is not None and hole.value != 0:
+            others = array[~hole.pixels]
+            array = np.where(hole.pixels, others.min() if others.size else array.dtype.type(0), array)  # noqa: PLW2901
+        predictions.append((name, array))
+    return replace(maps, predictions=predictions) if maps.nodata else maps
 
 
 def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
@@ -146,11 +174,14 @@ def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) ->
 def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
     """Name the changes of sizes in a run's settings that changed no image."""
     said = {"resize": _RESIZED, "crop": _CROPPED}
-    return tuple(
+    unneeded = tuple(
         f"{name} did not change any prediction: each already has the size of its ground truth"
         for name, text in said.items()
         if name in settings and not any(text in note for note in notes)
     )
+    if "nodata" in settings and not any(NO_DATA in note for note in notes):
+        unneeded += ("nodata did not change any prediction: none has a value that its file declares as no data",)
+    return unneeded
 
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
@@ -181,7 +212,15 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             hint = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
             raise DataError(name, "label maps, and bilinear would mix labels", f"take {hint}")
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
-    return replace(maps, predictions=predictions, notes=tuple(notes))
+    nodata = tuple(hole and replace(hole, pixels=_touched(hole.pixels, shape, how)) for hole in maps.nodata)
+    return replace(maps, predictions=predictions, notes=tuple(notes), nodata=nodata)
+
+
+def _touched(pixels: NDArray[np.bool_], shape: tuple[int, ...], how: Resize | None) -> NDArray[np.bool_]:
+    """Mark the pixels of a resized map that take anything from pixels that are marked."""
+    if pixels.shape == shape:
+        return pixels
+    return bilinear(pixels, shape) > 0 if how == "bilinear" else nearest(pixels, shape)
 
 
 def _cropped(maps: ImageMaps) -> ImageMaps:
@@ -202,6 +241,7 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
         truths=[(name, np.ascontiguousarray(array[window])) for name, array in maps.truths],
         predictions=[(name, np.ascontiguousarray(array[window])) for name, array in maps.predictions],
         field=None if maps.field is None else np.ascontiguousarray(maps.field[window]),
+        nodata=tuple(hole and replace(hole, pixels=hole.pixels[window]) for hole in maps.nodata),
         notes=tuple(notes),
     )
 

@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.numbers import many
-from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.decoded import Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
+from segbench.loaders.other_formats import ending_of, other_format
 
 
 def is_stream(place: str) -> bool:
@@ -82,7 +83,8 @@ def not_readable(path: object, error: OSError | ValueError, kind: str = "file") 
     if isinstance(error, FileNotFoundError):
         return DataError(name, f"there is no such {kind}", "check the path")
     if isinstance(error, NotADirectoryError) and kind == "folder":
-        return DataError(name, f"is a file, expected a folder or {' '.join(ARCHIVES)}", "give two files or two folders")
+        hint = str(other_format([name]) or "give two files or two folders")
+        return DataError(name, f"is a file, expected a folder or {' '.join(ARCHIVES)}", hint)
     # Windows answers the reading of a folder with a lack of permission.
     if kind == "file" and isinstance(error, (IsADirectoryError, PermissionError)) and os.path.isdir(name):  # noqa: PTH112
         return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
@@ -198,13 +200,17 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
     """Keep the files with a known extension, in order, and say what the others are."""
     counts = Counter(entries.suffixes)
     known = {suffix for suffix in counts if suffix.lower() in KNOWN}
-    for suffix in counts.keys() - known:
-        others[shown(suffix.lower()) or "no extension"] += counts[suffix]
+    names: list[str] = []
+    if counts.keys() - known:
+        files = zip(entries.stems, entries.suffixes, strict=True)
+        names = [f"{stem}{suffix}" for stem, suffix in files if suffix not in known]
+    others.update(shown(ending_of(name)) or "no extension" for name in names)
     entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
     left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
     if not entries:
         what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
-        raise DataError(place, what, f"files may end in {' '.join(EXTENSIONS)}")
+        format_of_others = other_format(f"{place}/{name}" for name in names)
+        raise DataError(place, what, str(format_of_others or f"files may end in {' '.join(EXTENSIONS)}"))
     notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
     return Listing(entries, notes)
 
@@ -294,6 +300,7 @@ def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str
         data = file.read(most + 1)
     if len(data) > most:
         raise DataError(shown(place), f"has more than {most} bytes, expected {expected}", hint)
+    refuse_pointer(data, shown(place))
     return data
 
 

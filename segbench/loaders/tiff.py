@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import io
 import math
+import struct
 import zlib
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, BinaryIO, Literal
 
@@ -16,19 +19,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import VOLUMES, DataError
-from segbench.loaders.arrays import as_map, one_channel, through_palette
+from segbench.core.sample import NoData
+from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palette
 from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
-from segbench.loaders.raster import notes_on_orientation, orientation_of
+from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
 
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
+GDAL_NODATA = 42113
+"""The tag in which GDAL writes, as text, the value that means that there are no data."""
+MASK_PAGE = 4
+"""The bit of a page's kind that says that it masks another."""
 PLANES = 2
 TIFFFILE_READS = frozenset({1, 8, 32773, 32946})
 """Compression tags: none, deflate, PackBits, deflate by its old number."""
 DEFLATE = frozenset({8, 32946})
+LOSSY = {
+    6: "JPEG",
+    7: "JPEG",
+    33003: "JPEG 2000",
+    33004: "JPEG 2000",
+    33005: "JPEG 2000",
+    34712: "JPEG 2000",
+    34892: "JPEG",
+    50001: "lossy WebP",
+}
+"""Compression tags of pixels that need not be those that were saved."""
 FLOAT_PREDICTOR = 3
 """Differences of the bytes of floats: tifffile undoes it only by a further package, Pillow for all but PackBits."""
 NATIVE = {"I;16BS": "I;16NS", "I;32BS": "I;32NS", "F;32BF": "F;32NF"}
 """What Pillow calls numbers of big-endian files, and what they are once libtiff has unpacked them."""
+OFFSETS_AND_COUNTS = (273, 279), (324, 325)
+"""Tags of strips and of tiles."""
+NUMBERS = {3: "H", 4: "I", 16: "Q"}
+"""Types of tags with whole numbers, as `struct` writes them."""
 MAX_RATIO = 1032
 """What deflate can at most shrink."""
 MAX_PAGES = 100
@@ -36,24 +59,125 @@ MAX_PAGES = 100
 
 
 def _decode(data: bytes, path: str, role: Role) -> Decoded:
-    """Decode a TIFF file of one page."""
+    """Decode a TIFF file of one page, beside thumbnails and masks."""
     import tifffile
 
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:
-        pages = _pages(tiff, path)
+        pages, masks = _pages(tiff, path)
         if len(pages) != 1:
             raise DataError(path, f"{len(pages)} pages, expected one image", f"save one file per image, or {VOLUMES}")
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
         _refuse_damage(data, page, path)
         orientation = orientation_of(page.tags.valueof(ORIENTATION))
-        pixels = _by_pillow(_upright(data, page), page, path) if by_pillow else page.asarray(maxworkers=1)
+        declared, gaps = _declared_nodata(page), _gaps(page)
+        if all(gaps):
+            pixels = np.zeros(page.shape, page.dtype)
+        elif by_pillow:
+            pixels = _by_pillow(_with_gaps_bridged(_upright(data, page), page, gaps), page, path)
+        else:
+            pixels = page.asarray(maxworkers=1)
+        if any(gaps) and not _in_planes(page):
+            pixels = _with_gaps_filled(pixels, page, gaps, declared)
         if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
             pixels = np.moveaxis(pixels, 0, -1)
         photometric = int(page.photometric)
         colormap = page.colormap if photometric == PALETTE else None
+        lossy = _lossy(page, io.BytesIO(data))
+    inverted = by_pillow and photometric == WHITE_IS_ZERO and pixels.dtype in (np.uint8, np.bool_)
+    nodata = _nodata(declared, np.invert(pixels) if inverted else pixels)
+    notes = ("an internal mask in the file is ignored",) * masks
+    if nodata:
+        pixels, replaced = _readable(pixels, nodata, role)
+        notes += replaced
+        nodata = replace(nodata, value=-1.0) if replaced else nodata
     decoded = _one_map(pixels, colormap, photometric, path, role, by_pillow=by_pillow)
-    return decoded._replace(notes=(*decoded.notes, *notes_on_orientation(orientation)))
+    notes = (*decoded.notes, *notes_on_orientation(orientation), *notes)
+    return decoded._replace(notes=notes, lossy=lossy, nodata=nodata)
+
+
+def _declared_nodata(page: Any) -> float | None:  # noqa: ANN401  as below
+    """Read the value that is declared to mean that there are no data, which GDAL writes as text."""
+    try:
+        return float(str(page.tags.valueof(GDAL_NODATA)).strip("\0 ").replace(",", "."))
+    except ValueError:
+        return None
+
+
+def _nodata(value: float | None, pixels: NDArray[Any]) -> NoData | None:
+    """Find the pixels that hold, in all channels, the value declared to mean that there are no data."""
+    if value is None:
+        return None
+    if math.isnan(value):
+        equal = np.isnan(pixels) if pixels.dtype.kind == "f" else np.zeros(pixels.shape, np.bool_)
+    else:
+        with np.errstate(over="ignore"):  # GDAL writes numbers in double precision
+            equal = pixels == (pixels.dtype.type(value) if pixels.dtype.kind == "f" else value)
+    marked: NDArray[np.bool_] = np.reshape(equal, squeezed(pixels.shape))
+    if marked.ndim == 3:
+        marked = np.logical_and.reduce(marked, axis=2)
+    return NoData(value, marked) if marked.any() else None
+
+
+def _readable(pixels: NDArray[Any], nodata: NoData, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Replace a value that no map of this role can hold: a negative level, or a label of NaN."""
+    if role == "prediction" and pixels.dtype.kind == "i" and nodata.value < 0:
+        return np.where(nodata.pixels.reshape(pixels.shape), pixels.dtype.type(0), pixels), ()
+    if role != "prediction" and math.isnan(nodata.value):
+        labels = np.where(nodata.pixels.reshape(pixels.shape), pixels.dtype.type(-1), pixels)
+        return labels, ("nan, which the file declares as no data, is read as -1",)
+    return pixels, ()
+
+
+def _in_planes(page: Any) -> bool:  # noqa: ANN401  as below
+    """Return whether channels are stored one after the other."""
+    return bool(page.planarconfig == PLANES and page.samplesperpixel > 1)
+
+
+def _gaps(page: Any) -> list[bool]:  # noqa: ANN401  as below
+    """Say of each strip or tile whether it is not stored, which stands for no data, or 0."""
+    segments = zip(page.dataoffsets, page.databytecounts, strict=True)
+    return [offset == 0 and count == 0 for offset, count in segments]
+
+
+def _with_gaps_bridged(data: bytes, page: Any, gaps: Sequence[bool]) -> bytes:  # noqa: ANN401  as below
+    """Have strips or tiles that are not stored point to one that is, as Pillow reads none without."""
+    if not any(gaps):
+        return data
+    stored = gaps.index(False)
+    written = bytearray(data)
+    tags = next(tags for tags in OFFSETS_AND_COUNTS if tags[0] in page.tags)
+    for code, values in zip(tags, (page.dataoffsets, page.databytecounts), strict=True):
+        tag = page.tags[code]
+        bridged = [values[stored] if gap else value for gap, value in zip(gaps, values, strict=True)]
+        layout = f"{page.parent.byteorder}{len(bridged)}{NUMBERS[int(tag.dtype)]}"
+        struct.pack_into(layout, written, tag.valueoffset, *bridged)
+    return bytes(written)
+
+
+def _holds(dtype: np.dtype[Any], value: float) -> bool:
+    """Return whether integers of a type can have a value."""
+    limits = np.iinfo(dtype) if dtype.kind in "iu" else np.iinfo(np.uint8)
+    return value.is_integer() and limits.min <= value <= limits.max
+
+
+def _with_gaps_filled(
+    pixels: NDArray[Any],
+    page: Any,  # noqa: ANN401  as below
+    gaps: Sequence[bool],
+    nodata: float | None,
+) -> NDArray[Any]:
+    """Write the value for no data, or 0, where strips or tiles are not stored."""
+    value = 0.0 if nodata is None else nodata
+    if pixels.dtype.kind != "f" and not _holds(pixels.dtype, value):
+        value = 0.0
+    height, width = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
+    filled, across = pixels.copy(), -(-page.imagewidth // width)
+    for number, missing in enumerate(gaps):
+        if missing:
+            top, left = number // across * height, number % across * width
+            filled[top : top + height, left : left + width] = value
+    return filled
 
 
 def _header(file: BinaryIO, _role: Role) -> Header:
@@ -69,7 +193,17 @@ def _header(file: BinaryIO, _role: Role) -> Header:
             page.dtype.name if page.dtype else "",
             odd=short or page.dtype is None,
             orientation=orientation_of(page.tags.valueof(ORIENTATION)),
+            lossy=_lossy(page, file),
         )
+
+
+def _lossy(page: Any, file: BinaryIO) -> str:  # noqa: ANN401  tifffile's pages have no useful type
+    """Name the lossy compression of a page; WebP may be without loss, which the first strip or tile shows."""
+    compression = LOSSY.get(int(page.compression), "")
+    if compression != "lossy WebP" or not page.dataoffsets:
+        return compression
+    file.seek(page.dataoffsets[0] + 12)
+    return "" if file.read(4) == WEBP_LOSSLESS else compression
 
 
 def _one_map(
@@ -93,14 +227,16 @@ def _one_map(
     return Decoded(array, (*decoded.notes, "zero is declared white; values are used as stored"))
 
 
-def _pages(tiff: Any, path: str) -> list[Any]:  # noqa: ANN401  tifffile's pages have no useful type
-    """Give the pages that are not thumbnails of others."""
+def _pages(tiff: Any, path: str) -> tuple[list[Any], bool]:  # noqa: ANN401  tifffile's pages have no useful type
+    """Return the pages that are neither thumbnails nor masks of others, and whether there are masks."""
     found = list(islice(tiff.pages, MAX_PAGES + 1))
     if len(found) > MAX_PAGES:
         raise DataError(
             path, f"more than {MAX_PAGES} pages, expected one image", f"save one file per image, or {VOLUMES}"
         )
-    return [page for page in found if not getattr(page, "is_reduced", False)]
+    whole = [page for page in found if not getattr(page, "is_reduced", False)]
+    images = [page for page in whole if not int(getattr(page, "subfiletype", 0)) & MASK_PAGE]
+    return (images, len(images) < len(whole)) if images else (whole, False)
 
 
 def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  as above
@@ -118,7 +254,9 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
         )
     strips = list(zip(page.dataoffsets, page.databytecounts, strict=True))
     expected = max(math.prod(page.chunked), len(strips))
-    missing = sum(offset + count > len(data) or count == 0 for offset, count in strips) + expected - len(strips)
+    sparse = not (_in_planes(page) and int(page.compression) not in TIFFFILE_READS)
+    lost = (offset + count > len(data) or (count == 0 and not (sparse and offset == 0)) for offset, count in strips)
+    missing = sum(lost) + expected - len(strips)
     if missing:
         what = f"truncated: the pixels of {missing} of {expected} strips or tiles are missing"
         raise DataError(path, what, "write the file again")

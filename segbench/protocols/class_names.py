@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Sized
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ RESERVED = "|,=\n\r"
 """Separators of class names, which no name may contain."""
 
 MOST_CLASSES = 4096
+"""A confusion matrix of so many takes 134 MB."""
 _LARGEST_BYTES = 2**20
 _LINES = "write lines such as: 13 car"
 _LONGEST_ADVICE = 80
@@ -29,26 +31,36 @@ _IN_NO_MEAN = "left out of means"
 
 
 def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int]) -> None:
-    """Refuse classes that share a label or a name, lack one, are void, or have a name that none can have."""
+    """Refuse classes that are too many, share a label or a name, lack one, are void, or cannot have their name."""
+    refuse_many(labels)
     if not labels or len(names) != len(labels):
         found = f"{len(labels)} labels and {len(names)} names"
         raise ArgumentError(f"{found}; expected one label and one name per class, at least one")
     for what, values in (("label", labels), ("name", names)):
-        doubled = list(dict.fromkeys(str(value) for value in values if values.count(value) > 1))
+        doubled = [str(value) for value, classes in Counter(values).items() if classes > 1]
         if doubled:
-            raise ArgumentError(f"the {what} {', '.join(doubled)} belongs to several classes")
+            raise ArgumentError(f"the {what} {first_names(doubled, _NAMED)} belongs to several classes")
     if min(labels) < 0:
         raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
-    both = [str(label) for label in labels if label in void]
+    left_out = frozenset(void)
+    both = [str(label) for label in labels if label in left_out]
     if both:
         hint = f"leave it out of {named('classes')}, or write {void_without(void, labels)}"
-        raise ArgumentError(f"label {', '.join(both)} is both a class and void; {hint}")
+        raise ArgumentError(f"label {first_names(both, _NAMED)} is both a class and void; {hint}")
     for name, label in zip(names, labels, strict=True):
         if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
             use = "use letters, digits, blanks and punctuation: blanks alone, | , = and unprintable characters"
             raise ArgumentError(f"{name!r} is not a valid class name; {use} cannot name a class")
         if name.isdecimal() and int(name) != label:
             raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+
+
+def refuse_many(classes: Sized) -> None:
+    """Refuse more classes than can be counted; callers list no more than one too many, as all may not fit in memory."""
+    if len(classes) > MOST_CLASSES:
+        regions = setting("segbench objects or segbench regions", "Objects() or Regions()")
+        problem = f"more than {MOST_CLASSES} classes, which is the most that can be counted"
+        raise ArgumentError(f"{problem}; name the labels of classes alone; maps that number objects are for {regions}")
 
 
 def void_without(void: Sequence[float], labels: Sequence[int]) -> str:
@@ -62,14 +74,14 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
     if isinstance(given, str):
         found = read_classes(given)[0] if given not in ("", "none") else ()
     else:
-        several = (given,) if isinstance(given, Integral) else listed(given, "background", "(0,)")
+        single = isinstance(given, Integral)
+        several = (given,) if single else listed(given, "background", "(0,)", most=MOST_CLASSES + 1)
         found = tuple(as_whole(label, "background") for label in several)
     found = tuple(sorted(set(found)))
     named = format_background(found) if found else ""
     if others := [label for label in found if label not in labels]:
-        what = (
-            f"{named}, but {', '.join(map(str, others))} {'is not a class' if len(others) == 1 else 'are not classes'}"
-        )
+        are_no = "is not a class" if len(others) == 1 else "are not classes"
+        what = f"{named}, but {first_names([*map(str, others)], _NAMED)} {are_no}"
         raise ArgumentError(f"{what}; list all labels that are counted: {with_labels(labels, names, others)}")
     if found and not in_means(labels, found).any():
         raise ArgumentError(f"{named} leaves no class for the means over classes; name fewer labels")
@@ -136,10 +148,12 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             forms = "labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a file"
             raise ArgumentError(f"{part.strip()!r} is not a class; write {forms} with a label and a name per line")
         first, last = int(run[1]), int(run[2] or run[1])
-        if last < first or last - first >= MOST_CLASSES:
-            raise ArgumentError(f"{part.strip()!r} is not a range of at most {MOST_CLASSES} labels; write 0-18")
-        labels += range(first, last + 1)
-        names += [name.strip()] if equals else map(str, range(first, last + 1))
+        if last < first:
+            raise ArgumentError(f"{part.strip()!r} is a range that falls; write {last}-{first}")
+        run_of_labels = range(first, min(last, first + MOST_CLASSES) + 1)
+        labels += run_of_labels
+        names += [name.strip()] if equals else map(str, run_of_labels)
+        refuse_many(labels)
     return tuple(labels), tuple(names)
 
 

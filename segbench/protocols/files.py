@@ -26,11 +26,24 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         inputs.check(protocol.reads)
         inputs = protocol.reads.located(inputs)
         if isinstance(protocol, Classes):
-            return _class_maps(inputs, protocol.titles, protocol.place_of)
-        found = _of_whole_folders(protocol.reads.completed(pair(inputs)), protocol.reads.whole_folders)
+            found = _class_maps(inputs, protocol.titles, protocol.place_of)
+        else:
+            paired = protocol.reads.completed(pair(inputs))
+            if protocol.reads.sequences and paired.by_base_name:
+                _refuse_joined_sequences(paired)
+            found = _of_whole_folders(paired, protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
-    return found
+    return replace(found, no_negatives=bool(protocol.reads.without_negatives))
+
+
+def _refuse_joined_sequences(pairing: Pairing) -> None:
+    """Refuse frames of several sequences in one folder, where only their names say to which they belong."""
+    inputs = pairing.inputs
+    sequences = sorted({name.rpartition("/")[0] for name in pairing.names})
+    if len(sequences) > 1:
+        what = f"holds frames of {len(sequences)} sequences in one folder: {first_names(sequences, LISTED)}"
+        raise DataError(shown(inputs.prediction or ""), what, "put those of each sequence into a folder of its name")
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
@@ -61,7 +74,8 @@ def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
 def _class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pairing:
     """Pair the maps of each image in the order of the classes; folders called after these need no pattern."""
     pairing = pair(inputs)
-    folders = inputs.pred_pattern == "*" and inputs.prediction and not pairing.files
+    unpaired = not pairing.files or pairing.by_base_name
+    folders = inputs.pred_pattern == "*" and inputs.prediction and unpaired
     if folders and _has_class_folders(str(inputs.prediction), class_of):
         pairing = pair(replace(inputs, pred_pattern="#/*"))
     where = shown(inputs.prediction or inputs.pairs or "")

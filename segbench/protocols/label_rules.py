@@ -21,12 +21,13 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
+from segbench.core.sample import SIDES
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
-    from segbench.core.sample import Sample
+    from segbench.core.sample import Sample, Side
     from segbench.protocols.annotators import Labelled
 
 Positive = str | float | Sequence[float]
@@ -34,7 +35,9 @@ Positive = str | float | Sequence[float]
 
 VOIDS = (255.0, 65535.0)
 """What data sets write for void: the highest level of 8 and of 16 bits."""
-OFTEN_VOID = (*VOIDS, -1.0)
+UNLABELLED = -1.0
+"""What arrays hold where nobody labelled."""
+OFTEN_VOID = (*VOIDS, UNLABELLED)
 """What label maps hold for void, which has no sign in images."""
 LABELS_BELOW = 64.0
 """Labels are small numbers, of few dozens of classes; next to them 255 is not a class."""
@@ -91,6 +94,13 @@ class LabelRule:
         """Whether it cuts shares, or levels of 8 or 16 bits, in the middle, as soft maps of that scale are cut."""
         return self.comparison != "=" and self.values[0] in _MIDDLES
 
+    @property
+    def needs_exact_values(self) -> bool:
+        """Whether values that compression with loss moved a little change sides; a mask's 255 has a note of its own."""
+        if self.comparison == "=":
+            return self.values != (255.0,)
+        return not NEAR_AN_END < self.values[0] < 255 - NEAR_AN_END
+
     def bound_was_meant(self, predictions: Array) -> bool:
         """Return whether it is a single value that no or few pixels of a soft map have: a share, or half of a scale."""
         import numpy as np
@@ -119,6 +129,14 @@ class LabelRule:
         whole = bound.is_integer() and ground_truth.dtype.kind in "iu"
         return _COMPARISONS[self.comparison](ground_truth, int(bound) if whole else np.float64(bound))
 
+    def chosen(self, values: Sequence[float]) -> list[float]:
+        """Return those of some values that are positive."""
+        import numpy as np
+
+        held = np.array(values, np.float64)
+        chosen: list[float] = held[self.positive(held)].tolist()
+        return chosen
+
     def notes(
         self, ground_truth: Array, positive: BoolArray, valid: BoolArray | None, void: Sequence[float] | None
     ) -> tuple[str, ...]:
@@ -133,7 +151,7 @@ class LabelRule:
             return ()
         negative = [value for value in distinct(others).tolist() if value not in self.values]
         values = sorted({*negative, *self.values})
-        like_void = [value for value in negative if value < 0 or (value == values[-1] and _ends_in_void(values))]
+        like_void = [value for value in negative if value < 0 or (value == values[-1] and ends_in_void(values))]
         rule = format_setting("positive", str(self))
         if like_void and len(negative) > 1:
             what = f"{listed(like_void)} {verb(len(like_void), 'count')} as negative beside {rule}"
@@ -183,29 +201,55 @@ class LabelRule:
         raise DataError("ground truth", what, hint)
 
 
-def of_jpeg(path: str) -> str:
-    """Say how to save a label map instead of as JPEG, which changes values beside borders; empty of other files."""
-    return "JPEG changes labels: save label maps as PNG" if path.lower().endswith((".jpg", ".jpeg")) else ""
+Advice = Callable[[Sequence[float], Sequence[float]], str]
+"""Turns the rising values of a file, and those of the other side of its image, into a hint."""
 
 
 class ManyValuesError(DataError):
     """A file holds more values than expected; what they may mean, those of the whole set show better.
 
-    `advise` turns rising values into a hint. Very many values are not kept.
+    `advise` turns its values, and those of the `other_side`, into a hint. Very many values are not kept.
     """
 
-    def __init__(self, path: str, what: str, values: Sequence[float], advise: Callable[[Sequence[float]], str]) -> None:
-        super().__init__(path, what, advise(values))
+    def __init__(
+        self, path: str, what: str, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
+    ) -> None:
+        super().__init__(path, what, advise(values, other_side))
         self.values = tuple(values) if len(values) <= MOST_LABELS else ()
+        self.other_side = tuple(other_side) if len(other_side) <= MOST_LABELS else ()
         self.advise = advise
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the message."""
         return DataError, (self.path, self.what, self.hint)
 
-    def of_set(self, values: Sequence[float]) -> DataError:
+    def of_set(self, values: Sequence[float], other_side: Sequence[float]) -> DataError:
         """Give the error with advice on the values of a set."""
-        return DataError(self.path, self.what, self.advise(values))
+        return DataError(self.path, self.what, self.advise(values, other_side))
+
+
+def rule_of_other_side(
+    rule: LabelRule | None, values: Sequence[float], other_side: Sequence[float]
+) -> LabelRule | None:
+    """Return the rule of the other side if it fits the rising values of this side, whose numbers mean the same.
+
+    They do if the other side has all of them, or if both are small labels of which this side shows more. Levels of
+    soft maps are on both sides by chance. A rule that selects none of the values, or all of them, is of no use.
+    """
+    if rule is None or min(len(values), len(other_side)) < 3:
+        return None
+    own, others = {*values}, {*other_side}
+    same = own <= others or (others <= own and values[-1] < LABELS_BELOW)
+    labels = rule.comparison == "=" or len(own | others) < MANY_LEVELS
+    if not (same and labels and 0 < len(rule.chosen(values)) < len(values)):
+        return None
+    return rule
+
+
+def numbered_by(positive: Positive | None, predicted_positive: Positive | None = None) -> tuple[Side, ...]:
+    """Name the sides whose values are labels, as far as rules for masks pick them by their exact values."""
+    rules = zip(SIDES, (positive, predicted_positive), strict=True)
+    return tuple(side for side, rule in rules if rule is not None and LabelRule.parse(rule).needs_exact_values)
 
 
 def rule_text(rule: Positive, name: str = "positive") -> str:
@@ -238,7 +282,7 @@ def rule_option(text: str, default: Any = None, *, of_predictions: bool = False,
 
 def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "VALUES") -> Any:
     """Declare an option of values that are left out."""
-    return option(text, default, metavar=metavar, panel="Ground truth", read=read_void, shown=shown)
+    return option(text, default, metavar=metavar, panel="Ground truth", read=read_void, shown=shown, example="0,255")
 
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
@@ -315,7 +359,7 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
     lowest, highest = among.min(), among.max()
     if not np.all((among == lowest) | (among == highest)):
         found = np.unique(among)
-        raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_positive)
+        raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_beside)
     return float(lowest), float(highest)
 
 
@@ -329,17 +373,23 @@ def _near_the_ends(values: Sequence[float]) -> bool:
     return all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
 
 
-def grey_levels_positive(values: Sequence[float], *, jpeg: bool = False) -> str:
+def grey_levels_positive(values: Sequence[float], *, lossy: bool = False) -> str:
     """Write the rule for rising grey levels; whole numbers in the middle of the scale may number objects instead."""
-    half = half_of(values[-1])
-    half = format_setting("positive", f">={written(values[-1] / 2) if half == 'N' else half}")
-    numbers = not (jpeg or _near_the_ends(values) or any(value % 1 for value in values))
+    half = format_setting("positive", f">={half_among(values)}")
+    numbers = not (lossy or _near_the_ends(values) or any(value % 1 for value in values))
     return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
 
 
-def _ends_in_void(values: Sequence[float]) -> bool:
+def ends_in_void(values: Sequence[float]) -> bool:
     """Return whether the highest of several rising values looks like void beside labels."""
-    return len(values) > 2 and values[-1] in VOIDS and values[-2] < LABELS_BELOW
+    if len(values) < 3 or values[-2] >= LABELS_BELOW:
+        return False
+    return values[-1] in VOIDS or (values[-2] < 2 * len(values) and is_apart(values[-1], values[-2]))
+
+
+def is_apart(value: float, highest: float) -> bool:
+    """Return whether a value of 8 bits is so far above the highest label that it marks what nobody labelled."""
+    return highest + LABELS_BELOW <= value <= VOIDS[0]
 
 
 def has_third_value(values: Sequence[float]) -> bool:
@@ -353,12 +403,15 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
     Without a setting for `void`, such values are not positive.
     """
     *others, highest = values
-    if not void and (_ends_in_void(values) or has_third_value(values)):
-        unsure, sure = (highest, others[-1]) if _ends_in_void(values) else (values[1], highest)
+    if void and values[0] == UNLABELLED and len(values) > 2:
+        left_out = f"if -1 is void, leave it out: {format_setting('void', (-1,))}"
+        return f"{left_out}, and {suggested_positive(values[1:])}" if len(values) > 3 else left_out
+    if not void and (ends_in_void(values) or has_third_value(values)):
+        unsure, sure = (highest, others[-1]) if ends_in_void(values) else (values[1], highest)
         of_sure, of_all = format_setting("positive", sure), format_setting("positive", f">{values[0]:g}")
         return f"{of_sure} if {unsure:g} is void, or {of_all} if it is positive"
     half = _name_positive(f">={half_of(highest)}")
-    if _ends_in_void(values):
+    if ends_in_void(values):
         rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
         return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
     if has_third_value(values):
@@ -366,6 +419,11 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
     if are_grey_levels(values) or any(value % 1 for value in values):
         return f"{_NAME_POSITIVE} {grey_levels_positive(values)}"
     return f"{_name_positive(written(highest))}, or {all_but(values[0])}"
+
+
+def suggested_beside(values: Sequence[float], _predicted: Sequence[float] = ()) -> str:
+    """Say what `suggested_positive` says, whatever is predicted."""
+    return suggested_positive(values)
 
 
 def all_but(lowest: float) -> str:
@@ -380,7 +438,8 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
     from segbench.core.arrays import is_whole
 
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
-    swapped = (levels or not is_whole(ground_truth)) and all(np.unique(one).size == 2 for one in predictions)
+    scores = np.unique(ground_truth).size > 2 and not is_whole(ground_truth)  # two may be those of colours
+    swapped = (levels or scores) and all(np.unique(one).size == 2 for one in predictions)
     return IF_PREDICTION * swapped
 
 
@@ -430,7 +489,7 @@ def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None
 
     values = distinct(ground_truth if valid is None else ground_truth[valid])
     found = values.tolist()
-    if len(found) > 2 and (are_grey_levels(found) or _ends_in_void(found) or has_third_value(found)):
+    if len(found) > 2 and (are_grey_levels(found) or ends_in_void(found) or has_third_value(found)):
         raise DataError(file, f"{describe(values)}, expected two", suggested_positive(found))
 
 
@@ -448,6 +507,14 @@ def may_be_mask(truth: BoolArray, ones: Array) -> bool:
 def half_of(highest: float) -> str:
     """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
     return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
+
+
+def half_among(values: Sequence[float]) -> str:
+    """Return half of the scale of rising values, or a bound nearer to them if half has all of them on one side."""
+    lowest, highest = values[0], values[-1]
+    half = half_of(highest)
+    bounds = [highest / 2 if half == "N" else float(half), highest / 2, (lowest + highest) / 2]
+    return written(next((bound for bound in bounds if lowest < bound <= highest), highest))
 
 
 def settled_positive(

@@ -14,26 +14,26 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import (
     ROUNDING,
-    are_beyond_shares,
-    are_of_shares,
-    how_to_change,
+    doubts_on_cuts,
     in_type_of,
     refuse_not_finite,
     scores_of,
 )
-from segbench.core.numbers import number
+from segbench.core.numbers import number, written
 from segbench.core.protocol import Facts
-from segbench.core.sample import Sample
+from segbench.core.sample import SIDES, Sample, Side
 from segbench.protocols.annotators import only_truth, zero_or_one
 from segbench.protocols.boundaries.inputs import check_unit_range
 from segbench.protocols.label_rules import (
     VOIDS,
+    Advice,
     LabelRule,
     ManyValuesError,
     Positive,
     describe,
     may_be_mask,
     perhaps_swapped,
+    rule_of_other_side,
     suggested_positive,
     where_not_void,
 )
@@ -43,6 +43,10 @@ from segbench.protocols.predicted_labels import in_colour
 Mask = BoolArray
 OfLabels = Callable[[Sequence[float]], str]
 """Turn the rising values of label maps into advice on them."""
+
+
+class LossyNumbersError(DataError):
+    """Numbers of objects that were stored with loss."""
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
@@ -77,13 +81,30 @@ def masks_at(
     none = left_out(sample, truth, void)
     mask = true_mask(sample, truth, positive, none, of_labels)
     if cuts is None:
-        found = [two_valued(sample.predicted_file, stored, predicted=True, of_labels=of_labels)]
+        found = [predicted_mask(sample, truth, stored, positive, of_labels)]
     else:
         scores = finite_scores(sample, stored)
         if unit_range:
             check_unit_range(scores, sample.predicted_file)
         found = [scores > cut if above else scores >= cut for cut in in_type_of(stored.dtype, cuts)]
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
+
+
+def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], str]) -> None:
+    """Refuse numbers of objects that were stored with loss: noise becomes objects, and numbers change.
+
+    The advice is for maps that reach half of the scale, as masks and soft maps do.
+    """
+    maps = (sample.ground_truths[0], sample.predictions[0])
+    for side, file, compression, values in zip(
+        SIDES, (sample.truth_file, sample.predicted_file), sample.lossy, maps, strict=True
+    ):
+        if compression:
+            fix = "write them again, without loss, as PNG"
+            if values.max(initial=0) >= 128 and not in_colour(values):
+                fix += f"; {advice_on_levels(side)}"
+            what = f"holds numbers of objects stored with loss ({compression}), which changes them"
+            raise LossyNumbersError(file, what, fix)
 
 
 def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:
@@ -103,6 +124,30 @@ def true_mask(
     return two_valued(sample.truth_file, truth, of_labels=of_labels)
 
 
+def predicted_mask(
+    sample: Sample, truth: Array, stored: Array, positive: Positive | None, of_labels: OfLabels | None
+) -> BoolArray:
+    """Mark what is not 0 in a predicted map; of one that holds what the rule for the ground truth names, say so."""
+    try:
+        return two_valued(sample.predicted_file, stored, predicted=True, of_labels=of_labels)
+    except ManyValuesError as error:
+        rule = None if positive is None else LabelRule.parse(positive)
+        advise = partial(_advice_beside_rule, rule=rule, otherwise=error.advise)
+        held, true = (np.unique(values).tolist() for values in (stored, truth))
+        raise ManyValuesError(error.path, error.what, held, advise, true) from None
+
+
+def _advice_beside_rule(
+    values: Sequence[float], truth: Sequence[float], *, rule: LabelRule | None, otherwise: Advice
+) -> str:
+    """Say how to save masks of what a rule for the ground truth names; other maps are those of `otherwise`."""
+    if same := rule_of_other_side(rule, values, truth):
+        mask = f"numpy.isin(labels, [{written(same.chosen(values))}]) * numpy.uint8(255)"
+        which = f"of what {format_setting('positive', str(same))} names, as the ground truth holds the same values"
+        return f"save predicted masks {which}: {mask}"
+    return otherwise(values, truth)
+
+
 def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: OfLabels | None = None) -> BoolArray:
     """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with labels."""
     if values.dtype == np.bool_:
@@ -111,7 +156,10 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
     if np.all(~marked | (values == values.max())):
         return marked
     if in_colour(values):
-        raise DataError(file, "is in colour, expected a mask of 0 and one other value", "save it in grey")
+        colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
+        colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
+        hint = f"save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)"
+        raise DataError(file, "is in colour, expected a mask of 0 and one other value", hint)
     held = np.unique(values)
     what = f"holds {describe(held)}, expected a mask of 0 and one other value"
     order = "" if predicted else perhaps_swapped(held)
@@ -120,7 +168,12 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
 
 
 def _advice_on_values(
-    values: Sequence[float], *, predicted: np.dtype[Any] | None, order: str, of_labels: OfLabels | None
+    values: Sequence[float],
+    _other_side: Sequence[float],
+    *,
+    predicted: np.dtype[Any] | None,
+    order: str,
+    of_labels: OfLabels | None,
 ) -> str:
     """Say what more than two values of ground truth, or of a prediction of some type, may be."""
     labels = of_labels(values) if of_labels else ""
@@ -130,8 +183,19 @@ def _advice_on_values(
         return "; or ".join(filter(None, reversed(fixes) if small else fixes))
     # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
     low = predicted.kind in "iu" and values[-1] <= np.iinfo(predicted).max // 2
-    cut = f"cut a soft map at a score, {format_setting('at', 0.5)}"
+    cut = f"cut a soft map at a score, {_cut(values, predicted)}"
     return "; or ".join(filter(None, [labels, "save masks of 0 and 255"] if low else [cut, labels]))
+
+
+def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> str:
+    """Write the threshold that is half of the scale of rising values, if it lies within them."""
+    scores = values
+    if predicted.kind in "iu":
+        scores = [value / np.iinfo(predicted).max for value in values]
+    half = 0.5 if scores[0] >= 0 else 0
+    if scores[0] < half <= scores[-1]:
+        return format_setting("at", half)
+    return f"{format_setting('at')} with a score above {scores[0]:.4g} and up to {scores[-1]:.4g}"
 
 
 def highest_of(sample: Sample, settings: Any) -> Facts:
@@ -166,8 +230,8 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
         return notes
     lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
     said, span = format_cuts(settings), f"[{number(lowest)} to {number(highest)}]"
-    if are_of_shares(cuts) and are_beyond_shares(lowest, highest):
-        return (*notes, f"scores outside 0 to 1 beside {said}: {how_to_change(lowest, highest)} {span}")
+    if doubts := doubts_on_cuts(cuts, said, lowest, highest):
+        return (*notes, *doubts)
     if highest < min(cuts) or (above and highest == min(cuts)):
         return (*notes, f"no score reaches {said}, so nothing is predicted {span}")
     if lowest > max(cuts) or (lowest == max(cuts) and not above):
@@ -177,7 +241,7 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:
     """Give the scores of a soft map, all of which have to be finite."""
-    scores = scores_of(stored)
+    scores = scores_of(stored, sample.predicted_file)
     refuse_not_finite(sample.predicted_file, scores)
     return scores
 

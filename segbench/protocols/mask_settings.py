@@ -13,9 +13,9 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.numbers import number, written
-from segbench.core.options import read_void
+from segbench.core.options import read_void, read_whole
 from segbench.core.protocol import Facts
-from segbench.protocols.label_rules import LabelRule, optional_rule
+from segbench.protocols.label_rules import LabelRule, numbered_by, optional_rule
 
 
 def _read_score(text: str) -> Any:
@@ -29,7 +29,8 @@ def _read_score(text: str) -> Any:
 CONNECTIVITY: Mapping[str, Any] = {
     "help": "Choose which pixels touch: 8, at corners, too, or 4.",
     "metavar": "8|4",
-    "read": int,
+    "read": read_whole,
+    "example": "8",
     "rare": True,
 }
 AT: Mapping[str, Any] = {
@@ -45,7 +46,7 @@ POSITIVE: Mapping[str, Any] = {
     "panel": "Ground truth",
     "shown": "all but 0",
 }
-VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void}
+VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void, "example": "0,255"}
 
 
 _SEVERAL = 0.2
@@ -103,6 +104,7 @@ def settle_mask(settings: Any, *words: str) -> None:
         expected = " or ".join(["a score", *map(repr, words)])
         set_fields(settings, at=as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
     set_fields(settings, positive=optional_rule(settings.positive))
+    set_fields(settings, reads=replace(settings.reads, numbered=numbered_by(settings.positive)))
 
 
 def cuts_of(settings: Any) -> tuple[float, ...]:

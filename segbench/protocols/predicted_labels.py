@@ -11,6 +11,9 @@ three values, all whole numbers, and one of these holds over all images seen:
 2. Where neither is label 0, both have the same label far more often than by chance (Cohen's kappa of .4 or more). Soft
    maps reach about 0, label maps of any use .6.
 
+Where lines are expected, predictions of three values or more are label maps if their values are whole numbers that
+leave few out, if they form areas, and if rows change value seldom: soft maps of lines, also thinned ones, do not.
+
 Masks have two values. Soft maps of 8 bits have too many values, and those of few levels too few in common with the
 ground truth. A prediction in colour, of which only the grey level is known here, is a label map if it has no more
 colours than a label map has values.
@@ -33,6 +36,10 @@ from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 _COMMON = 0.8
 _KAPPA = 0.4
 _MOST_FOREIGN = 64
+_AREAS = 0.5
+_FEWEST_REGIONS = 3
+SHORT_RUN = 3.0
+"""Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
 _COLOURED = "prediction: colour turned to grey"
 
 
@@ -90,6 +97,26 @@ def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | No
             both = valid & (truth != 0) & (soft != 0)
             agreement += _agreement(truth[both], soft[both])
     return LabelsSeen(frozenset(true), frozenset(predicted.difference(() if coloured else VOIDS)), agreement, coloured)
+
+
+def regions_in(soft: Array) -> tuple[float, ...]:
+    """Return the values of a map predicted where lines are expected, rising, if they number regions; else none."""
+    if soft.dtype == np.bool_ or soft.ndim != 2 or not soft.size or not is_whole(soft):
+        return ()
+    values = distinct(soft)
+    if values.size < _FEWEST_REGIONS or values[0] < 0 or values[-1] >= 2 * values.size:
+        return ()
+    same_as_next = soft[:, 1:] == soft[:, :-1]
+    of_regions = soft[:, 1:] != values[np.argmax([np.count_nonzero(soft == value) for value in values[:_MOST_FOREIGN]])]
+    in_areas = np.count_nonzero(same_as_next & of_regions) > _AREAS * np.count_nonzero(of_regions)
+    return tuple(values.tolist()) if in_areas and median_run(soft) > SHORT_RUN else ()
+
+
+def median_run(values: Array) -> float:
+    """Give the median number of neighbouring pixels of a row with the same value."""
+    starts = np.ones(values.shape, np.bool_)
+    starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
 
 
 def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:

@@ -9,12 +9,13 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.aggregator.result import Result, as_results
-from segbench.aggregator.writing import write_file
+from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.capabilities import Official
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 
+_HINT = "give another folder"
 _LONGEST_NAME = 240
 """Bytes of a part of a path, of 255 that file systems take: the rest is for a number and an extension."""
 
@@ -38,7 +39,8 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
     Raises
     ------
     ArgumentError
-        If no result is of either protocol.
+        If no result is of either protocol, or if a file exists with other content: official files cannot say that
+        segbench wrote them.
     DataError
         If no run counted an image; if a folder holds counts of images that the result has not, which would be read as
         part of it; if a file cannot be written; or if thresholds are the same in six digits.
@@ -71,9 +73,14 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
         if strays:
             what = f"holds counts of other images ({', '.join(strays[:3])}, ...)"
             raise DataError(str(place), what, "give an empty folder")
-    for place, files in zip(folders, contents, strict=True):
-        for name, text in files.items():
-            write_file(place / name, text.encode(), hint="give another folder", make_folder=True)
+    data_of = {
+        target / name: text.encode()
+        for target, files in zip(folders, contents, strict=True)
+        for name, text in files.items()
+    }
+    refuse_foreign(data_of, _HINT)
+    for path, data in data_of.items():
+        write_file(path, data, hint=_HINT, make_folder=True)
     return list(dict.fromkeys(folders))
 
 

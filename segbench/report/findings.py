@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.checks.findings import NOTHING, Finding, Report
+from segbench.checks.findings import Finding, Report
 from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
@@ -23,18 +23,23 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
     for note in dict.fromkeys(note for report in reports for note in report.notes):
         say(console, note, "dim")
     shared = _shared(reports)
-    parts = [("all methods", shared)] if shared else []
-    parts += [(report.heading, _own(report, shared)) for report in reports]
-    for heading, findings in parts:
-        say(console, heading, "bold")
-        for finding in findings:
-            message, places, fix = finding.lines
-            say(console, message, _STYLES[finding.severity])
-            for place in places:
-                say(console, place, "dim")
-            say(console, fix, "")
-        if not findings and not shared:
-            say(console, NOTHING, "green")
+    if shared:
+        say(console, "all methods", "bold")
+        _show(shared, console)
+    for report in reports:
+        say(console, report.heading, "bold")
+        _show(_own(report, shared), console)
+        if not report.findings:
+            say(console, report.nothing, "green")
+
+
+def _show(findings: Sequence[Finding], console: Console) -> None:
+    for finding in findings:
+        message, places, fix = finding.lines
+        say(console, message, _STYLES[finding.severity])
+        for place in places:
+            say(console, place, "dim")
+        say(console, fix, "")
 
 
 def report_json(reports: Sequence[Report]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread
 from segbench.aggregator.result import Result, as_results
-from segbench.aggregator.writing import refuse_inputs, write_file
+from segbench.aggregator.writing import refuse_foreign, refuse_inputs, signed_png, write_file
 from segbench.core.arguments import as_real
 from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError, DataError
@@ -45,6 +44,7 @@ COLOURS = {state: colour for state, (colour, _) in _NAMED.items()}
 _GAP = 8  # between pictures that are side by side
 _LETTERS = 13
 _GROUND = "#e8e8e8"
+_HINT = "give another folder"
 
 
 def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
@@ -98,8 +98,8 @@ def export_overlays(
     Raises
     ------
     ArgumentError
-        Without results, if a picture would overwrite a file that was counted, or no score of any method reaches
-        `threshold`.
+        Without results, if a picture would overwrite a file that was counted or that segbench did not write, or no
+        score of any method reaches `threshold`.
     DataError
         If there are no pictures of a result, as of one that others counted, it has no classes where these are to be
         drawn, no image that was counted, no best threshold or no image of a name, its folders are gone, or the folder
@@ -147,6 +147,7 @@ def export_overlays(
             work.append(_Work(result, name, cut, files.get(name), target, classes=classes))
     sources = (source for one in work if one.files for source in one.files.sources)
     refuse_inputs((one.target for one in work), sources)
+    refuse_foreign({one.target: None for one in work}, _HINT)
     problems: list[str] = []
     for done, one in enumerate(work, 1):
         try:
@@ -234,11 +235,5 @@ def _beside(parts: Mapping[str, NDArray[np.uint8]]) -> Image.Image:
 
 
 def _save(image: Image.Image, target: Path, description: str = "") -> None:
-    from PIL.PngImagePlugin import PngInfo
-
-    info = PngInfo()
-    if description:
-        info.add_text("Description", description)
-    file = io.BytesIO()
-    image.save(file, "PNG", optimize=True, pnginfo=info)
-    write_file(target, file.getvalue(), hint="give another folder", make_folder=True)
+    png = signed_png(image, description, optimize=True)
+    write_file(target, png, hint=_HINT, make_folder=True)

@@ -60,10 +60,14 @@ def remarks(
     return found
 
 
-def run_notes(results: Sequence[Result]) -> list[str]:
-    """Give the notes of runs, each with the methods that it is on."""
-    said = grouped((note, name) for name, one in zip(names_of(results), results, strict=True) for note in one.notes)
-    return [f"{few_names(methods, len(results))}: {note}" for note, methods in said.items()]
+def run_notes(results: Sequence[Result], *, of_metrics: bool = False) -> list[str]:
+    """Return the notes of runs, or also those of metrics, each with the methods that it is on."""
+    notes = [
+        (note, name)
+        for name, result in zip(names_of(results), results, strict=True)
+        for note in (*result.notes, *(result.summary.notes if of_metrics else ()))
+    ]
+    return [f"{few_names(methods, len(results))}: {note}" for note, methods in grouped(notes).items()]
 
 
 def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]:
@@ -119,6 +123,10 @@ def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
     if len(sets) == 1:
         return ""
     what, each = why_apart(results, sets)
-    methods = [few_names([names[k] for k in places], len(names)) for places in sets]
+    methods = []
+    for members in sets:
+        own = [results[k].method for k in members]  # the settings that tables add follow in brackets
+        told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
+        methods.append(few_names(told_apart, len(names)))
     listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))
     return f"not all methods have the same {what}; the best is marked only among those that do: {listed}"

@@ -24,14 +24,16 @@ from segbench.aggregator.result import Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
 from segbench.core.notes import notes_about
 from segbench.core.numbers import DIGITS, exact, number, of_all
+from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.protocols.class_names import in_no_mean
+from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked
 from segbench.report.remarks import not_ranked_together, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
@@ -389,11 +391,19 @@ class ClassResult:
     notes: tuple[str, ...] = ()  # on groups: which images are in none
 
 
+def how_to_count_classes(results: Sequence[Result]) -> str:
+    """Say which commands count these results by class, if their protocols have classes."""
+    verbs = dict.fromkeys(verb_of(result.kind) for result in results)
+    able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
+    commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)
+    return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
+
+
 def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
     """Give each class of each method; intervals of them are drawn as those given of the whole were."""
     if not any(result.classes for result in results):
-        found, how = ", ".join(by_protocol(results)), setting("--classes 0-18", "classes=")
-        raise ArgumentError(f"results of {found} have no classes; count again with {how}, where the protocol has it")
+        found = ", ".join(by_protocol(results))
+        raise ArgumentError(f"results of {found} have no classes; {how_to_count_classes(results)}")
     return [
         ClassResult(run, method, name, of_class, _drawn_alike(of_class, intervals, run))
         for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))

@@ -13,7 +13,7 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
 from segbench.core.notes import MetricNote
-from segbench.core.numbers import many, number
+from segbench.core.numbers import by_key, many
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.statistics.measured import Measured, as_draws, as_level
@@ -51,6 +51,8 @@ class Intervals(Mapping[str, tuple[float, float]]):
         What to say beside the intervals.
     undefined : mapping of str to str
         Why an interval is nan.
+    thresholds : tuple of str
+        Metrics that are thresholds, which are printed rounded down.
     """
 
     intervals: Mapping[str, tuple[float, float]]
@@ -63,6 +65,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     images: int
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
+    thresholds: tuple[str, ...] = ()
 
     def __getitem__(self, key: str) -> tuple[float, float]:
         """Give the interval of the metric of that key."""
@@ -87,7 +90,10 @@ class Intervals(Mapping[str, tuple[float, float]]):
         return table_html(self._table()) + remarks_html(*self.notes, self.signature)
 
     def _table(self) -> TextTable:
-        rows = [[key, number(self.estimates[key]), *map(number, ends)] for key, ends in self.items()]
+        rows = [
+            [key, *(by_key(key, value, self.thresholds) for value in (self.estimates[key], *ends))]
+            for key, ends in self.items()
+        ]
         level = f"{100 * self.level:g} %"
         return TextTable(["metric", "value", f"{level} low", f"{level} high"], rows)
 
@@ -178,6 +184,7 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.images,
         (*notes_on(measured, places), *_on_resamples(measured, drawn)),
         {key: one.reason for key, one in found.items() if one.reason},
+        tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
     )
 
 

@@ -171,6 +171,52 @@ def test_anomalies_of_folders_are_not_pooled():
     assert result.groups(weather).pooled is result
 
 
+def anomalies(*names):
+    """Give labels and soft maps by image name; those called good hold nothing anomalous."""
+    scores = np.linspace(0, 1, 16).reshape(4, 4)
+    return {name: (np.eye(4, dtype=bool) & ("good" not in name), scores) for name in names}
+
+
+CATEGORIES = anomalies("bottle/good/0", "bottle/broken/0", "cable/good/0", "cable/bent/0")
+DEFECT_TYPES = anomalies("good/0", "good/1", "crack/0", "broken_large/0")
+
+
+def test_anomalies_of_several_categories_say_that_they_are_pooled():
+    result = evaluate(CATEGORIES, protocol=Anomalies())
+    note = (
+        "scores of 2 categories are pooled as those of one model: bottle, cable; "
+        "result.groups('folder') measures each by itself"
+    )
+    assert result.summary.notes == (note,)
+    assert note in str(result)
+    groups = result.groups("folder")
+    assert not any("pooled" in note for one in (*groups.values(), groups.mean) for note in one.summary.notes)
+
+
+@pytest.mark.parametrize(
+    "images",
+    [
+        DEFECT_TYPES,
+        {f"bottle/{name}": maps for name, maps in DEFECT_TYPES.items()},
+        anomalies("bottle/good/0", "bottle/broken/0", "cable/good/0"),
+        anomalies("good_0", "broken_0", "bottle/good_1", "bottle/broken_1"),
+    ],
+    ids=["defect types", "one category", "a category of normal images", "images in no folder"],
+)
+def test_anomalies_of_one_category_are_pooled_without_a_word(images):
+    assert evaluate(images, protocol=Anomalies()).summary.notes == ()
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+def test_the_command_line_names_the_option_that_groups_categories(segbench, tmp_path, form):
+    run = "anomalies", *written(tmp_path, CATEGORIES), "--format", form
+    answer = segbench(*run)
+    pooled = "2 categories are pooled as those of one model: bottle, cable; --group-by folder measures each by itself"
+    assert pooled in answer.out + answer.err
+    answer = segbench(*run, "--group-by", "folder")
+    assert "pooled" not in answer.out + answer.err
+
+
 class TestColumns:
     """Groups by a column of a CSV file."""
 

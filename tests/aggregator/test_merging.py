@@ -1,3 +1,4 @@
+import os
 import shutil
 import subprocess
 import sys
@@ -156,7 +157,7 @@ class TestRefusals:
 
     def test_a_file_that_exists(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
-        with pytest.raises(DataError, match="exists already; delete it, or give the merged file another name"):
+        with pytest.raises(ArgumentError, match="exists already; delete it, or give the merged file another name"):
             merge_results([tmp_path / "one"], tmp_path / "one")
 
     def test_another_version(self, papers, tmp_path, monkeypatch):
@@ -191,6 +192,31 @@ def test_a_merge_that_is_killed_leaves_nothing_that_looks_complete(papers, tmp_p
     assert ended.returncode == 9
     assert not whole.exists()
     assert [result.method for result in merge_results(parts, whole)] == ["a", "b"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks there tell the files of a process that lives")
+def test_hidden_files_of_killed_merges_are_removed_and_those_of_running_ones_kept(papers, tmp_path):
+    parts, whole = [tmp_path / "a.segbench", tmp_path / "b.segbench"], tmp_path / "all.segbench"
+    for method, file in zip("ab", parts, strict=True):
+        evaluate(*papers, method=method, results=file)
+    before = {*tmp_path.iterdir()}
+    running = subprocess.Popen(
+        [sys.executable, "-c", KILLED_AT_THE_SECOND_RUN.replace("os._exit(9)", "input()"), *parts, whole],
+        stdin=subprocess.PIPE,
+    )
+    while not [*tmp_path.glob(".segbench-*-db")]:
+        assert running.poll() is None
+    of_running = {path.name.removesuffix("-wal").removesuffix("-shm") for path in {*tmp_path.iterdir()} - before}
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", KILLED_AT_THE_SECOND_RUN, *parts, whole], check=False)
+    assert len([*tmp_path.glob(".segbench-*.tmp")]) == 2  # the second of the killed removed what the first had left
+    merge_results(parts, whole)
+    left = {path.name.removesuffix("-wal").removesuffix("-shm") for path in {*tmp_path.iterdir()} - before}
+    assert left == {*of_running, "all.segbench"}
+    running.kill()
+    running.communicate()
+    merge_results(parts, tmp_path / "again.segbench")
+    assert [*tmp_path.glob(".*")] == []
 
 
 def test_a_merge_that_fails_leaves_no_file(papers, tmp_path, monkeypatch):

@@ -208,7 +208,7 @@ class TestTypesOfPredictions:
         made = alternating(blobs(), *(self.WAYS[way] for way in ways))
         found = by_key(segbench.check(*folders(tmp_path, made)))
         assert found.keys() == {"few-levels"}
-        assert found["few-levels"].message.startswith("predictions contain only two values (0, ")
+        assert found["few-levels"].message.startswith("predictions inspected contain only two values (0, ")
 
     def test_bits_beside_floats_are_no_levels_that_are_divided(self, tmp_path):
         made = alternating(blobs(), lambda mask: mask, lambda mask: mask * np.float32(0.75), ".npy")

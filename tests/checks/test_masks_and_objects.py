@@ -59,6 +59,40 @@ def test_soft_maps_that_are_not_cut_stop_a_run(found, verb):
     assert run.code == 0
 
 
+@pytest.mark.parametrize("verb", ["contours", "centerlines", "objects"])
+def test_predictions_with_the_values_of_the_ground_truth_are_masked_as_its_rule_says(found, verb):
+    options = ("--kind", "components") if verb == "objects" else ()
+    rims = {name: np.array([255, 0, 128], np.uint8)[drawn % 3] for name, drawn in MAPS.items()}
+    rule = ("--positive", "0,128")
+    flag = found(verb, rims, rims, *options, *rule)[0]["not-countable"]["flag"]
+    assert flag == (
+        "save predicted masks of what --positive 0,128 names, as the ground truth holds the same values: "
+        "numpy.isin(labels, [0,128]) * numpy.uint8(255)"
+    )
+    masks = {name: eval(flag.rpartition(": ")[2], {"numpy": np, "labels": drawn}) for name, drawn in rims.items()}  # noqa: S307
+    findings, run = found(verb, rims, masks, *options, *rule)
+    assert "not-countable" not in findings
+    assert run.code == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "at"),
+    [
+        ((0, 0.2, 0.9), "--at 0.5"),
+        ((0, 0.2, 0.3), "--at with a score above 0 and up to 0.3"),
+        ((-3, -1, 2), "--at 0"),
+        ((-3, -1, -0.5), "--at with a score above -3 and up to -0.5"),
+    ],
+)
+def test_the_cut_that_is_advised_leaves_something(found, scores, at):
+    masks = {f"im{k}.npy": drawn for k, drawn in enumerate(MASKS.values())}
+    maps = {
+        name: np.float32(scores)[np.where(drawn > 0, 1 + np.arange(SHAPE[1]) % 2, 0)] for name, drawn in masks.items()
+    }
+    flag = found("contours", masks, maps)[0]["not-countable"]["flag"]
+    assert flag.startswith(f"cut a soft map at a score, {at}; or ")
+
+
 @pytest.mark.parametrize(("verb", "labels"), [("contours", "name --classes"), ("objects", "give --kind instances")])
 def test_predicted_numbers_are_not_cut_where_nothing_would_be_left(found, verb, labels):
     options = ("--kind", "components") if verb == "objects" else ()
@@ -197,6 +231,15 @@ def test_advice_on_inverted_masks_under_a_rule_gives_the_metrics_of_sound_ones(s
     assert iou(inverted, *rule, *options) == iou(sound, "--positive", ">=128") > 0.5
 
 
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_rules_for_label_maps_that_invert_one_side_are_turned_to_all_other_labels(found, side):
+    quarters = {name: drawn % 4 for name, drawn in MAPS.items()}
+    rules = {"gt": "0,2", "pred": "0,2", side: "1,3"}
+    findings, _ = found("labels", quarters, quarters, "--positive", rules["gt"], "--predicted-positive", rules["pred"])
+    option = "--positive 0,2" if side == "gt" else "--predicted-positive 0,2"
+    assert f"{option} if " in findings["inverted"]["flag"]
+
+
 @pytest.mark.parametrize("verb", ["labels", "contours"])
 def test_ground_truth_that_a_rule_inverts(segbench, tmp_path, verb):
     folders = write_folder(tmp_path / "gt", MASKS), write_folder(tmp_path / "pred", MASKS)
@@ -294,3 +337,74 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         twos = {name: 2 * mask for name, mask in ONES.items()}
         assert found("objects", twos, twos)[1].code == 0
         assert library.count_objects(twos["im0.png"], twos["im0.png"]).metrics()["f1@0.5"] == 1
+
+
+@pytest.mark.parametrize("side", ["gt", "pred"])
+def test_regions_in_colour_are_refused_and_numbered_as_advised(found, side):
+    colours = np.random.default_rng(0).integers(0, 255, (256, 3)).astype(np.uint8)
+    folders = {"gt": MAPS, "pred": MAPS} | {side: {name: colours[drawn] for name, drawn in MAPS.items()}}
+    findings, run = found("regions", folders["gt"], folders["pred"])
+    assert findings.keys() == {"not-countable"}
+    assert findings["not-countable"]["files"][0]["detail"] == "is in colour, expected a number for each region"
+    assert (run.code, run.out) == (1, "")
+    expression = findings["not-countable"]["flag"].partition("; ")[2].removesuffix(" numbers the colours")
+    numbers = {name: eval(expression, {"numpy": np, "rgb": rgb}) for name, rgb in folders[side].items()}  # noqa: S307
+    folders[side] = {name: drawn.astype(np.uint8) for name, drawn in numbers.items()}
+    findings, run = found("regions", folders["gt"], folders["pred"])
+    assert "not-countable" not in findings
+    assert "1.0000" in run.out
+
+
+RED, YELLOW, BLUE = (255, 0, 0), (255, 255, 0), (0, 0, 255)
+
+
+def of_colours(maps, background, marked):
+    return {
+        name: np.where(drawn[..., None] > 0, np.uint8(marked), np.uint8(background)) for name, drawn in maps.items()
+    }
+
+
+@pytest.mark.parametrize(("background", "marked"), [((0, 0, 0), RED), (YELLOW, BLUE)])
+def test_masks_of_two_colours_are_no_scores_as_colours(segbench, found, tmp_path, background, marked):
+    findings, _ = found("pixels", of_colours(MASKS, background, marked), SOFT)
+    finding = findings["colour"]
+    assert finding["about"] == "ground truth"
+    assert finding["message"].startswith("8 ground truths of those inspected are of two colours, and turned to grey")
+    assert "colour map" not in finding["flag"]
+    darker = finding["flag"].rpartition("--positive ")[2]
+    rule = ("--positive", shlex.split(darker)[0]) if marked == BLUE else ()
+    answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *rule, "--format", "json")
+    grey = segbench("pixels", write_folder(tmp_path / "grey", MASKS), tmp_path / "pred", "--format", "json")
+    summaries = [json.loads(out)["runs"][0]["summary"] for out in (answer.out, grey.out)]
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize("verb", ["saliency", "contours"])
+def test_masks_in_red_are_advised_about_as_masks(segbench, found, tmp_path, verb):
+    predictions = SOFT if verb == "saliency" else MASKS
+    findings, run = found(verb, of_colours(MASKS, (0, 0, 0), RED), predictions)
+    flag = findings["not-countable"]["flag"]
+    assert "mind the order" not in flag
+    rule = ()
+    if verb == "saliency":
+        rule = ("--positive", shlex.split(flag.rpartition("--positive ")[2])[0])
+    else:
+        rgb = of_colours(MASKS, (0, 0, 0), RED)
+        masks = {name: eval(flag.partition(": ")[2], {"rgb": one, "numpy": np}) for name, one in rgb.items()}  # noqa: S307
+        write_folder(tmp_path / "gt", masks)
+    answer = segbench(verb, tmp_path / "gt", tmp_path / "pred", *rule, "--format", "json")
+    grey = segbench(verb, write_folder(tmp_path / "grey", MASKS), tmp_path / "pred", "--format", "json")
+    assert run.code == 1
+    summaries = [json.loads(out)["runs"][0]["summary"] for out in (answer.out, grey.out)]
+    assert summaries[0] == summaries[1]
+
+
+@pytest.mark.parametrize(("slope", "middle"), [(3.0, -4.0), (50.0, 100.0)])
+def test_no_scale_is_advised_where_the_threshold_comes_from_the_data(found, slope, middle):
+    scores = {f"{name[:3]}.npy": drawn / 255 * slope + middle for name, drawn in MASKS.items()}
+    scores = {name: drawn + np.random.default_rng(0).normal(size=SHAPE) for name, drawn in scores.items()}
+    options = ("--kind", "components", "--at", "best")
+    findings, run = found("objects", MASKS, scores, *options)
+    assert "range" not in findings
+    assert "range" not in run.err
+    assert run.code == 0

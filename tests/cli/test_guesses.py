@@ -67,7 +67,7 @@ OPTIONS = {
     "labels --exclude-background": "write --background 0",
     "nms -q": "write --progress none",
     "run drive --quiet": "write --progress none",
-    "show --quiet": "commands that show progress take --progress none",
+    "show --quiet": "segbench pixels and others that show progress take --progress none",
 }
 
 METRICS = {

@@ -46,8 +46,9 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
     assert segbench(*arguments).code == 0
     written = contents(here / "out")
     assert written
-    for path in written:
-        (here / "out" / path).write_bytes(b"an older version of this file, by segbench")
+    for path, data in written.items():
+        older = data if path.suffix == ".txt" else data + b"\nan older version"  # which has no place for a mark
+        (here / "out" / path).write_bytes(older)
     before = contents(here / "out")
     with small_files(10):
         answer = segbench(*arguments)
@@ -58,23 +59,82 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
 
 def test_links_and_permissions_stay(here, segbench):
     target = here / "out" / "target.svg"
-    target.write_bytes(b"old, by segbench")
+    assert segbench("plot", "r.segbench", "-o", target, "--only", "protocol:pixels").code == 0
+    target.write_bytes(target.read_bytes() + b"<!-- older -->")
     target.chmod(0o640)
     link = here / "out" / "link.svg"
     link.symlink_to("target.svg")
     assert segbench("plot", "r.segbench", "-o", "out/link.svg", "--only", "protocol:pixels").code == 0
     assert link.is_symlink()
-    assert b"<svg" in target.read_bytes()
+    assert b"older" not in target.read_bytes()
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
 
-@pytest.mark.parametrize(("verb", "name"), [("plot", "pr.pdf"), ("report", "report.html")])
-def test_a_file_of_the_users_own_is_kept(here, segbench, verb, name):
-    (here / name).write_bytes(b"written by hand")
-    answer = segbench(verb, "r.segbench", "--only", "protocol:pixels")
+BY_HAND = b"notes on what segbench wrote"  # a name in a text is no mark
+IN_THE_WAY = {
+    "plot": (["plot", "r.segbench", "--only", "protocol:pixels"], "pr.pdf"),
+    "report": (["report", "r.segbench", "--only", "protocol:pixels"], "report.html"),
+    "overlay": ([*WRITERS["overlay"]], "out/pred/second.png"),
+    "nms": (["nms", "pred", "out"], "out/second.png"),
+    "export": ([*WRITERS["bsds"]], "out/eval_bdry.txt"),
+    "run": (["pixels", "gt", "pred", "-o", "new.segbench"], "new.segbench"),
+    "run, its log": (["pixels", "gt", "pred", "-o", "new.segbench"], "new.segbench-wal"),
+    "merge": (["merge", "r.segbench", "-o", "new.segbench"], "new.segbench"),
+    "import": (["import", "official", "-o", "new.segbench"], "new.segbench"),
+    "demo, its page": (["demo", "-o", "out"], "out/report.html"),
+    "demo, its results": (["demo", "-o", "out"], "out/results.segbench"),
+    "completion": (["--install-completion"], ".local/share/segbench/complete.bash"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "name"), IN_THE_WAY.values(), ids=IN_THE_WAY)
+def test_what_segbench_did_not_write_is_kept_and_nothing_is_written(here, segbench, monkeypatch, arguments, name):
+    monkeypatch.setenv("HOME", str(here))
+    monkeypatch.setenv("SHELL", "/bin/bash")
+    assert segbench("export", "r.segbench", "--bsds", "official", "--only", "protocol:boundaries").code == 0
+    (here / name).parent.mkdir(parents=True, exist_ok=True)
+    (here / name).write_bytes(BY_HAND)
+    before = contents(here)
+    answer = segbench(*arguments)
     assert answer.code == 2
-    assert f"{name} was not written by segbench and is kept; name another file" in answer.err
-    assert (here / name).read_bytes() == b"written by hand"
+    assert name in answer.err
+    assert contents(here) == before
+
+
+def test_ground_truth_and_predictions_in_the_order_of_other_verbs(here, segbench):
+    before = contents(here / "pred")
+    answer = segbench("nms", "gt", "pred")
+    assert answer.code == 2
+    assert answer.err == (
+        "segbench: pred/first.png exists, and nothing in it says that segbench wrote it (as in 1 other file), "
+        "so nothing was written; give another folder\n"
+    )
+    assert contents(here / "pred") == before
+
+
+@pytest.mark.parametrize("arguments", WRITERS.values(), ids=WRITERS)
+def test_what_segbench_wrote_is_written_again(here, segbench, arguments):
+    for _ in range(2):
+        assert segbench(*arguments).code == 0
+    assert contents(here / "out")
+
+
+def test_a_folder_in_place_of_a_picture_keeps_the_others_from_being_written(here, segbench):
+    (here / "out" / "second.png").mkdir()
+    assert segbench("nms", "pred", "out").code == 2
+    assert contents(here / "out") == {}
+
+
+def test_a_database_of_another_program_stays_as_it_is(here, segbench):
+    database = sqlite3.connect("notes.db")
+    database.execute("CREATE TABLE notes (text)")
+    database.commit()
+    database.close()
+    before = (here / "notes.db").read_bytes()
+    answer = segbench("pixels", "gt", "pred", "-o", "notes.db")
+    assert answer.code == 2
+    assert "notes.db is a database of another program; give another file name" in answer.err
+    assert (here / "notes.db").read_bytes() == before
 
 
 @pytest.mark.parametrize(("verb", "name"), [("plot", "pr.pdf"), ("report", "report.html")])
@@ -138,13 +198,13 @@ def test_files_in_folders_that_take_no_new_ones_are_written_to(open_place, as_no
     assert segbench("pixels", open_place / "data" / "gt", open_place / "data" / "pred", "-o", results).code == 0
     picture.parent.mkdir()
     assert segbench("plot", results, "-o", picture).code == 0  # also loads modules, which nobody may read
-    picture.write_bytes(b"an older one, by segbench")
+    picture.write_bytes(picture.read_bytes() + b"<!-- older -->")
     picture.chmod(0o666)
     picture.parent.chmod(0o555)
     with as_nobody():
         assert segbench("plot", results, "-o", picture).code == 0
     picture.parent.chmod(0o755)
-    assert b"<svg" in picture.read_bytes()
+    assert b"older" not in picture.read_bytes()
 
 
 @pytest.mark.parametrize("kind", ["html", "pdf", "png", "svg"])

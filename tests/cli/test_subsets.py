@@ -68,6 +68,17 @@ class TestSeveralMethods:
         answer = segbench("check", "pixels", "gt", "preds")
         assert answer.code == 0, answer.out
 
+    def test_methods_whose_names_need_a_pattern_are_named_with_it(self, segbench, parent):
+        for file in (parent / "preds").rglob("*.*"):
+            file.rename(file.with_stem(f"{file.stem}_soft"))
+        for words in (("pixels", "gt", "preds"), ("check", "pixels", "gt", "preds")):
+            answer = segbench(*words)
+            assert answer.code == 1
+            assert "2 methods in sub-folders: a, b" in " ".join((answer.out + answer.err).split())
+            assert "-> give preds/* --pred-pattern '*_soft'\n" in answer.out + answer.err
+        answer = segbench("pixels", "gt", "preds/a", "preds/b", "--pred-pattern", "*_soft", "--format", "json")
+        assert [run["method"] for run in runs(answer)] == ["a", "b"]
+
     def test_beside_a_method_of_the_same_name(self, segbench, parent):
         shutil.copytree(parent / "preds/a", parent / "a")
         answer = segbench("pixels", "gt", "preds", "a")

@@ -47,6 +47,17 @@ def test_one_method(write, tmp_path):
     assert column_of(place, None) == column_of(place, "any name") == "prediction"
 
 
+def test_backslashes_are_slashes_unless_there_is_such_a_file(write, tmp_path):
+    (tmp_path / "files\\p1.npy").write_bytes(b"x")
+    place = write(
+        "name,ground_truth,prediction", r"val\a,files\g1.png,files\p1.npy", r"val\b,files\g2.png,files\p2.npy"
+    )
+    first, second = read(place).files
+    assert (first.name, second.name) == ("val/a", "val/b")
+    assert first.prediction == f"{tmp_path}/files\\p1.npy"
+    assert inside(tmp_path, *first.ground_truths, second.prediction) == ["g1.png", "p2.npy"]
+
+
 def test_annotators_scales_and_fields(write, tmp_path):
     place = write(
         "name,ground_truth,ground_truth,ground_truth:third,prediction,prediction,field",

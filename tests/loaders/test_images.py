@@ -374,7 +374,7 @@ def test_pixels_that_contradict_the_checksum_of_their_chunk_are_refused():
         (npy(GREY8), "a.npz", "looks like NPY although its name says NPZ"),
         (npz(a=GREY8), "a.npy", "looks like NPZ"),
         (b"<!DOCTYPE html><html>not found</html>", "a.png", "looks like HTML"),
-        (b"version https://git-lfs.github.com/spec/v1\noid", "a.npy", "looks like a Git LFS pointer"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "a.npy", "is a Git LFS pointer"),
         (b"garbage, nothing else", "a.png", r"is not a PNG file \(starts with b'garbage,'\)"),
         (b"garbage, nothing else", "a.tif", "is not a TIF file"),
         (pillow(COLOUR8, "JPEG", "CMYK"), "a.jpg", "colour space CMYK"),

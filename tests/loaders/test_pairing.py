@@ -203,12 +203,12 @@ def test_folders_that_cannot_be_used(tmp_path):
     good = make(tmp_path / "good", "a.png")
     empty = make(tmp_path / "empty")
     hidden = make(tmp_path / "hidden", ".a.png")
-    texts = make(tmp_path / "texts", "a.txt")
+    texts = make(tmp_path / "texts", "a.log")
     for folder, expected in [
         (tmp_path / "none", "no such folder"),
         (empty, "is an empty folder"),
         (hidden, "is an empty folder"),
-        (texts, r"contains no image or array, only .txt \(1\); files may end in .png"),
+        (texts, r"contains no image or array, only .log \(1\); files may end in .png"),
         (good / "a.png", "is a file, expected a folder"),
         (make(tmp_path / "packed", "a.tar.xz") / "a.tar.xz", r"expected a folder or \.zip \.tar \.tar\.gz \.tgz"),
     ]:

@@ -214,6 +214,11 @@ class TestSeveralMethods:
             f"call evaluate once per sub-folder, as in {places['prediction']}/HED"
         )
 
+    def test_methods_of_a_set_in_one_folder_may_have_files_of_their_own(self, tmp_path):
+        gt = make(tmp_path / "gt", "val/a.png", "val/b.png")
+        preds = make(tmp_path / "preds", "HED/val/a.png", "HED/log.png", "RCF/val/a.png", "RCF/val/b.png")
+        assert list(methods_below(Inputs(ground_truth=gt, prediction=preds))) == ["HED", "RCF"]
+
     def test_patterns_apply_within_each_sub_folder(self, tmp_path):
         gt = make(tmp_path / "gt", "a.png")
         preds = make(tmp_path / "preds", "HED/a_pred.png", "RCF/a_pred.png")

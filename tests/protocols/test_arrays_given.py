@@ -1,5 +1,7 @@
 """Arrays that callers give: masked arrays, and arrays in the byte order of another machine."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -214,6 +216,60 @@ class TestSignallingNan:
             segbench.evaluate(
                 [(self.among_scores(kind), np.stack([SCORES, SCORES]))], protocol=segbench.Classes(labels=(0, 1))
             )
+
+
+COUNTING = {
+    "pixels": segbench.count_pixels,
+    "labels": lambda truth, found: segbench.count_labels(truth, found, classes=3),
+    "objects": segbench.count_objects,
+    "components": lambda truth, found: segbench.count_objects(truth, found, kind="components"),
+    "panoptic": lambda truth, found: segbench.count_objects(truth, found, kind="panoptic", divisor=10, classes=3),
+    "boundaries": segbench.count_boundaries,
+    "regions": segbench.count_regions,
+    "saliency": segbench.count_saliency,
+    "contours": segbench.count_contours,
+    "contours of classes": lambda truth, found: segbench.count_contours(truth, found, classes=3),
+    "centerlines": segbench.count_centerlines,
+    "anomalies": segbench.count_anomalies,
+}
+EXTREME = {
+    np.float16: (65504, np.inf, np.nan, -1),
+    np.float32: (3e38, -3e38, np.inf, 2**24, 0.5),
+    np.float64: (1e300, -1e300, 1e-320, np.inf, np.nan, 2.0**63, -(2.0**63)),
+    np.longdouble: (1e300, 2.0**64, 1),
+    np.int64: (2**63 - 1, -(2**63), 2**53),
+    np.uint64: (2**64 - 1, 2**63),
+}
+
+
+class TestNumbersAtTheEndsOfTheirTypes:
+    """They are counted, or refused in words; NumPy neither warns, which the tests make an error, nor raises."""
+
+    @pytest.mark.parametrize("call", COUNTING.values(), ids=COUNTING)
+    @pytest.mark.parametrize("dtype", EXTREME)
+    def test_no_warning_of_numpy_leaks(self, call, dtype):
+        labels = np.zeros((12, 12), np.uint8)
+        labels[2:5, 2:5], labels[7:10, 6:11] = 1, 2
+        given = [labels.astype(dtype)]
+        for value in EXTREME[dtype]:
+            given += [np.where(labels == 1, dtype(value), given[0]), np.full_like(given[0], value)]
+        for odd in given:
+            for pair in ((odd, odd), (labels, odd), (odd, labels)):
+                with suppress(segbench.SegbenchError):
+                    call(*pair)
+
+    def test_objects_of_half_precision_are_counted(self):
+        objects = np.zeros((8, 8), np.float16)
+        objects[2:5, 2:5], objects[6, 6] = 1, 2
+        assert segbench.count_objects(objects, objects).metrics()["f1@0.5"] == 1
+
+    def test_labels_beyond_every_table_are_refused_with_their_range(self):
+        with pytest.raises(DataError, match=r"the prediction holds values from 0 to 1e\+300, expected labels"):
+            segbench.count_labels([0, 1, 2], [0, 1e300, 2], classes=3)
+
+    def test_labels_that_begin_high_are_counted(self):
+        found = segbench.count_labels([100_000.0, 100_001.0], [100_000.0, 100_000.0], classes=[100_000, 100_001])
+        assert found.matrix.tolist() == [[1, 0, 0], [1, 0, 0]]
 
 
 @pytest.mark.parametrize(("full", "dtype"), [(1, "bool"), (255, "uint8"), (65535, "uint16")])

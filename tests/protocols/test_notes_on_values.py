@@ -21,6 +21,7 @@ from segbench import (
     evaluate,
 )
 
+pytestmark = pytest.mark.filterwarnings("ignore:scores outside 0 to 1")  # see tests/aggregator/test_doubts.py
 RANDOM = np.random.default_rng(0)
 SCORES = RANDOM.random((1, 20, 20))
 MASKS = {

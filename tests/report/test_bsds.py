@@ -85,7 +85,14 @@ class TestExport:
         export_bsds([result_of({"old": FIRST})], tmp_path)
         with pytest.raises(DataError, match=r"old_ev1\.txt.*empty folder"):
             export_bsds([result_of({"new": FIRST})], tmp_path)
-        export_bsds([result_of({"new": FIRST, "old": SECOND})], tmp_path)
+
+    def test_files_with_the_same_content_may_be_written_again_and_others_are_kept(self, tmp_path):
+        for _ in range(2):
+            export_bsds([result_of({"a": FIRST})], tmp_path)
+        before = contents(tmp_path)
+        with pytest.raises(ArgumentError, match=r"nothing in it says that segbench wrote it.*give another folder"):
+            export_bsds([result_of({"a": FIRST, "b": SECOND})], tmp_path)
+        assert contents(tmp_path) == before
 
     def test_thresholds_must_differ_as_printed(self, tmp_path):
         close = BoundaryCounts([0.5, 0.50000001], [1, 1], [1, 1], [1, 1], [1, 1])

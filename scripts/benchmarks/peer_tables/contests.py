@@ -15,6 +15,7 @@ from measuring import GIB, hardware, times_as_long, today, versions
 
 from peer_tables.programs import PACKAGES, Program
 from peer_tables.workers import Job, Limits, Measured, Worker
+from segbench.aggregator.writing import write_file
 
 BUDGET = 12.0
 """Seconds after which a program does not repeat its work."""
@@ -147,9 +148,7 @@ def run(subject: str, contests: Sequence[Contest], folder: Path) -> None:
                 versions(PACKAGES),
                 cells,
             )
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(asdict(stored), indent=1))
-            part.rename(path)
+            write_file(path, json.dumps(asdict(stored), indent=1).encode(), hint="give another folder with --raw")
             print(f"{today()} {subject}: {contest.what}", flush=True)
 
 

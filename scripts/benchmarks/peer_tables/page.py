@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,11 +14,13 @@ from measuring import MIB, duration, factor, markdown
 
 from peer_tables import boundaries, labels, pixels, regions, saliency
 from peer_tables.contests import Contest, Effort, Stored
+from segbench.aggregator.writing import write_file
 from segbench.core.grouping import grouped
 from segbench.drawing.palette import COLOURS, GUIDE
 
 _TEMPLATE = Path(__file__).with_name("page.md")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
+HINT = "give another page with --write"
 _PICTURE_KIB = 60
 _MARKERS = "osD^v<>phX*dP"
 _ALIKE = 0.05
@@ -58,7 +61,7 @@ def write(folder: Path, page: Path) -> None:
         kept = before.partition(_marked(name, "begins"))[2].partition(_marked(name, "ends"))[0].strip()
         parts[name] = kept or "Not measured in this run."
         if contests:
-            picture = page.parent / "images" / f"benchmark-{name}.png"
+            picture = picture_of(page, name)
             draw(contests, picture)
             metrics = [subject.metrics(contests)] if subject.metrics else []
             alt = f"How many times as long as segbench other programs take, {name}"
@@ -67,7 +70,12 @@ def write(folder: Path, page: Path) -> None:
     for name, part in parts.items():
         parts[name] = f"{_marked(name, 'begins')}\n\n{part}\n\n{_marked(name, 'ends')}"
     text = _TEMPLATE.read_text()
-    page.write_text(_PLACE.sub(lambda place: parts[place[1]], text))
+    write_file(page, _PLACE.sub(lambda place: parts[place[1]], text).encode(), hint=HINT)
+
+
+def picture_of(page: Path, subject: str) -> Path:
+    """Name the picture of a chapter."""
+    return page.parent / "images" / f"benchmark-{subject}.png"
 
 
 def _marked(name: str, what: str) -> str:
@@ -195,7 +203,9 @@ def draw(contests: Sequence[Stored], path: Path) -> None:
     axes.grid(axis="both", color=GUIDE, alpha=0.25)
     axes.set_xlabel("processor time, times segbench's (log axis)", fontsize=9)
     figure.legend(loc="outside upper center", ncols=3, fontsize=8, frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=100, pil_kwargs={"optimize": True})
-    if path.stat().st_size > _PICTURE_KIB * 1024:
-        raise SystemExit(f"{path}: {path.stat().st_size} bytes, expected at most {_PICTURE_KIB} KiB: draw fewer rows")
+    file = io.BytesIO()
+    figure.savefig(file, dpi=100, metadata={"Software": "segbench"}, pil_kwargs={"optimize": True})
+    size = len(file.getvalue())
+    if size > _PICTURE_KIB * 1024:
+        raise SystemExit(f"{path}: {size} bytes, expected at most {_PICTURE_KIB} KiB: draw fewer rows")
+    write_file(path, file.getvalue(), hint=HINT, make_folder=True)

@@ -93,7 +93,7 @@ def soft_map(name: str, prediction: Array, valid: BoolArray | None, quantize: Qu
         raise DataError(
             name, f"scores are of type {prediction.dtype}, expected numbers", "save the map as an image or NPY"
         )
-    scores = as_shares(prediction)
+    scores = as_shares(prediction, name, valid)
     if scores.dtype.kind == "f" and quantize:
         refuse_unfit_to_round(name, scores, [valid])
         scores = quantized(scores, quantize)

@@ -93,7 +93,9 @@ def _read(file: Path) -> tuple[Saturation, ...]:
             Saturation(int(row["pixel_value"]), float(row["saturation_threshold"]), bool(row["relative_saturation"]))
             for row in rows
         )
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except OSError as error:
+        raise ArgumentError(f"{file} cannot be read ({error.strerror}); {_EXPECTED}") from error
+    except (ValueError, TypeError, KeyError) as error:
         raise ArgumentError(f"{file} cannot be read ({error!r:.80}); {_EXPECTED}") from error
     if any(one.threshold <= 0 or (one.relative and one.threshold > 1) for one in found):
         raise ArgumentError(f"{file} holds a saturation out of range; {_EXPECTED}")

@@ -16,8 +16,10 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from segbench.core.arrays import Array, FloatArray, IntArray
+from segbench.core.interface import setting
 from segbench.core.levels import note_on_scales
 from segbench.core.metric import Metric, shares
+from segbench.core.names import first_names
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
@@ -59,6 +61,7 @@ TOTALS = tuple(
     for key in ("components", "anomalous_images", "normal_images", "positives", "negatives", "ignored")
 )
 
+_NAMED = 5
 _OF_PIXELS = ("auc_roc", "average_precision", "ods_f", "ods_threshold")
 _CELLS, _FEWEST, _MOST = 2**22, 2**9, 2**12
 
@@ -304,8 +307,23 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say that maps are of several scales."""
-        return note_on_scales(self.facts.highest.tolist())
+        """Say that maps are of several scales, or of several categories, each with a model of its own."""
+        return (*note_on_scales(self.facts.highest.tolist()), *self._note_on_categories())
+
+    def _note_on_categories(self) -> tuple[str, ...]:
+        """Name the top folders that hold normal and anomalous images each, if there are several."""
+        tops = [name.partition("/")[0] if "/" in name else "" for name in self.names]
+        of_kinds = [
+            {top for top, is_there in zip(tops, kind.tolist(), strict=True) if top and is_there}
+            for kind in (self.facts.normal, self.facts.anomalous)
+        ]
+        categories = sorted(of_kinds[0] & of_kinds[1])
+        if len(categories) < 2:
+            return ()
+        named = first_names(categories, _NAMED)
+        pooled = f"scores of {len(categories)} categories are pooled as those of one model: {named}"
+        by_folder = setting("--group-by folder", "result.groups('folder')")
+        return (f"{pooled}; {by_folder} measures each by itself",)
 
     @property
     def reduced(self) -> AnomalyCounts:

@@ -34,6 +34,7 @@ from segbench.protocols.anomalies.defects import (
 from segbench.protocols.label_rules import (
     Positive,
     notes_on_values,
+    numbered_by,
     optional_rule,
     refuse_exchanged,
     rule_option,
@@ -151,6 +152,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         if isinstance(self.defects, (str, PathLike)):
             set_fields(self, defects=read_defects(self.defects))
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
+        set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
         if self.image_score not in ("max", "top1"):
             raise ArgumentError(f"{named('image_score')} is {self.image_score!r}, expected 'max' or 'top1'")

@@ -96,7 +96,8 @@ class PublishedCurve(Published):
             "r50": _ONE_ROW if point else "no threshold has precision .5",
         }
         undefined = {key: reasons.get(key, _NO_COUNTS) for key, value in metrics.items() if math.isnan(value)}
-        return Summary(metrics, undefined=undefined)
+        thresholds = tuple(metric.key for metric in METRICS if metric.key and metric.kind == "threshold")
+        return Summary(metrics, undefined=undefined, thresholds=thresholds)
 
     def to_json(self) -> str:
         rows = {name: getattr(self.curve, name).tolist() for name in ("thresholds", "recall", "precision")}

@@ -16,13 +16,14 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import Reading, Sample, Side
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     describe,
+    numbered_by,
     optional_rule,
     perhaps_swapped,
     rule_option,
@@ -132,13 +133,18 @@ class Boundaries(
         "Set the tolerance: a fraction of the image's diagonal, or pixels, 2px.", 0.0075, metavar="SHARE|PX", read=str
     )
     thresholds: int | tuple[float, ...] = option(
-        "Set the number of thresholds, or list them: 0.25,0.5.", 99, metavar="NUMBER|LIST", read=read_thresholds
+        "Set the number of thresholds, or list them: 0.25,0.5.",
+        99,
+        metavar="NUMBER|LIST",
+        read=read_thresholds,
+        example="0.25,0.5",
     )
     thin: bool = option("Do not thin the thresholded maps.", True)
     nms: tuple[int, int, float] | None = option(
         "Apply non-maximum suppression to thick maps first: radius,border,multiplier, as in 1,5,1.01.",
         metavar="R,B,M",
         read=read_numbers,
+        example="1,5,1.01",
     )
     smoothing: int = 1
     positive: Positive | None = rule_option(
@@ -166,6 +172,8 @@ class Boundaries(
             what = f"{named('max_dist')} is {self.max_dist:g} of the diagonal, expected at most {_MOST_DIST}"
             raise ArgumentError(f"{what}; 0.75 % is 0.0075, and 2px are 2 pixels")
         set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
+        numbered: tuple[Side, ...] = ("ground truth",) if self.label_maps else numbered_by(self.positive)
+        set_fields(self, reads=replace(self.reads, numbered=numbered))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
@@ -318,7 +326,7 @@ class Boundaries(
             refuse_low_levels("prediction", prediction)
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
-        prediction = as_shares(prediction)
+        prediction = as_shares(prediction, sample.predicted_file)
         if self.invert:
             prediction = mirrored(prediction)
         if self.nms is None:

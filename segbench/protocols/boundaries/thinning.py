@@ -15,6 +15,8 @@ Guo, Hall: Parallel thinning with two-subiteration algorithms. Communications of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -72,8 +74,17 @@ def thin(mask: ArrayLike) -> BoolArray:
            [0, 1, 1, 0],
            [0, 0, 0, 0]])
     """
-    levels = as_mask(mask, "mask").astype(np.int32)
-    return unpack(thin_levels(levels, 1)[0], levels.shape[1])
+    return thin_by(_DELETABLE, _STEPS, as_mask(mask, "mask"))
+
+
+def thin_by(deletable: NDArray[np.uint8], steps: Sequence[tuple[int, int]], mask: BoolArray) -> BoolArray:
+    """Thin a mask by another table of deletable patterns, whose bits are the neighbours at these `steps`.
+
+    Neighbours follow each other around the pixel, so that the fourth after a neighbour is opposite to it.
+    """
+    height, width = mask.shape
+    packed = thin_down(mask.astype(np.int32), 1, deletable, np.array(steps))
+    return unpack(packed.reshape(height, (width + 63) // 64), width)
 
 
 def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:

@@ -1,4 +1,4 @@
-"""Compiled loops over masks of 0 and 1: their Betti numbers, in one pass over the runs of each row."""
+"""Compiled loops over masks of 0 and 1: Betti numbers, in one pass over the runs of each row, and Lee's skeleton."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
-from segbench.core.compiling import compiled, root_of
+from segbench.core.compiling import compiled, index, root_of
 
 ByteArray = NDArray[np.uint8]
 
@@ -63,3 +63,67 @@ def betti_of_patches(mask: ByteArray, side: int, diagonal: int) -> IntArray:
             patch = mask[row * side : (row + 1) * side, column * side : (column + 1) * side]
             found[row * columns + column] = betti_numbers(patch, diagonal)
     return found
+
+
+@compiled()
+def lee_skeleton(  # noqa: C901, PLR0912 - one loop over turns, whose parts share all arrays
+    mask: ByteArray, deletable: ByteArray, simple: ByteArray, steps: IntArray
+) -> ByteArray:
+    """Thin a mask by Lee's method, from the four borders in turn, until nothing changes.
+
+    Bit b of ``deletable[pattern]`` says that a pixel with these neighbours may be deleted from border b. Candidates of
+    a border are collected first, then deleted one after the other in the order of rows, if they are still `simple`. The
+    pattern of a pixel has a bit for each of its neighbours, at the `steps`, and bit 8 for itself. After the first four
+    turns only pixels beside one that was deleted in the last four are visited: no others can have become candidates.
+    """
+    height, width = mask.shape
+    stride = width + 2
+    offsets = steps[:, 0] * stride + steps[:, 1]
+    pattern = np.zeros((height + 2) * stride, np.uint16)
+    pixels = np.empty(np.count_nonzero(mask), np.uint32)  # of the padded image, in the order of rows
+    total = 0
+    for y in range(height):
+        for x in range(width):
+            if mask[y, x]:
+                pixels[total] = (y + 1) * stride + x + 1
+                total += 1
+    for pixel in pixels:
+        pattern[pixel] |= 256
+        for b in range(8):
+            pattern[index(pixel + offsets[b])] |= 1 << ((b + 4) & 7)
+    queued = np.zeros(pattern.size, np.bool_)
+    queue, deleted = np.empty_like(pixels), np.empty_like(pixels)
+    starts = np.zeros(4, np.int64)  # where in `deleted` each of the last four turns began
+    gone = turn = 0
+    while turn < 4 or starts[turn & 3] < gone:
+        border = np.uint8(1 << (turn & 3))
+        size = 0
+        if turn < 4:
+            for pixel in pixels:
+                if deletable[pattern[pixel]] & border:
+                    queue[size] = pixel
+                    size += 1
+        else:
+            for n in range(starts[turn & 3], gone):
+                for b in range(8):
+                    pixel = index(deleted[n] + offsets[b])
+                    if deletable[pattern[pixel]] & border and not queued[pixel]:
+                        queued[pixel] = True
+                        queue[size] = pixel
+                        size += 1
+            queue[:size].sort()
+        starts[turn & 3] = gone
+        for n in range(size):
+            pixel = queue[n]
+            queued[pixel] = False
+            if simple[pattern[pixel] & 255]:
+                pattern[pixel] &= 255
+                for b in range(8):
+                    pattern[index(pixel + offsets[b])] &= 511 - (1 << ((b + 4) & 7))
+                deleted[gone] = pixel
+                gone += 1
+        turn += 1
+    skeleton = np.zeros((height, width), np.uint8)
+    for pixel in pixels:
+        skeleton[pixel // stride - 1, pixel % stride - 1] = pattern[pixel] >> 8
+    return skeleton

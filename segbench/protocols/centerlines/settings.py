@@ -84,6 +84,7 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         "Cut soft predictions at this number of thresholds, or at those listed: 0.25,0.5.",
         metavar="NUMBER|LIST",
         read=read_thresholds,
+        example="0.25,0.5",
     )
     skeleton: Skeleton = option("Choose the method of the skeletons.", "zhang")
     connectivity: Literal[8, 4] = option(default=8, **CONNECTIVITY)

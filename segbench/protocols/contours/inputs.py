@@ -9,16 +9,27 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.interface import setting
-from segbench.core.sample import Sample
+from segbench.core.interface import format_setting, setting
+from segbench.core.sample import Sample, Side
 from segbench.protocols.contours.counts import NO_MATRIX
-from segbench.protocols.label_rules import MANY_LEVELS, Positive, describe, equals_any
+from segbench.protocols.label_rules import (
+    MANY_LEVELS,
+    ManyValuesError,
+    Positive,
+    are_grey_levels,
+    describe,
+    equals_any,
+    listed,
+)
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps, likely_classes
 from segbench.protocols.labels.values import places_of
-from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
+from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
+from segbench.protocols.predicted_labels import in_colour
 
 MOST_OBJECTS = 254
+NO_OBJECT = 255.0
+"""What DAVIS's annotations hold where they leave open what is there; its code for given objects sets it to 0."""
 
 
 class Places(NamedTuple):
@@ -49,8 +60,10 @@ def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[
 def _of_labels(values: Sequence[float]) -> str:
     """Say how label maps of these values are measured."""
     classes = likely_classes(np.asarray(values), MANY_LEVELS) or setting("--classes 0-18", "classes='0-18'")
+    if values[0] != 0:
+        return f"for label maps name {classes}"
     background = setting("--background 0", f"Contours({classes}, background=0)")
-    return f"for label maps name {classes}{f', with {background} if 0 is background' * (values[0] == 0)}"
+    return f"for label maps name {classes}, with {background} if 0 is background"
 
 
 def places_of_classes(
@@ -74,23 +87,57 @@ def places_of_classes(
 
 
 def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
-    """Read maps of numbered objects, 0 for the background."""
+    """Read maps of numbered objects, 0 for the background; 255 is background in the ground truth alone, as in DAVIS."""
+    refuse_numbers_with_loss(sample, _advice_on_levels)
     truth, predicted = two_maps(sample, no_volumes())
     none = left_out(sample, truth, void)
-    found = []
-    nothing = equals_any(predicted, tuple(map(float, void)))
-    cleared = none, nothing if none is None else nothing | none
     files = sample.truth_file, sample.predicted_file
-    for file, numbers, blank in zip(files, (truth, predicted), cleared, strict=True):
-        objects = numbers if blank is None else np.where(blank, numbers.dtype.type(0), numbers)
-        if not np.array_equal(objects, np.rint(objects)) or objects.min() < 0 or objects.max() > MOST_OBJECTS:
-            what = f"holds {describe(np.unique(objects))}, expected numbers of objects from 0 to {MOST_OBJECTS}"
-            mask = setting("--positive 255", "positive=255")
-            raise DataError(file, what, f"save the number of its object for each pixel; of a single object give {mask}")
-        found.append(objects.astype(np.int64))
-    number = int(max(objects.max() for objects in found))
-    truth, predicted = (np.where(objects == 0, number, objects - 1) for objects in found)
+    for file, numbers in zip(files, (truth, predicted), strict=True):
+        if in_colour(numbers):
+            fix = "save the number of its object for each pixel, for instance the index of its colour in a palette"
+            raise DataError(file, "is in colour, expected the number of an object for each pixel", fix)
+    true_objects = np.where(equals_any(truth, (NO_OBJECT,)), truth.dtype.type(0), truth)
+    objects = []
+    for file, numbers in zip(files, (true_objects, predicted), strict=True):
+        counted = numbers if none is None else np.where(none, numbers.dtype.type(0), numbers)
+        if not np.array_equal(counted, np.rint(counted)) or counted.min() < 0 or counted.max() > MOST_OBJECTS:
+            held = np.unique(counted)
+            what = f"holds {describe(held)}, expected numbers of objects from 0 to {MOST_OBJECTS}"
+            if file == sample.truth_file:
+                raise DataError(file, what, advice_on_objects([], held.tolist()))
+            raise ManyValuesError(file, what, np.unique(truth).tolist(), advice_on_objects, held.tolist())
+        objects.append(counted.astype(np.int64))
+    number = int(max(each.max() for each in objects))
+    truth, predicted = (np.where(each == 0, number, each - 1) for each in objects)
     return Places.of(truth, predicted, none, number)
+
+
+def advice_on_objects(true_values: Sequence[float], predicted: Sequence[float]) -> str:
+    """Say how predictions of these values get the numbers of the objects in the ground truth, given its values."""
+    numbers = [value for value in true_values if value not in (0, NO_OBJECT)]
+    if not numbers and NO_OBJECT in true_values:
+        numbers = [NO_OBJECT]
+    by_hand = "save the number of its object for each pixel, and 0 for none"
+    others = set(predicted) - {0, NO_OBJECT}
+    if others and others.issubset(numbers):
+        return f"save 0, and not {NO_OBJECT:g}, where no object is predicted"
+    if not numbers:
+        return by_hand
+    if len(numbers) > 1:
+        return f"{by_hand}; the ground truth numbers {listed(numbers)}"
+    mask = format_setting("positive", numbers[0])
+    if np.count_nonzero(predicted) > 1:
+        shares = min(predicted) >= 0 and max(predicted) <= 1
+        soft = shares or are_grey_levels(predicted)
+        mask += f" and {format_setting('at', 0.5)}" if soft else " and save masks of 0 and 255"
+    return f"if {numbers[0]:g} is the only object of every sequence, {mask}; otherwise {by_hand}"
+
+
+def _advice_on_levels(side: Side) -> str:
+    """Say what to do with the masks of a single object where objects have numbers."""
+    positive = format_setting("positive", ">=128")
+    cut = positive if side == "ground truth" else f"{positive} and {format_setting('at', 0.5)}"
+    return f"for masks of a single object give {cut}"
 
 
 def no_volumes() -> str:

@@ -22,6 +22,7 @@ from segbench.protocols.class_names import background_note, in_means, read_class
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, farthest_of, tolerances_of
+from segbench.protocols.label_rules import listed
 from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)
@@ -113,8 +114,10 @@ class ContourTable(CountsTable[ContourCounts]):
         per_image: Mapping[str, ContourCounts],
         *,
         background: Sequence[int] = (),
+        remapped: bool = False,
     ) -> None:
         super().__init__(per_image)
+        self._remapped = remapped
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
         meant = in_means(self._labels, background)
@@ -193,7 +196,8 @@ class ContourTable(CountsTable[ContourCounts]):
         if not (self.class_names and self.images):
             return self._left_out
         matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
-        return *self._background, *self._left_out, *notes_on_predictions(matrix, self._labels, self.images)
+        on_predictions = notes_on_predictions(matrix, self._labels, self.images, remapped=self._remapped)
+        return *self._background, *self._left_out, *on_predictions
 
     @property
     def _left_out(self) -> tuple[str, ...]:
@@ -285,11 +289,32 @@ class SequenceTable(CountsTable[ContourCounts]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say which sequences are in no mean."""
+        """Say which sequences are in no mean, and which objects the ground truth never holds."""
         folders = {sequence_of(name) for name in self.per_image}
         without = len(folders) - self.totals["sequences"]
         why = "no object in the first frame, or no frame between the first and the last"
-        return (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
+        left_out = (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
+        return *left_out, *self._notes_on_gaps
+
+    @property
+    def _notes_on_gaps(self) -> tuple[str, ...]:
+        """Say which numbers no object has, as where grey levels of a palette stand for its indices."""
+        true_objects = {
+            (sequence_of(name), int(place) + 1)
+            for name, counts in self.per_image.items()
+            for place in np.flatnonzero(counts.areas[:, 0])
+        }
+        drawn = {f"{sequence}/{number}".lstrip("/") for sequence, number in true_objects}
+        missing = sum(name not in drawn for name in self.names)
+        if not missing:
+            return ()
+        numbers = sorted({number for _, number in true_objects})
+        what = f"{of_all(missing, self.images, 'object')} never occur in the ground truth, which holds the numbers "
+        what += f"{listed(numbers)}; where nothing is predicted, J and F of such objects are 1"
+        fix = "number objects from 1 without gaps on both sides, by the indices of the palette if these are grey levels"
+        if len(numbers) == 1:
+            fix = f"of a single object give {format_setting('positive', numbers[0])}"
+        return (f"{what}; {fix}",)
 
     def why_undefined(self, metric: Metric) -> str:
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -18,12 +19,12 @@ from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.class_names import part_settings, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.labels.settings import Labels
+from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
@@ -47,13 +48,15 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
-_MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
+_MASKS, _OBJECTS = "masks", "objects"
+_PREDICTED = 1000
+"""What is added to the numbers of predicted objects among the facts of an image, above all numbers of true ones."""
 _LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 
-def _read_number(text: str) -> Any:
-    """Read a number."""
-    numbers = read_numbers(text)
+def _read_sizes(text: str) -> Any:
+    """Read the size of a pixel; sizes of its sides, as in 0.5x0.7, are judged where settings are checked."""
+    numbers = read_numbers(re.sub(r"\s*[x*,\s]\s*", ",", text.strip()))
     return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -85,7 +88,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         What the classes are called; by default by their labels.
     void : sequence of int, optional
         Ground-truth values of pixels that are background in both masks. By default 255 with classes, unless it is one
-        of them, and in sequences without `positive`; none otherwise.
+        of them, and none otherwise. In sequences without `positive`, 255 is background of the ground truth in any case,
+        but not of predictions.
     background
         Of label maps: the labels of classes that means over classes leave out, as in `Labels`.
     positive : str, float or sequence of float, optional
@@ -131,13 +135,20 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         measuring="apart",
     )
     nsd: float | Sequence[float] = option(
-        "Set the tolerances of NSD: 1,2.", (2.0,), metavar="LIST", read=read_numbers, shown="2", measuring="union"
+        "Set the tolerances of NSD: 1,2.",
+        (2.0,),
+        metavar="LIST",
+        read=read_numbers,
+        example="1,2",
+        shown="2",
+        measuring="union",
     )
     spacing: float = option(
         "Set the size of a pixel in mm.",
         1.0,
         metavar="MM",
-        read=_read_number,
+        read=_read_sizes,
+        example="0.7",
         shown="pixels",
         rare=True,
         measuring="apart",
@@ -153,7 +164,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
-        shown="255; none for masks",
+        shown="255 with classes; none otherwise",
         **VOID,
     )
     background: int | Sequence[int] | str = option_like(Labels, "background")
@@ -170,11 +181,13 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
             check_choice(getattr(self, name), named(name), get_args(choices))
         set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
-        settle_mask(self)
         if self.at is not None:
             set_fields(self, reads=MASKS)
+        settle_mask(self)
+        if self.sequences:
+            set_fields(self, reads=replace(self.reads, sequences=True))
         if self.sequences and self.positive is None:
-            set_fields(self, reads=replace(self.reads, same_labels=1))
+            set_fields(self, reads=replace(self.reads, same_labels=1, numbered=SIDES))
         if self.sequences and not self.all_frames:
             otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
@@ -182,8 +195,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if self._of_classes:
             set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
         else:
-            void = self.void if self.void is not None else (255,) if self.sequences and self.positive is None else ()
-            set_fields(self, void=void_labels(void))
+            set_fields(self, void=void_labels(() if self.void is None else self.void))
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
@@ -324,8 +336,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
         if self.sequences:
             return SequenceTable(per_image, all_frames=self.all_frames)
-        background = cast("Sequence[int]", self.background)
-        return ContourTable(self._kind, self.conventions, self.metrics(), per_image, background=background)
+        background, remapped = cast("Sequence[int]", self.background), bool(self.gt_map or self.pred_map)
+        return ContourTable(
+            self._kind, self.conventions, self.metrics(), per_image, background=background, remapped=remapped
+        )
 
     def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
         """Give each class as a mask; none of masks and objects."""
@@ -348,24 +362,32 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Refuse thresholds of masks of 0 and 1, and objects that the first frame of a sequence does not number."""
-        from segbench.loaders.pairing import natural
-        from segbench.protocols.contours.metrics import sequence_of
-
         if self._of_classes:
             return self._labels.settle(facts, complete=complete, part=part)
         if self._kind != _OBJECTS:
             return super().settle(facts, complete=complete)
-        objects: dict[str, float] = {}
-        for name in sorted((name for name in facts if complete and facts[name]), key=natural):
-            predicted, most = divmod(facts[name][0], _OBJECTS_AT_MOST)
-            number = objects.setdefault(sequence_of(name), most)
-            if predicted > number:
-                what = f"the prediction holds object {predicted:g}, and the first frame of its sequence {number:g}"
-                fix = (
-                    f"number objects as the ground truth does; for a single mask give {format_setting('positive', 255)}"
-                )
-                raise DataError(name, what, fix)
+        if complete:
+            self._require_known_objects(facts)
         return {}
+
+    @staticmethod
+    def _require_known_objects(facts: Mapping[str, Facts]) -> None:
+        """Refuse predicted objects that the first frame of their sequence does not number."""
+        from segbench.loaders.pairing import natural
+        from segbench.protocols.contours.inputs import NO_OBJECT, advice_on_objects
+        from segbench.protocols.contours.metrics import sequence_of
+
+        every_value = {value for of_frame in facts.values() for value in of_frame}
+        true_values = sorted(value for value in every_value if value < _PREDICTED)
+        predicted = sorted(value - _PREDICTED for value in every_value if value >= _PREDICTED)
+        objects: dict[str, float] = {}
+        for name in sorted(facts, key=natural):
+            highest = max(value for value in facts[name] if value < NO_OBJECT)
+            number = objects.setdefault(sequence_of(name), highest)
+            found = max(facts[name]) - _PREDICTED
+            if found > number:
+                what = f"the prediction holds object {found:g}, and the first frame of its sequence {number:g}"
+                raise DataError(name, what, advice_on_objects(true_values, [0.0, *predicted]))
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
@@ -392,11 +414,23 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         places = self._places(sample)
         counts = count_masks(places, classes=self._kind, surface=str(self.surface))
         if self._kind == _OBJECTS:
-            held = [1 + max((k for k in range(places.number) if counts.areas[k, side]), default=-1) for side in (0, 1)]
-            return Counted(counts, (float(held[0] + _OBJECTS_AT_MOST * held[1]),))  # facts are sets
+            return Counted(counts, self._objects_held(sample, counts))
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]))
+        notes = self._labels.notes_on_numbers(sample, counts.matrix, 0)
+        notes += doubts_on_labels(counts.matrix)
+        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
+
+    @staticmethod
+    def _objects_held(sample: Sample, counts: ContourCounts) -> Facts:
+        """List the values of the ground truth, with 0 in any case, and the objects that are predicted."""
+        import numpy as np
+
+        from segbench.protocols.contours.inputs import NO_OBJECT
+
+        true_objects, predicted = (1 + np.flatnonzero(counts.areas[:, side]) for side in (0, 1))
+        left_open = (NO_OBJECT,) * bool((sample.ground_truths[0] == NO_OBJECT).any())
+        return (0.0, *map(float, true_objects), *left_open, *map(float, predicted + _PREDICTED))
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
@@ -447,7 +481,7 @@ def _spacing(value: Any) -> float:
     if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
         sizes = set(value)
         if len(sizes) > 1 or len(value) > 2:
-            what = f"{named('spacing')} is {tuple(value)}, and distances need pixels as wide as they are high"
+            what = f"{named('spacing')} is {tuple(value)}, and distances need square pixels, as wide as they are high"
             raise ArgumentError(
                 f"{what}; see docs/limits.md for what measures others; resampled masks have other values"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -11,9 +11,10 @@ from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many
+from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.class_names import labels_text, with_background, with_labels
-from segbench.protocols.label_rules import VOIDS, ManyValuesError, of_jpeg
-from segbench.protocols.labels.inputs import LabelMaps
+from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
+from segbench.protocols.labels.inputs import LabelMap, LabelMaps
 from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
 _SHOWN = 20
@@ -44,7 +45,7 @@ def count_maps(
         # A remapping says itself what labels count from.
         remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
         advise = partial(_advice, labels=labels, names=names, void=void, remap=remap, protocol=protocol)
-        raise _foreign(maps.truth.file, foreign, np.unique(truth.values[held]).tolist(), advise)
+        raise _foreign(maps.truth, foreign, np.unique(truth.values[held]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -69,21 +70,21 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
     return classes > 1 and whole
 
 
-def _foreign(
-    path: str, foreign: Sequence[int], held: Sequence[int], advise: Callable[[Sequence[float]], str]
-) -> DataError:
+def _foreign(truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
     several, few = len(foreign) > 1, len(foreign) <= _SHOWN
     what = f"{'values' if several else 'value'} {', '.join(map(str, foreign[:_SHOWN]))}"
     what += "" if few else f", ... ({len(foreign)} labels)"
     what += f" {'are' if several else 'is'} neither a class nor void"
     what += ", and no pixel is 0" * (held[0] > 0)
-    jpeg = of_jpeg(path)
-    return DataError(path, what, jpeg) if jpeg else ManyValuesError(path, what, held, advise)
+    if truth.lossy:
+        return DataError(truth.file, what, how_to_save_labels(truth.lossy))
+    return ManyValuesError(truth.file, what, held, advise)
 
 
 def _advice(
     values: Sequence[float],
+    _predicted: Sequence[float],
     *,
     labels: Sequence[int],
     names: Sequence[str],
@@ -97,11 +98,16 @@ def _advice(
     """
     held = [int(value) for value in values]
     foreign = [label for label in held if label not in labels and label not in void]
-    often_void = [label for label in foreign if label < 0 or label in VOIDS]
+    highest = max([*labels, *(label for label in held if label < LABELS_BELOW)])
+    often_void = [label for label in foreign if label < 0 or label in VOIDS or is_apart(label, highest)]
     others = [label for label in foreign if label not in often_void]
     out = format_setting("void", sorted({*often_void, *void}))
     if not others:
-        return f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        hint = f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        apart = [label for label in often_void if label not in OFTEN_VOID]
+        if len(apart) != 1:
+            return hint
+        return f"{hint}; if {labels_text(apart)} is a class, {with_labels(labels, names, apart)}"
     if remap and _count_from_one(held, len(labels)):
         classes_from_one = format_setting("classes", remap.partition("=")[0])
         gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
+from segbench.core.numbers import written
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
 from segbench.protocols.annotators import only_truth, zero_or_one
@@ -21,7 +23,10 @@ from segbench.protocols.labels.palette import through_palette
 from segbench.protocols.labels.values import Remapping
 from segbench.protocols.stacks import class_axis, is_one_map, refuse_other_softmax
 
+INSTANCES = 1000
+"""What labels are multiplied by in ids of instances, as those of Cityscapes."""
 _MOST_CODES = 1 << 16
+_BEYOND_LABELS = 2.0**62
 _MOST_CLASSES = 150
 """Of a map with more values, which may be a soft map, the classes are not guessed."""
 
@@ -45,7 +50,16 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
         what = f"{role} holds numbers that are not whole, expected one label per pixel"
         hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
         raise DataError(file, what, f"label maps hold whole numbers; {hint}")
+    if labels.size:
+        refuse_far_apart(file, role, float(labels.min()), float(labels.max()))
     return labels.astype(np.int64)
+
+
+def refuse_far_apart(file: str, role: str, lowest: float, highest: float) -> None:
+    """Refuse values that are no labels, of which a table would not fit into memory."""
+    if highest - lowest >= _MOST_CODES or max(-lowest, highest) >= _BEYOND_LABELS:
+        finding = f"{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels"
+        raise DataError(file, finding, "save labels as 8 or 16 bits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +70,23 @@ class LabelMap:
     role: str
     labels: Array
     mapping: Remapping = Remapping()
+    lossy: str = ""  # the compression that changed its values
+
+    @property
+    def stored_values(self) -> Array:
+        """The values as they are stored, which must be whole numbers."""
+        return whole_labels(self.file, self.role, self.labels)
 
     @property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
-        codes, first = whole_labels(self.file, self.role, self.labels).reshape(-1), 0
+        codes, first = self.stored_values.reshape(-1), 0
         if codes.dtype.kind not in "iu":
             what = f"{self.role} is of type {codes.dtype}, expected labels"
             raise DataError(self.file, what, "save labels as whole numbers")
         if codes.dtype not in (np.uint8, np.uint16):
             lowest, highest = (int(codes.min()), int(codes.max())) if codes.size else (0, 0)
-            if highest - lowest >= _MOST_CODES:
-                what = f"{self.role} holds values from {lowest} to {highest}, expected labels"
-                raise DataError(self.file, what, "save labels as 8 or 16 bits")
+            refuse_far_apart(self.file, self.role, lowest, highest)
             first = 0 if lowest >= 0 and highest < _MOST_CODES else lowest
             codes = codes.astype(np.int64) - first if first else codes
             codes = codes.astype(np.uint8 if highest - first <= 255 else np.uint16)
@@ -80,7 +98,7 @@ class LabelMap:
         if self.mapping == Remapping():
             return self
         found = self.coded
-        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape))
+        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape), lossy=self.lossy)
 
 
 class LabelMaps(NamedTuple):
@@ -88,6 +106,12 @@ class LabelMaps(NamedTuple):
 
     truth: LabelMap
     predicted: LabelMap
+
+    @property
+    def may_hold_instances(self) -> bool:
+        """Whether values are as large as ids of instances."""
+        wide = (each.labels for each in self if each.labels.dtype.itemsize > 1)
+        return any(labels.max(initial=0) >= INSTANCES for labels in wide)
 
     def remapped(self) -> LabelMaps:
         """Give both with their values replaced."""
@@ -119,12 +143,14 @@ def label_maps(
     _refuse_channels(sample.truth_file, truth, tuple(predicted.shape), len(labels))
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, protocol)]
+        colours = f"for colours give {setting('--palette FILE', f'{protocol}(palette=FILE)')}"
+        colours = "save colours as PNG, for the palette to name" if palette else colours
+        predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, colours)]
     elif predicted.shape != truth.shape:
         what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
-        LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map)),
+        LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map), sample.lossy[0]),
         LabelMap(file, "the prediction", predicted, Remapping() if by_place else Remapping.parse(pred_map)),
     )
 
@@ -141,13 +167,12 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
         raise DataError(file, what, argmax if is_whole(truth) else f"mind the order: {rules.ORDER}")
 
 
-def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int], protocol: str) -> NDArray[np.intp]:
-    """Give the place of the highest score of each pixel, of equal ones the first; of an array or a tensor."""
+def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int], colours: str) -> NDArray[np.intp]:
+    """Give the place of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
         what = f"shape {shape} of uint8 may be a colour image or the scores of {shape[-1]} classes"
-        palette = setting("--palette FILE", f"{protocol}(palette=FILE)")
-        raise DataError(file, what, f"for colours give {palette}; put the axis of classes first, or make scores floats")
+        raise DataError(file, what, f"{colours}; put the axis of classes first, or make scores floats")
     last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"
     if tuple(labels) != tuple(range(len(labels))):
@@ -170,8 +195,9 @@ def masks_in(
     void: Sequence[int],
     positive: rules.Positive | None,
     predicted_positive: rules.Positive | None,
+    wrong: BoolArray | None = None,
 ) -> Masks:
-    """Give label maps, remapped, as masks."""
+    """Return label maps, remapped, as masks; `wrong` marks where there is no prediction, which is never right."""
     truth, predicted = maps
     for each in maps:
         refuse_nan(each.file, each.labels)
@@ -182,9 +208,12 @@ def masks_in(
         try:
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
         except rules.ManyValuesError as error:
-            advise = partial(_advice_on_values, order=rules.perhaps_swapped(truth.labels, predicted.labels))
+            order = rules.perhaps_swapped(truth.labels, predicted.labels)
+            of_predictions = None if predicted_positive is None else rules.LabelRule.parse(predicted_positive)
+            advise = partial(_advice_on_values, order=order, of_predictions=of_predictions)
             held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
-            raise rules.ManyValuesError(error.path, error.what, np.unique(held).tolist(), advise) from None
+            sides = np.unique(held).tolist(), np.unique(predicted.labels).tolist()
+            raise rules.ManyValuesError(error.path, error.what, sides[0], advise, sides[1]) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
         among = (truth.labels, is_positive) if valid is None else (truth.labels[valid], is_positive[valid])
@@ -201,17 +230,35 @@ def masks_in(
         found_positive = _by_rule(predicted, rule, "positive", is_positive)
         notes += _logits_at_half(labels, rule)
     else:
-        found_positive = _two_valued(truth, predicted)
+        found_positive = _two_valued(maps, valid, rule)
+    if wrong is not None:
+        found_positive = np.where(wrong, ~is_positive, found_positive)
     return Masks(
         LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts, notes
     )
 
 
-def _advice_on_values(values: Sequence[float], order: str = "") -> str:
-    """Say what more than two values may be: classes of label maps, or levels of masks."""
+def _advice_on_values(
+    values: Sequence[float],
+    predicted: Sequence[float],
+    *,
+    order: str = "",
+    of_predictions: rules.LabelRule | None = None,
+) -> str:
+    """Say what more than two values may be: as in predictions, classes of label maps, or levels of masks."""
+    if rule := rules.rule_of_other_side(of_predictions, values, predicted):
+        return f"{_name_rule('positive', str(rule))} (as in the predictions, which hold the same values)"
     hint = order + rules.suggested_positive(values)
     classes = "" if order else likely_classes(np.asarray(values), _MOST_CLASSES)
-    return f"for label maps name the classes: {classes}; for masks {hint}" if classes else hint
+    if classes and of_predictions:
+        return f"{hint}; or {_name_classes(classes, 'predicted_positive')}"
+    return f"{_name_classes(classes)}; for masks {hint}" if classes else hint
+
+
+def _name_classes(classes: str, *rules_for_masks: str) -> str:
+    """Say how label maps are measured, without the rules for masks that are given."""
+    without = f", without {' and '.join(map(format_setting, rules_for_masks))}" if rules_for_masks else ""
+    return f"for label maps name the classes{without}: {classes}"
 
 
 def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolArray) -> BoolArray:
@@ -219,11 +266,13 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
     labels = predicted.labels
     if rule.comparison != "=" and _on_another_scale(labels, rule.values[0], truth):
         what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
-        hint = f"{_cut_predictions(labels)}; one rule holds for all predictions: save them on one scale"
+        hint = f"{_cut_predictions(_some_values(labels))}; one rule holds for all predictions: save them on one scale"
         raise DataError(predicted.file, what, hint)
     if rule.bound_was_meant(labels) and not likely_classes(labels, _MOST_CLASSES):
         what = f"holds {rules.describe(np.unique(labels))}, and {format_setting(name, str(rule))} is a single one"
-        raise DataError(predicted.file, what, _cut_predictions(labels))
+        raise rules.ManyValuesError(
+            predicted.file, what, _some_values(labels), lambda values, _: _cut_predictions(values)
+        )
     return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
 
 
@@ -248,28 +297,76 @@ def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:
     return 0 < bound < 1 or of_levels or (labels.dtype == np.uint8 and bound > 255)
 
 
-def _two_valued(truth: LabelMap, predicted: LabelMap) -> BoolArray:
-    """Say which pixels are predicted positive by a mask of 0 and one other value."""
-    labels = predicted.labels
+def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule | None) -> BoolArray:
+    """Say which pixels are predicted positive by a mask of 0 and one other value; `rule` is for the ground truth."""
+    labels = maps.predicted.labels
     mask: BoolArray = labels != 0
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
-    classes = likely_classes(np.concatenate([truth.labels.reshape(-1), labels.reshape(-1)]), rules.MANY_LEVELS)
-    hint = f"for label maps name the classes: {classes}; " if classes else ""
-    hint += f"{_cut_predictions(labels)}; or rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+    truth = maps.truth.labels if valid is None else maps.truth.labels[valid]
     what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
-    raise DataError(predicted.file, what, hint)
+    advise = partial(_advice_on_predictions, rule=rule)
+    raise rules.ManyValuesError(maps.predicted.file, what, _some_values(labels), advise, _some_values(truth))
 
 
-def _cut_predictions(labels: Array) -> str:
-    half = "0" if labels.min() < 0 else rules.half_of(float(labels.max()))
-    which = {"0": " for logits", "N": " with N half of the scale that predictions are on"}.get(half, "")
-    return f"say which predicted values are positive: {format_setting('predicted_positive', f'>={half}')}{which}"
+def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, rule: rules.LabelRule | None) -> str:
+    """Say which values may be positive: those of the ground truth if it holds the same, else those above a bound."""
+    classes = likely_classes(np.array([*values, *truth]), rules.MANY_LEVELS)
+    of_labels = [_name_classes(classes, *(["positive"] if rule else []))] if classes else []
+    if same := rules.rule_of_other_side(rule, values, truth):
+        hint = f"{_name_rule('predicted_positive', str(same))} (as in the ground truth, which holds the same values)"
+        return "; or ".join([hint, *of_labels])
+    soft = f"rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+    if not classes:
+        return f"{_cut_predictions(values)}; or {soft}"
+    of_masks = format_setting("predicted_positive", f">{values[0]:g}") + f" for all but {values[0]:g}"
+    positive = [value for value in (rule.chosen(truth) if rule else truth[1:]) if value in values]
+    if positive:
+        same_labels = _name_rule("predicted_positive", written(positive))
+        of_masks = f"{same_labels} if labels mean the same there, or {of_masks}"
+    return "; or ".join([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft])
+
+
+def _cut_predictions(values: Sequence[float]) -> str:
+    """Say at which bound to cut maps of some rising values: at half of their scale, if it lies within them."""
+    lowest, highest = values[0], values[-1]
+    half, scale = rules.half_of(highest), ""
+    if lowest < 0:
+        half, scale = (
+            ("0", " for logits") if highest >= 0 else (f"{math.log(0.5):.6f}", " for logarithms of probabilities")
+        )
+    if half == "N" or not lowest < float(half) <= highest:
+        half, scale = "N", f" with N half of the scale that predictions are on, above {lowest:g} and up to {highest:g}"
+    return _name_rule("predicted_positive", f">={half}") + scale
+
+
+def _name_rule(setting_name: str, rule: str) -> str:
+    sides = {"positive": "ground-truth values", "predicted_positive": "predicted values"}
+    return f"say which {sides[setting_name]} are positive: {format_setting(setting_name, rule)}"
+
+
+def _some_values(labels: Array) -> list[float]:
+    """Return the distinct values of a map, rising; of very many some, with both ends."""
+    values = np.unique(labels)
+    places = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
+    kept: list[float] = values[places].tolist()
+    return kept
 
 
 def likely_classes(labels: Array, most: int) -> str:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
-    values = np.unique(labels[labels != 255])  # void
+    values, void = np.unique(labels[labels != 255]), []
+    while values.size <= most and rules.ends_in_void(values.tolist()):
+        void.append(float(values[-1]))
+        values = values[:-1]
+    if values.size > 3 and values[0] == rules.UNLABELLED:
+        void.append(rules.UNLABELLED)
+        values = values[1:]
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
-    return format_setting("classes", f"0-{values[-1]:.0f}") if whole else ""
+    if not whole:
+        return ""
+    classes = format_setting("classes", f"0-{values[-1]:.0f}")
+    if not void:
+        return classes
+    return setting(" ", ", ").join([classes, format_setting("void", sorted({*void, 255}))])

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import format_setting
+from segbench.core.interface import setting
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
@@ -46,7 +46,7 @@ from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
-from segbench.protocols.labels.renumbering import CHOSEN, RENUMBERED, find_renumbering
+from segbench.protocols.labels.renumbering import RENUMBERED, find_renumbering
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""
@@ -169,9 +169,11 @@ class LabelTable(CountsTable[LabelCounts]):
         per_image: Mapping[str, LabelCounts],
         *,
         background: Sequence[int] = (),
+        remapped: bool = False,
     ) -> None:
         super().__init__(per_image)
         self.classes = classes
+        self._remapped = remapped
         self._meant = in_means(read_classes(classes)[0], background)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
 
@@ -328,11 +330,15 @@ class LabelTable(CountsTable[LabelCounts]):
         if "miou_classes" in shown:
             held = {name: number for (name, number), within in zip(held.items(), meant, strict=True) if within}
             notes += held_note(shown["miou_classes"], held, self.images)
-        return (*notes, *notes_on_predictions(self._by_image[2], read_classes(self.classes)[0], self.images))
+        labels = read_classes(self.classes)[0]
+        return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=self._remapped))
 
 
-def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int) -> tuple[str, ...]:
-    """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers."""
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[str, ...]:
+    """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers.
+
+    Of labels that were `remapped`, or may be ids of instances, it does not show which remapping stored values need.
+    """
     notes = []
     outside = int(matrix[:, -1].sum())
     if outside:
@@ -340,7 +346,9 @@ def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int) 
         notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
     if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
         what = "all predicted labels seem to be off by one" if found.shift else f"predictions seem to {RENUMBERED}"
-        notes.append(f"{what}: {format_setting('pred_map', found.remap)}{CHOSEN * (not found.shift)}")
+        checks = setting("segbench check labels", "segbench.check(..., Labels(...))")
+        unsure = remapped or found.defined
+        notes.append(f"{what}: {checks} compares the values as stored" if unsure else f"{what}: {found.fix}")
     return tuple(notes)
 
 

@@ -21,6 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from segbench.core.interface import format_setting
+from segbench.protocols.labels.numberings import known_maps
+from segbench.protocols.labels.values import Remapping
+
 if TYPE_CHECKING:
     from segbench.core.arrays import IntArray
 
@@ -35,6 +39,12 @@ class Renumbering:
     classes: Mapping[int, int]
     remap: str  # as a remapping of predictions is written
     shift: int  # by how much all classes are higher than their labels if that is one or minus one; else 0
+    defined: bool = False  # whether a data set of these classes comes with the remapping
+
+    @property
+    def fix(self) -> str:
+        """Name the setting."""
+        return format_setting("pred_map", self.remap) + CHOSEN * (not self.shift and not self.defined)
 
 
 def find_renumbering(
@@ -63,7 +73,14 @@ def find_renumbering(
     if images == 1 or not several or 2 * both[clear & moved].sum() <= known.sum() - aside:
         return None
     pairs = dict(sorted(found.T.tolist()))
-    return Renumbering(classes=pairs, remap=_written(pairs), shift=0)
+    defined = [text for text in known_maps(tuple(classes)) if _gives(text, others)]
+    return Renumbering(classes=pairs, remap=defined[0] if defined else _written(pairs), shift=0, defined=bool(defined))
+
+
+def _gives(text: str, pairs: Mapping[int, int]) -> bool:
+    """Return whether a remapping gives labels these classes."""
+    mapping = Remapping.parse(text)
+    return all(mapping.label_of(value) == label for value, label in pairs.items())
 
 
 def _common_shift(matrix: IntArray, labels: Sequence[int], classes: Sequence[int]) -> int:

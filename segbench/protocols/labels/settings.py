@@ -15,17 +15,21 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, image_headline
+from segbench.core.notes import Doubt
+from segbench.core.numbers import many
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
+    MOST_CLASSES,
     classes_of,
     labels_text,
     part_settings,
     read_background,
     read_classes,
+    refuse_many,
     refuse_unfit,
     written_classes,
 )
@@ -41,11 +45,15 @@ if TYPE_CHECKING:
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.inputs import LabelMaps, Masks
     from segbench.protocols.labels.metrics import LabelTable
+    from segbench.protocols.labels.numberings import Renumbered, StoredLabels
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
+_OUTSIDE = "prediction: labels outside the classes count as wrong"
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
+_MANY = 64
+"""Of as many pixels one that is predicted outside the classes is reason enough to compare the values as stored."""
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
@@ -168,7 +176,9 @@ class Labels(
         elif self.background != ():
             raise ArgumentError(f"{named('background')} is one of the classes; list them, too: {named('classes')}")
         else:
-            set_fields(self, void=rules.void_labels(() if self.void is None else self.void))
+            numbered = rules.numbered_by(self.positive, self.predicted_positive)
+            void = rules.void_labels(() if self.void is None else self.void)
+            set_fields(self, void=void, reads=replace(self.reads, numbered=numbered))
 
     def _settle_palette(self) -> None:
         from segbench.protocols.labels.palette import as_palette, labels_in
@@ -189,14 +199,17 @@ class Labels(
             labels, read = classes_of(classes)
             names = read if names is None else names
         elif isinstance(classes, Integral):
-            labels = tuple(range(as_whole(classes, "classes", least=1)))
+            labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
-            labels = tuple(as_whole(label, "classes") for label in listed(classes, "classes", "(0, 1)"))
+            given = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
+            labels = tuple(as_whole(label, "classes") for label in given)
+        refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
         void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
         refuse_unfit(labels, names, void)
         background = read_background(self.background, labels, names)
         set_fields(self, classes=labels, names=names, void=void, background=background)
+        set_fields(self, reads=replace(self.reads, numbered=SIDES))
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
@@ -254,7 +267,8 @@ class Labels(
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
-        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background)
+        remapped = bool(self.gt_map or self.pred_map)
+        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background, remapped=remapped)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -287,12 +301,45 @@ class Labels(
 
         found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
-        matrix, ignored = count_maps(
-            found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
-        )
+        try:
+            matrix, ignored = count_maps(
+                found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
+            )
+        except DataError as error:
+            renumbered = None if self.masks else self.renumbered(self.stored(sample))
+            if renumbered is None:
+                raise
+            raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
-        notes = found.notes if self.masks else tuple(self._notes_on_joined(found.maps))
+        notes = found.notes if self.masks else self.notes_on_numbers(sample, matrix, ignored)
+        notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
+
+    def notes_on_numbers(self, sample: Sample, matrix: IntArray, ignored: int) -> tuple[str, ...]:
+        """Say which numbers of labels the maps do not expect, given what was counted under these."""
+        maps = self._maps(sample)
+        few_agree = 2 * int(matrix.trace()) < int(matrix.sum()) + ignored
+        many_outside = bool(self.gt_map and self.pred_map) and _MANY * int(matrix[:, -1].sum()) > int(matrix.sum())
+        joined = tuple(self._notes_on_joined(maps))
+        odd = few_agree or many_outside or joined or maps.may_hold_instances
+        renumbered = self.renumbered(self.stored(sample)) if odd else None
+        return joined if renumbered is None else (f"{renumbered.what}: {renumbered.fix}",)
+
+    def stored(self, sample: Sample) -> StoredLabels:
+        """Count the pairs of values of an image as they are stored."""
+        from segbench.protocols.labels.numberings import StoredLabels
+        from segbench.protocols.stacks import is_one_map
+
+        by_place = len(sample.predictions[0].shape) > sample.ground_truths[0].ndim and not is_one_map(
+            tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
+        )
+        return StoredLabels.of(self._maps(sample), sample.field, by_place=by_place)
+
+    def renumbered(self, stored: StoredLabels) -> Renumbered | None:
+        """Find the maps under which stored values have the numbers of the classes; None if those given are right."""
+        from segbench.protocols.labels.numberings import find_numberings
+
+        return find_numberings(stored, self._labels, self.void or (), str(self.gt_map), str(self.pred_map))
 
     def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
         """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
@@ -431,7 +478,8 @@ class Labels(
             what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
             raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
         settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
-        return masks_in(maps, sample.field, void=self.void or (), **settings)
+        wrong = next((hole.pixels for hole in sample.nodata if hole), None)
+        return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -467,6 +515,12 @@ def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCount
 
 def _against_others(name: str) -> str:
     return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
+
+
+def doubts_on_labels(matrix: IntArray) -> tuple[str, ...]:
+    """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
+    outside = int(matrix[:, -1].sum())
+    return (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),) if outside else ()
 
 
 def _count_void(void: int, missing: int) -> str:

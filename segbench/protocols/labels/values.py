@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array, IntArray
 
 _EXPECTED = "write VALUE=LABEL pairs: 7=0,8=1; ranges of one length: 1-150=0-149; and * for all other values: *=255"
+_MOST_VALUES = 1 << 16  # as a label map has at most
 _PART = re.compile(r"(\*|-?[0-9]{1,9})(?:-([0-9]{1,9}))?=(-?[0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 
@@ -43,6 +44,9 @@ class Remapping:
                 others = int(label)
                 continue
             values = range(int(value), int(last or value) + 1)
+            if len(values) > _MOST_VALUES:
+                hint = f"name the values that maps hold, or all others: *={label}"
+                raise ArgumentError(f"{part.strip()!r} is a range of more than {_MOST_VALUES} values; {hint}")
             if last_label and int(last_label) - int(label) != len(values) - 1:
                 raise ArgumentError(f"{part.strip()!r} has ranges of different lengths; {_EXPECTED}")
             for place, one in enumerate(values):
@@ -63,6 +67,10 @@ class Remapping:
         if self.others is not None or moved.keys().isdisjoint(moved.values()):
             return frozenset()
         return frozenset(moved.values()).difference(self.labels)
+
+    def label_of(self, value: int) -> int:
+        """Return the label of a value."""
+        return self.labels.get(value, value if self.others is None else self.others)
 
     def labels_of(self, values: IntArray) -> IntArray:
         """Give the label of each of some consecutive values."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from segbench.core.errors import DataError
+from segbench.core.interface import format_setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.sample import Maps
@@ -22,12 +23,14 @@ from segbench.loaders.listing import once
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
 from segbench.loaders.source import LocalFile, read_bounded
 from segbench.protocols.class_names import RESERVED
+from segbench.protocols.objects.choices import INSTANCES
 from segbench.protocols.objects.reading import INSTANCE_MAPS, InstanceMaps
 
 LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9
 _LARGEST_BYTES = 2**30
 _NAMED = 3
+_SHOWN = 10
 _HINT = "see docs/objects.md for an example"
 _FORMAT = f"expected COCO's panoptic format: annotations of file_name and segments_info, and categories; {_HINT}"
 
@@ -118,11 +121,18 @@ class ObjectMaps(InstanceMaps):
 
 
 def _together(problems: Sequence[DataError]) -> DataError:
-    """Give all problems as one error."""
+    """Return all problems as one error, with a line for each."""
     if len(problems) == 1:
         return problems[0]
-    each = listed([str(one).strip() for one in problems])
-    return DataError("JSON files", f"have {len(problems)} problems:{each}", _HINT)
+    lines = [f"{error.path}: {line}" for error in problems for line in _lines_of(error.what)]
+    hints = dict.fromkeys(error.hint for error in problems if error.hint)
+    return DataError("JSON files", f"have {len(lines)} problems:{listed(lines)}", "; ".join(hints))
+
+
+def _lines_of(what: str) -> list[str]:
+    """Return the lines of a list, else the sentence itself."""
+    sentence, *lines = what.rstrip("\n").split("\n")
+    return [line.strip() for line in lines] or [sentence]
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -132,7 +142,7 @@ def _described(data: bytes, path: Source) -> Maps | None:
     from segbench.loaders.images import decode
 
     decoded = decode(data[: len(data) - len(path.entry)], path, role="ids")
-    return Maps((decoded.array,), decoded.notes, about=json.loads(path.entry))
+    return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, about=json.loads(path.entry))
 
 
 def _images_of(place: str) -> str:
@@ -213,14 +223,16 @@ def _read(place: str) -> _Json:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(shown(place), f"is not JSON ({error})", "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
+    _refuse_detections(place, content if annotations is None else annotations)
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
         raise DataError(shown(place), "has no list of annotations", _FORMAT)
     problems: list[str] = []
     segments: dict[str, list[Any]] = {}
+    without: list[str] = []
     for number, one in enumerate(annotations, start=1):
         name, infos = one.get("file_name"), one.get("segments_info")
         if not isinstance(name, str) or not isinstance(infos, list):
-            problems.append(f"annotation {number} lacks file_name or segments_info")
+            without.append(f"annotation {number}")
             continue
         if name in segments:
             problems.append(f"two annotations of {shown(name)}")
@@ -230,6 +242,9 @@ def _read(place: str) -> _Json:
             continue
         doubled = [number for number, times in Counter(info[0] for info in segments[name]).items() if times > 1]
         problems += [f"{shown(name)}: two segments have the id {number}" for number in doubled]
+    if without:
+        lack = of_all(len(without), len(annotations), "annotation", "lack")
+        problems.insert(0, f"{lack} file_name or segments_info: {first_names(without, _SHOWN)}")
     try:
         categories = [*map(_category, content.get("categories", ()))]
     except (KeyError, TypeError, ValueError, OverflowError):
@@ -238,8 +253,19 @@ def _read(place: str) -> _Json:
     times = Counter(each for label, (name, _) in categories for each in (f"the id {label}", f"the name {name}"))
     problems += [f"two categories have {each}" for each, number in times.items() if number > 1]
     if problems:
-        raise DataError(shown(place), f"is not as it should be:{listed(problems)}", _FORMAT)
+        raise DataError(shown(place), f"is not as it should be:{listed([*dict.fromkeys(problems)])}", _FORMAT)
     return _Json(place, segments, dict(categories))
+
+
+def _refuse_detections(place: str, annotations: Any) -> None:
+    """Refuse annotations, or results, of COCO's detections, which have one entry for each object."""
+    first = annotations[0] if isinstance(annotations, list) and annotations else None
+    if not isinstance(first, dict) or "segments_info" in first or not {"segmentation", "bbox"} & first.keys():
+        return
+    problem = f"holds {many(len(annotations), 'object')} in COCO's detection format, expected its panoptic format"
+    fix = f"draw the objects of each image as ids in a PNG, and list them in segments_info; {_HINT}; or draw numbered "
+    fix += f"objects and give {format_setting('kind', INSTANCES)}"
+    raise DataError(shown(place), problem, fix)
 
 
 def _segment(info: Any) -> list[int | None] | None:

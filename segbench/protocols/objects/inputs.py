@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.arrays import Array
+from segbench.core.arrays import Array, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.mask_pairs import left_out, masks_at, two_maps
+from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
-from segbench.protocols.objects.numbering import advice_on_masks
+from segbench.protocols.objects.numbering import advice_on_levels, advice_on_masks
 from segbench.protocols.predicted_labels import in_colour
 
 Maps = tuple[Array, Array]
@@ -34,6 +34,8 @@ _SIDES = ("ground truth", "prediction")
 def maps_of(sample: Sample, rules: Any) -> Maps:
     """Give maps of integers on both sides: numbers of objects, or of segments."""
     void = tuple(map(float, rules.void or ()))
+    if rules.kind != COMPONENTS:
+        refuse_numbers_with_loss(sample, advice_on_levels)
     if rules.kind == INSTANCES:
         return _instances(sample, void)
     if rules.kind == COMPONENTS:
@@ -80,6 +82,25 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
     crowds = frozenset(value for value, label in true.items() if value == label and label in things)
     titled = {label: (classes.get(label, str(label)), label in things) for label in {*classes, *things}}
     return Segments(true, crowds), Segments(predicted), titled
+
+
+def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[str, ...]:
+    """Say that panoptic maps number the classes as another list of a known data set does, and how these belong."""
+    from segbench.protocols.labels.numberings import StoredLabels, find_numberings
+
+    if rules.classes is None or sample.about[0] is not None:
+        return ()
+    divisor, kept = rules.divisor or _INSTANCES, found.true[found.rows] != _OUTSIDE
+    sides = (found.true[found.rows][kept], found.predicted[found.columns][kept])
+    truth, predicted = (np.where(values < divisor, values, values // divisor) for values in sides)
+    stored = StoredLabels.of_pairs(truth, predicted, found.pixels[kept])
+    renumbered = find_numberings(stored, rules.classes, rules.void or (), "", "")
+    if renumbered is None:
+        return ()
+    classes = [
+        f"{remapping} in {side}" for side, remapping in zip(_SIDES, renumbered.likely.maps, strict=True) if remapping
+    ]
+    return (f"{renumbered.what}: save these with the labels of {named('classes')}, {' and '.join(classes)}",)
 
 
 def _labels(
@@ -162,9 +183,9 @@ def _numbers(sample: Sample, maps: Sequence[Array]) -> Maps:
                 f"colours are ids with a JSON beside the folder: {format_setting('kind', 'panoptic')}; or save numbers"
             )
             raise DataError(file, "is in colour, expected a number for each object", fix)
-        real = values.dtype.kind == "f"
-        if (real and not np.array_equal(values, np.rint(values))) or values.min() < 0 or values.max() > _LARGEST:
-            held = f"{values.min():g} to {values.max():g}"
+        lowest, highest = float(values.min()), float(values.max())
+        if not is_whole(values) or lowest < 0 or highest > _LARGEST:
+            held = f"{lowest:g} to {highest:g}"
             raise DataError(file, f"holds values from {held}, expected whole numbers from 0", "save numbers of objects")
-        found.append(values.astype(np.int64) if real else values)
+        found.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
     return found[0], found[1]

@@ -1,7 +1,10 @@
-"""Whether maps of objects are masks of 0 and 1, whose objects have no numbers; only a whole set can show it.
+"""Whether maps of objects are masks of 0 and 1, or number their background, too; only a whole set can show it.
 
 A map with the number 1 alone may hold one object. Masks are recognised by their connected parts: two or more in the
 average of the images that hold anything, and at least four more than there are such images.
+
+A number that lies on most of the other side's background, and on less than half of its objects, may be a large object
+that is false or missed; in nearly every image it is the background, which watershed and OpenCV number from 1.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.numbers import many
@@ -16,18 +20,28 @@ from segbench.core.protocol import Facts
 from segbench.protocols.objects.choices import COMPONENTS
 
 if TYPE_CHECKING:
-    from segbench.core.arrays import Array
+    from segbench.core.arrays import Array, BoolArray, IntArray
+    from segbench.core.sample import Side
+    from segbench.protocols.objects.counting import Overlaps
 
 _NUMBERED, _ANOTHER = 2**20, 2**20 - 1
 """What stands for a map of several numbers, and of one that masks do not have, in place of the number of its parts."""
 _SIDE = 2 * _NUMBERED
 _PARTS, _FURTHER_PARTS = 2, 4
+_LEAST_BACKGROUND, _MOST = 0.1, 0.5
+"""Share of an image that is background, below which nothing is said, and share of this that is most of it."""
 
 
 def advice_on_masks() -> str:
     """Say what to do with masks where objects have numbers."""
     components = format_setting("kind", COMPONENTS)
     return f"write a number for each object; if all files are masks, take their connected components: {components}"
+
+
+def advice_on_levels(side: Side) -> str:
+    """Say what to do with a mask or a soft map where objects have numbers."""
+    cut = format_setting("positive", ">=128") if side == "ground truth" else format_setting("at", 0.5)
+    return f"of masks or soft maps take the connected components: {format_setting('kind', COMPONENTS)} with {cut}"
 
 
 def parts_of(truth: Array, predicted: Array) -> float:
@@ -45,6 +59,32 @@ def _parts(numbers: Array) -> int:
     if highest != 1:
         return _ANOTHER if highest else 0
     return min(int(label(numbers, np.ones((3, 3)))[1]), _ANOTHER - 1)
+
+
+def on_background(found: Overlaps) -> dict[Side, OnBackground | None]:
+    """Find the number of each side that lies on most of the other side's background."""
+    truth, predicted = (found.true, found.rows), (found.predicted, found.columns)
+    sides: dict[Side, tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]]]
+    sides = {"ground truth": (truth, predicted), "prediction": (predicted, truth)}
+    numbers: dict[Side, OnBackground | None] = {}
+    for side, ((own, places), (other, other_places)) in sides.items():
+        is_background = other[other_places] == 0
+        background, objects = found.pixels[is_background].sum(), found.pixels[~is_background].sum()
+        if background >= _LEAST_BACKGROUND * (background + objects) and objects and own.any():
+            numbers[side] = _on_most(own, places, found.pixels, is_background)
+    return numbers
+
+
+def _on_most(own: IntArray, places: IntArray, pixels: IntArray, is_background: BoolArray) -> OnBackground | None:
+    """Find the number on most of a background, given the entries of a table of overlaps that lie on it."""
+    import numpy as np
+
+    on_it, on_objects = (np.bincount(places[part], pixels[part], own.size) for part in (is_background, ~is_background))
+    place = int(on_it.argmax())
+    number, share = int(own[place]), float(on_it[place] / on_it.sum())
+    if number == 0 or share <= _MOST or on_objects[place] > on_objects.sum() / 2:
+        return None
+    return OnBackground(number, share, number == int(own.max()))
 
 
 def require_numbers(images: Iterable[Facts]) -> None:

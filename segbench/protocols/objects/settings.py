@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers
+from segbench.core.options import option, option_like, read_numbers, read_whole
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.reading import MASKS
-from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
-from segbench.protocols.objects.numbering import parts_of, require_numbers
+from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
 from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
+_PIXELS: Mapping[str, Any] = {"metavar": "N", "read": read_whole, "example": "10", "rare": True}
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
@@ -134,11 +135,17 @@ class Objects(
         (0.5, 0.75, 0.9),
         metavar="LIST",
         read=read_numbers,
+        example="0.5,0.75",
         shown="0.5,0.75,0.9",
         measuring="union",
     )
     divisor: int | None = option(
-        "Read panoptic maps of class * N + instance.", metavar="N", read=int, panel="Ground truth", shown="JSON"
+        "Read panoptic maps of class * N + instance.",
+        metavar="N",
+        read=read_whole,
+        example="1000",
+        panel="Ground truth",
+        shown="JSON",
     )
     classes: int | Sequence[int] | str | None = option_like(
         Labels,
@@ -166,12 +173,8 @@ class Objects(
     )
     positive: Positive | None = option(**POSITIVE)
     connectivity: int = option(default=8, **CONNECTIVITY)
-    min_true: int = option(
-        "Leave out true components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
-    )
-    min_predicted: int = option(
-        "Remove predicted components of fewer pixels.", 0, metavar="N", read=int, shown="none", rare=True
-    )
+    min_true: int = option("Leave out true components of fewer pixels.", 0, shown="none", **_PIXELS)
+    min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
 
     def __post_init__(self) -> None:
         if self.kind is None:
@@ -187,12 +190,14 @@ class Objects(
             self._settle_classes()
         else:
             set_fields(self, void=void_labels(self.void or ()))
+        if self.at is not None:
+            set_fields(self, reads=MASKS)
         settle_mask(self, "best")
+        if self.kind != COMPONENTS:
+            set_fields(self, reads=replace(self.reads, numbered=SIDES))
         check_choice(self.connectivity, named("connectivity"), (8, 4))
         for name in ("min_true", "min_predicted"):
             set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
-        if self.at is not None:
-            set_fields(self, reads=MASKS)
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
@@ -208,7 +213,9 @@ class Objects(
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
         set_fields(self, void=void_labels((0,) * (0 not in labels) if void is None else void))
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
-        things = tuple(as_whole(label, named("things")) for label in listed(things, "things", "(24, 26)"))
+        given = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
+        refuse_many(given)
+        things = tuple(as_whole(label, named("things")) for label in given)
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
             raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")
@@ -288,6 +295,8 @@ class Objects(
 
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""
+        if why := summary.undefined.get("ods_threshold"):
+            raise DataError("the best threshold", f"is undefined ({why})", f"choose it: {format_setting('at', 0.5)}")
         return replace(self, at=summary["ods_threshold"])
 
     @property
@@ -311,6 +320,19 @@ class Objects(
         if self.kind == INSTANCES:
             require_numbers(facts.values())
 
+    def on_background(self, sample: Sample) -> Mapping[Side, can.OnBackground | None]:
+        if self.kind != INSTANCES:
+            return {}
+        from segbench.protocols.mask_pairs import left_out
+        from segbench.protocols.objects.counting import Overlaps
+        from segbench.protocols.objects.inputs import maps_of
+
+        truth, predicted = maps_of(sample, self)
+        hidden = left_out(sample, sample.ground_truths[0], tuple(map(float, self.void or ())))
+        if hidden is not None:
+            truth, predicted = truth[~hidden], predicted[~hidden]
+        return on_background(Overlaps.of(truth, predicted)) if truth.size else {}
+
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
@@ -324,7 +346,8 @@ class Objects(
         if self.kind != COMPONENTS:
             masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
             return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
-        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=self.at == "best"))
+        by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is
+        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols import mask_pairs
@@ -337,7 +360,8 @@ class Objects(
             notes = mask_pairs.notes_on_masks(sample, self, above=True)
             return Counted(counting.count_components(*maps), mask_pairs.highest_of(sample, self), notes)
         found = counting.Overlaps.of(*maps)
-        return Counted(counting.count_panoptic(found, *inputs.segments_in(sample, found, self)))
+        counts = counting.count_panoptic(found, *inputs.segments_in(sample, found, self))
+        return Counted(counts, notes=inputs.notes_on_classes(sample, found, self))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""

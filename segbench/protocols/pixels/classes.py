@@ -33,7 +33,13 @@ from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.annotators import only_truth
-from segbench.protocols.class_names import classes_of, refuse_unfit, void_without, written_classes
+from segbench.protocols.class_names import (
+    MOST_CLASSES,
+    classes_of,
+    refuse_unfit,
+    void_without,
+    written_classes,
+)
 from segbench.protocols.label_rules import require_two_classes, void_labels, where_not_void
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
@@ -96,7 +102,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
 
     def __post_init__(self) -> None:
         check_flags(self)
-        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5")
+        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
         labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))
@@ -182,7 +188,9 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
             self._count(replace(sample, ground_truths=(truth,), predictions=(soft,), field=valid), label, name)
             for soft, label, name in zip(maps, self.labels, self.class_names, strict=True)
         )
-        return Counted(ClassCounts(self.class_names, counts), self.labels_held(truth, valid), self._notes(truth, valid))
+        doubts = [doubt for of_class in counts for doubt in self._one.doubts(of_class)][:1]
+        notes = (*self._notes(truth, valid), *doubts)
+        return Counted(ClassCounts(self.class_names, counts), self.labels_held(truth, valid), notes)
 
     def labels_held(self, truth: Array, valid: BoolArray | None) -> Facts:
         """Give two labels where pixels count; where there are fewer, also those of void."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.interface import named
-from segbench.core.levels import refuse_beyond_unit, refuse_not_finite
+from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_not_finite
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
@@ -84,9 +84,8 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> Scor
     except BeyondLimitError:
         broken = scores[classes != IGNORED]
         refuse_not_finite(name, broken)
-        what = f"integer scores from {broken.min()} to {broken.max()}, expected none of 2**53 or more in magnitude, "
-        hint = "convert the scores to float64 if rounding them is acceptable"
-        raise DataError(name, f"{what}which float64 does not hold exactly", hint) from None
+        refuse_inexact(name, broken)
+        raise
     ignored = int(np.count_nonzero(classes == IGNORED))
     return ScoreCounts.unchecked(
         scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True

@@ -140,6 +140,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         (),
         metavar="SCORES",
         read=read_numbers,
+        example="0.3,0.5",
         measuring="union",
     )
     calibration: bool = option(
@@ -155,6 +156,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         at = {as_real(value, named("at")) for value in given}
         void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
+        set_fields(self, reads=replace(self.reads, numbered=rules.numbered_by(positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
@@ -228,16 +230,29 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         drawn, values = self.labelled(sample)
         file = sample.predicted_file
         if self._rounds(sample):
-            refuse_unfit_to_round(file, as_shares(sample.predictions[0]), [valid for _, valid in drawn])
+            refuse_unfit_to_round(
+                file, as_shares(sample.predictions[0], file, sample.field), [valid for _, valid in drawn]
+            )
         counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
-        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes))
+        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes, *self.doubts(counts)))
+
+    def doubts(self, counts: ScoreCounts) -> tuple[str, ...]:
+        """Doubt scores that are not from 0 to 1 beside thresholds that are."""
+        from segbench.core.levels import doubts_on_cuts
+
+        if not self.at or not counts.scores.size:
+            return ()
+        lowest, highest = float(counts.scores[-1]), float(counts.scores[0])
+        if self.invert:
+            lowest, highest = 1 - highest, 1 - lowest
+        return doubts_on_cuts(self.at, format_setting("at", self.at), lowest, highest)
 
     @property
     def expected(self) -> Expected:
         rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
         alone = self.annotators is None
-        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at)
+        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at, as_masks=True)
         return Expected(rule=rule, void=self.void, one_annotator=alone, several_ruled=True, scores=scores)
 
     @property
@@ -294,7 +309,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         """Give levels or scores that are high where positive, rounded where the settings say so."""
         from segbench.core.levels import as_shares, mirrored, quantized
 
-        prediction = as_shares(sample.predictions[0])
+        prediction = as_shares(sample.predictions[0], sample.predicted_file, sample.field)
         if self.invert:
             # In double precision: float32 makes equal what lies close to 0, the highest scores of all once turned.
             prediction = mirrored(prediction if prediction.dtype.kind in "bu" else prediction.astype("float64"))

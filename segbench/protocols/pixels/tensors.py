@@ -13,7 +13,7 @@ import numpy as np
 
 from segbench.core.arrays import Array
 from segbench.core.errors import DataError
-from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
+from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_nan, refuse_not_finite
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
@@ -70,7 +70,8 @@ def count_tensors(
             refuse_beyond_unit(f"scores{of}", numbers, rounding())
         numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
         if not settings.quantize:
-            return Counted(_count_numbers(torch, numbers, positive, ignored, pixels), label_values, notes)
+            counts = _count_numbers(torch, numbers, positive, ignored, pixels)
+            return Counted(counts, label_values, (*notes, *settings.doubts(counts)))
         level_count = 2**settings.quantize
         levels = torch.round(numbers.to(torch.float64) * (level_count - 1)).to(torch.int64)
     negatives, positives = _by_class(torch, levels, positive, level_count).cpu().numpy()
@@ -105,6 +106,8 @@ def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:
         numbers = scores if scores.dtype == torch.float64 else scores.to(torch.float32)
         refuse_not_finite(name, numbers)
         return numbers
+    if scores.dtype in (torch.int64, getattr(torch, "uint64", None)):
+        refuse_inexact(name, scores.cpu().numpy())
     # A tensor divides; by a Python number a GPU multiplies with the reciprocal instead, which is not the same.
     most = torch.tensor(torch.iinfo(scores.dtype).max, dtype=torch.float64, device=scores.device)
     return scores.to(torch.float64) / most

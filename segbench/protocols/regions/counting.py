@@ -15,6 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import in_type_of
 from segbench.protocols.boundaries import inputs
 from segbench.protocols.label_rules import void_labels
+from segbench.protocols.predicted_labels import in_colour
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.kernels import LOG_UNITS, merge_upward, sweep_up
 from segbench.protocols.states import State
@@ -263,6 +264,10 @@ def region_states(predicted: Array, truth: Array, valid: BoolArray) -> NDArray[n
 def as_labels(label_map: ArrayLike, name: str) -> Array:
     """Read a label map: whole numbers from 0, each a region, connected or not."""
     labels = inputs.as_plane(label_map, name)
+    if in_colour(labels):
+        numbers = "numpy.unique(rgb.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(rgb.shape[:2])"
+        hint = f"save label maps in one channel; {numbers} numbers the colours"
+        raise DataError(name, "is in colour, expected a number for each region", hint)
     if labels.dtype.kind not in "bui":
         raise DataError(name, f"labels are of type {labels.dtype}, expected whole numbers", "write them as integers")
     if not labels.size:

@@ -10,6 +10,7 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
+from segbench.core.expected import Expected
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, can.Verb, can.Official, can.Pictured):
+class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -71,6 +72,7 @@ class Regions(Protocol, can.Verb, can.Official, can.Pictured):
         99,
         metavar="NUMBER|LIST",
         read=read_thresholds,
+        example="0.25,0.5",
     )
     void: tuple[int, ...] = void_option(
         "Leave out pixels with these ground-truth labels: 0, or 0,255.", (), shown="none", metavar="LABELS"
@@ -83,6 +85,10 @@ class Regions(Protocol, can.Verb, can.Official, can.Pictured):
 
     def signature_fields(self) -> dict[str, str]:
         return {"thresholds": written(self.thresholds), "void": written(self.void) or "none"}
+
+    @property
+    def expected(self) -> Expected:
+        return Expected()
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.regions.metrics import METRICS

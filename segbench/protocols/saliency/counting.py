@@ -9,8 +9,10 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
-from segbench.core.levels import refuse_beyond_unit, refuse_not_finite, scores_of
+from segbench.core.interface import format_setting, setting
+from segbench.core.levels import LOGIT, ROUNDING, refuse_beyond_unit, refuse_not_finite, scores_of
+from segbench.core.notes import Doubt
+from segbench.core.numbers import number
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
 
@@ -49,6 +51,16 @@ def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> 
     return _counts(positives, moments, histogram, above, kernels.weighted_f(*errors, positives))
 
 
+def doubts_on_logits(scores: Array) -> tuple[str, ...]:
+    """Doubt scores that look like logits, which are stretched as they are."""
+    lowest, highest = float(scores.min()), float(scores.max())
+    if scores.dtype.kind != "f" or not lowest < LOGIT - ROUNDING:
+        return ()
+    doubt = "scores like logits: each map is stretched, which gives other metrics than a sigmoid"
+    sigmoid = setting("--scale sigmoid", "a sigmoid, or of files repairs=Repairs(scale='sigmoid')")
+    return (Doubt(f"{doubt}; apply {sigmoid} [{number(lowest)} to {number(highest)}]"),)
+
+
 def _counts(
     positives: int, moments: FloatArray, histogram: IntArray, above: IntArray, of_weights: float
 ) -> SaliencyCounts:
@@ -82,7 +94,7 @@ def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
     if scores.dtype.kind not in "biuf":
         raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
     with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
-        values = scores_of(scores)
+        values = scores_of(scores, name)
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         refuse_not_finite(name, values)

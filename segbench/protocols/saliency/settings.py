@@ -13,6 +13,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
+from segbench.core.numbers import written
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
@@ -23,10 +24,13 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     Positive,
     describe,
+    half_among,
+    numbered_by,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
     rule_text,
+    suggested_beside,
     suggested_positive,
 )
 from segbench.protocols.states import State, states_of_labels
@@ -63,12 +67,12 @@ class MaskRule(LabelRule):
                 what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
                 if highest > half:
                     raise DataError(file, what, _named(f">{half}"))
-                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_positive)
+                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_beside)
         if ground_truth.any() and not found.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
                 what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
-                raise DataError(file, what, perhaps_swapped(ground_truth) + _named(f">={highest:g}" if few else ">0.5"))
+                raise DataError(file, what, perhaps_swapped(ground_truth) + _named(_rule_for(ground_truth)))
         return found
 
     def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
@@ -77,6 +81,16 @@ class MaskRule(LabelRule):
             return ()
         what = f"ground truth is not blank, but the rule {self} finds nothing salient"
         return (f"{what} [up to {ground_truth.max():g}]",)
+
+
+def _rule_for(ground_truth: Array) -> str:
+    """Write a bound for values up to 1: the highest of two, or half of the scale."""
+    import numpy as np
+
+    values = np.unique(ground_truth).tolist()
+    if len(values) > 2 and values[-1] > 0.5:
+        return ">0.5"
+    return f">={written(values[-1]) if len(values) <= 2 else half_among(values)}"
 
 
 def _named(rule: str) -> str:
@@ -122,6 +136,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
 
     def __post_init__(self) -> None:
         set_fields(self, positive=rule_text(self.positive))
+        set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
 
     def signature_fields(self) -> dict[str, str]:
         return {"positive": str(self.positive), "stretch": "yes" if self.stretch else "no"}
@@ -144,7 +159,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
-        from segbench.protocols.saliency.counting import count_map
+        from segbench.protocols.saliency.counting import count_map, doubts_on_logits
 
         if self.positive == HALF:
             refuse_exchanged(sample)
@@ -153,7 +168,8 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         require_same_size([(sample.truth_file, labels.shape), (file, prediction.shape)])
         counts = count_map(file, labels, prediction, stretch=self.stretch)
         rule, truth = MaskRule.parse(self.positive), sample.ground_truths[0]
-        return Counted(counts, notes=(*rule.note(truth, labels), *rule.notes(truth, labels, None, None)))
+        notes = (*rule.note(truth, labels), *rule.notes(truth, labels, None, None))
+        return Counted(counts, notes=(*notes, *(doubts_on_logits(prediction) if self.stretch else ())))
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
         """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""

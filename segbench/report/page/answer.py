@@ -81,8 +81,9 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         best = leading[0].intervals
         details += _of_one(leading[0], metric) if len(leading) == 1 else []
         details += [f"Not compared: {why}."] if why else []
-        details += map(sentence, differing_repairs(counted) if counted else [])
-        details += map(sentence, few_images(best.images) if best and best.images else [])
+        notes = [*(differing_repairs(counted) if counted else ())]
+        notes += few_images(best.images) if best and best.images else ()
+        details += [sentence(note, methods) for note in notes]
     else:
         answer = comparison.answer()
         if leading[0].name in comparison.methods:
@@ -90,7 +91,8 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         else:
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
-        details += map(sentence, comparison.notes)
+        notes = [*comparison.disagreements(compared(comparison), titles=True), *comparison.notes]
+        details += [sentence(note, methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
 
@@ -166,12 +168,14 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
         percent = f"{100 * of_first[first]:.1f}".removesuffix(".0")
         with_others = ", alone or with others," if round(sum(of_first.values()), 9) > 1 else ""
         yield f"{first} is first{with_others} in {percent} % of {comparison.replicates} resamples of the images."
-    yield from map(sentence, comparison.disagreements(compared(comparison), titles=True))
 
 
-def sentence(note: str) -> str:
-    """Write a note as a sentence."""
-    return f"{note[0].upper()}{note[1:]}."
+def sentence(text: str, methods: Sequence[Method]) -> str:
+    """Write a text as a sentence; the name of a method or the key of a metric at its beginning stays as it is."""
+    names = {method.name for method in methods} | {method.result.method for method in methods}
+    keys = {metric.key for method in methods for metric in method.result.rules.metrics() if metric.key}
+    written = text if text.startswith(tuple(names | keys)) else f"{text[0].upper()}{text[1:]}"
+    return f"{written}."
 
 
 def _forest(methods: Sequence[Method], metric: Metric) -> Markup:

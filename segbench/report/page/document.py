@@ -21,13 +21,13 @@ from markupsafe import Markup
 
 from segbench._version import __version__
 from segbench.aggregator.result import Result, as_results, names_of
-from segbench.aggregator.writing import refuse_results_file, write_file
+from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import setting
-from segbench.core.metric import footnotes, headline, image_headline, images_at_their_best
+from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
@@ -64,8 +64,12 @@ if TYPE_CHECKING:
 PICTURES = 5_600_000
 """Characters that pictures may take, of all protocols together, so that a page stays below 6 MB."""
 
+_HINT = "name another file"
 _IMAGE_ROWS = 3_000
 """Rows of the table of images; a browser sorts this many without a pause."""
+
+_PRINTED_ACROSS = 6
+"""Most thumbnails beside each other on A4."""
 
 _SCRIPTS = ("page.js", "pictures.js", "states.js", "charts.js", "gallery.js", "panels.js")
 _BREAKS = re.compile(r"(?<=[_\-/])")
@@ -123,8 +127,8 @@ def export_report(
     Raises
     ------
     ArgumentError
-        For an unknown ending, a path that is a results file, without results, for results of many classes, or a
-        number out of range.
+        For an unknown ending, without results, for results of many classes, for a number out of range, or if the path
+        is that of a results file or of a file that segbench did not write.
     DataError
         If the photographs cannot be found, or the page cannot be written; an older page is then unchanged. Where
         files are gone or have changed since they were counted, a sentence says so instead of their pictures.
@@ -150,7 +154,7 @@ def export_report(
     target = Path(as_path(path, "path"))
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
-    refuse_results_file(target)
+    refuse_foreign({target: None}, _HINT)
     results = as_results(results)
     if not results:
         raise ArgumentError("no results to report")
@@ -192,7 +196,7 @@ def export_report(
         missing += [pictures.missing] if pictures.missing else []
         reported += given
     page = _html(sections, title or _title(reported))
-    write_file(target, page.encode("utf-8", "backslashreplace"), hint="give another place with -o")
+    write_file(target, page.encode("utf-8", "backslashreplace"), hint=_HINT)
     return tuple(missing)
 
 
@@ -207,13 +211,28 @@ def _hiding(results: Sequence[Result], images: str | None) -> Callable[[str], st
                 part.field: "FIELD",
                 part.pairs: PurePath(part.pairs or "").name,
             }
-    named = {place: name for place, name in known.items() if place}
+    named = {path.rstrip("/\\"): name for path, name in known.items() if path}
+    named.pop("", None)
     if not named:
         return str
-    # A folder may be called `p`, and is only hidden where a path begins.
-    longest_first = "|".join(map(re.escape, sorted(named, key=len, reverse=True)))
-    pattern = re.compile(rf"(?<![\w./-])({longest_first})(?![\w.-])")
-    return lambda text: pattern.sub(lambda found: named[found[0]], text)
+    # Methods and images are called by their names, also where a folder has the same one.
+    names = {name for result in results for name in (result.method, *result.counts, *result.failed)}
+    longest_first = sorted(named, key=len, reverse=True)
+    pattern = re.compile("|".join(_path_in_message(path, is_name=path in names) for path in longest_first))
+    return lambda text: pattern.sub(lambda match: named[match[0]], text)
+
+
+def _path_in_message(path: str, *, is_name: bool) -> str:
+    """Return the regular expression that finds a path in a message, but no word that is the same.
+
+    A path of one word, such as ``images``, may be a word of the message, too. It is a path where a path goes on behind
+    it (``images/7.png``), or where the message is about it (``images: no such folder``).
+    """
+    begins = rf"(?<![\w./\\-]){re.escape(path)}"
+    if re.search(r"[/\\]|\.\w", path):
+        return rf"{begins}(?![\w-]|\.\w)"
+    goes_on = rf"{begins}(?=[/\\])"
+    return goes_on if is_name else rf"{goes_on}|(?:^|(?<=: )){re.escape(path)}(?=: )"
 
 
 def _compared(
@@ -249,11 +268,24 @@ def _pooled_or_mean(result: Result, group_by: str) -> Result:
     return groups.pooled or groups.mean
 
 
-def _laid_out(table: Table, names: int, title: str = "") -> dict[str, Any]:
-    """Give what the template shows of a table with columns of names."""
+def _with_first(table: Table, key: str) -> Table:
+    """Return the table with the metric that sorts its rows first."""
+    return replace(table, columns=tuple(sorted(table.columns, key=lambda column: column.key != key)))
+
+
+def _sorts(metric: Metric, table: Table) -> bool:
+    """Return whether a metric sorts all rows, the best first; methods that do not compete are sorted apart."""
+    values = [metric.direction * row.summary.get(metric.key, math.nan) for row in table.rows]
+    defined = [value for value in values if not math.isnan(value)]
+    return values[: len(defined)] == sorted(defined, reverse=True)  # undefined ones come last
+
+
+def _laid_out(table: Table, names: int, title: str = "", *, sorted_by: str = "") -> dict[str, Any]:
+    """Return what the template shows of a table with columns of names, and the key of the metric that sorts it."""
     text = table.text()
     return {
         "title": title,
+        "sorted_by": sorted_by,
         "table": table,
         "heading": text.heading(range(names, len(text.header))),
         "marks": {metric.key: table.marks(metric.key) for metric in table.columns},
@@ -273,7 +305,9 @@ def _section(
     names = [method.name for method in methods]
     rules = next((result.rules for result in results if competes(result.rules)), results[0].rules)
     metrics = rules.metrics()
-    images = image_table(results, sort=image_headline(metrics).image_key, most=_IMAGE_ROWS)
+    ranking, image_key = headline(metrics), image_headline(metrics).image_key
+    whole = _with_first(method_table(results, intervals=drawn), ranking.key)
+    images = _with_first(image_table(results, sort=image_key, most=_IMAGE_ROWS), image_key)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     embedded, cuts = pictures.for_scripts()
     classes = list(results[0].classes)
@@ -288,17 +322,21 @@ def _section(
         "methods": methods,
         "names": names,
         "said": said,
-        "headline": headline(metrics).name,
-        "whole": _laid_out(method_table(results, intervals=drawn), 1),
+        "headline": ranking.name,
+        "whole": _laid_out(whole, 1, sorted_by=ranking.key if _sorts(ranking, whole) else ""),
         "parts": parts,
         "images": images,
+        "images_sorted_by": image_key,
         "left_out": sum(len(result.counts) for result in results) - len(images.rows),
         "footnotes": footnotes(metrics),
         "level": f"{100 * defined[0].level:g} % intervals over images" if defined else "",
         "remarks": [
+            # Only what reading files said names paths.
             replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))
+            if remark.kind in ("run", "failed")
+            else remark
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(remark.text) not in said.details
+            if sentence(remark.text, methods) not in said.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
@@ -373,14 +411,19 @@ def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
 
 
 def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
-    """Give the styles of the page, with the colours of methods and states, and how many columns galleries have."""
+    """Return the styles of the page: colours of methods and states, and how many columns its tables have."""
     colours = {f"p{place}": colour for place, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
     colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
-    columns = ""
-    for one in sections:
-        columns += f"#{one['protocol']} .gallery {{ --n: {len(one['gallery'].places)}; }}\n"
-    return f":root {{ {own}}}\n{columns}{_part('style.css')}"
+    counts = ""
+    for section in sections:
+        methods = len(section["gallery"].places)
+        down = math.ceil(methods / _PRINTED_ACROSS)  # lines of thumbnails, of about the same length
+        across = math.ceil(methods / max(down, 1))
+        columns = max(len(part["table"].columns) for part in (section["whole"], *section["parts"]))
+        counts += f"#{section['protocol']} {{ --columns: {columns}; "
+        counts += f"--n: {methods}; --across: {across}; --down: {down}; }}\n"
+    return f":root {{ {own}}}\n{counts}{_part('style.css')}"
 
 
 def _methods(results: Sequence[Result]) -> str:

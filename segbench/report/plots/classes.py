@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
@@ -31,6 +31,7 @@ from segbench.drawing.legends import place_legend
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
+from segbench.report.tables import how_to_count_classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +97,7 @@ def plot_classes(
         )
         choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
         if not any(classes):
-            choose = setting(f"; count again with {format_setting('classes', '0-18')}, where the protocol has it", "")
+            choose = f"; {how_to_count_classes(results)}"
         raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
     metrics = first.rules.metrics()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segbench.aggregator.result import Result, as_results
+from segbench.aggregator.result import Result, as_results, names_of
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
+from segbench.core.names import one_line
 from segbench.drawing.axes import as_axes, centre, new_axes
 from segbench.drawing.charts import COLUMN
+from segbench.drawing.letters import draw_as_outlines, fallback_families, letters_without_font, needing_shaping
 from segbench.report.plots.kinds import kind_of
 from segbench.report.plots.methods import Kind, usual_kind
 
@@ -28,6 +31,7 @@ _WRITTEN: Mapping[str, Mapping[str, str | None]] = {
 """What files say of themselves, without a date."""
 FORMATS = tuple(_WRITTEN)
 _DPI = 200
+_MOST_LETTERS = 8
 _FONTS: Mapping[str, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "segbench"}
 _BY_WIDTH: Sequence[tuple[float, Mapping[str, Any]]] = (
     (COLUMN, {"font.size": 8, "lines.linewidth": 1.2, "lines.markersize": 4.5}),
@@ -77,8 +81,9 @@ def save_plot(
     kind: str | None = None,
     level: float | None = None,
     size: tuple[float, float] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Kind:
-    """Draw results into a file; gives the kind of plot."""
+    """Draw results into a file and return the kind of plot; `say` is told of names that cannot be drawn."""
     if path.suffix.lower() not in FORMATS:
         raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
     chosen = kind or usual_kind(results)
@@ -89,19 +94,50 @@ def save_plot(
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    suffix = path.suffix.lower()
     settings: dict[Any, Any] = {**_FONTS, **(_settings_for(size[0]) if size else {})}
-    with mpl.rc_context(settings):
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        # `_families` says what they say, once.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font", UserWarning)
+        families = _families(results, suffix, say)
+        mpl.rcParams["font.family"] = families
         # Not pyplot: what is only written must neither stay in memory nor ask for a window.
         figure = Figure(figsize=size, dpi=_DPI, layout="constrained")  # letters are as wide as when they are measured
         ax = plot.draw(results, ax=new_axes(figure, may_grow=not size), **options)
         if size:
             centre(ax)
-        written = _WRITTEN[path.suffix.lower()]
+        if suffix == ".pdf" and not mpl.rcParams["text.usetex"]:
+            draw_as_outlines(figure, families)
+        written = _WRITTEN[suffix]
         drawn = io.BytesIO()
-        kind_of_file = path.suffix.lower().removeprefix(".")
+        kind_of_file = suffix.removeprefix(".")
         figure.savefig(drawn, format=kind_of_file, dpi=_DPI, bbox_inches=None if size else "tight", metadata=written)
-    write_file(path, drawn.getvalue(), hint="give another place")
+    write_file(path, drawn.getvalue(), hint="name another file")
     return plot
+
+
+def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None] | None) -> list[str]:
+    """Return the font families chosen, and behind them those that have the other letters of names."""
+    import matplotlib as mpl
+
+    families = list(mpl.rcParams["font.family"])
+    if mpl.rcParams["text.usetex"]:
+        return families
+    names = [*names_of(results), *(name for result in results for name in result.classes)]
+    names += [metric.name for result in results for metric in result.rules.metrics()]
+    as_file = "write an .svg, whose texts the viewer draws"
+    if suffix != ".svg" and (shaped := needing_shaping(names)):
+        raise ArgumentError(
+            f"{one_line(shaped[0])}: Matplotlib {mpl.__version__} cannot join or turn the letters of this script, as "
+            f"3.11 can; install a newer one, or {as_file}"
+        )
+    missing = letters_without_font(names, families)
+    families += fallback_families(missing)
+    unknown = sorted(letters_without_font(names, families))
+    if unknown and suffix != ".svg" and say:
+        letters = " ".join(unknown[:_MOST_LETTERS])
+        say(f"no installed font has the letters {letters}: boxes stand for them; install one that has, or {as_file}")
+    return families
 
 
 def _settings_for(width: float) -> dict[str, Any]:

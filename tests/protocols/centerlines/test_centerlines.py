@@ -100,6 +100,28 @@ def test_masks_of_bool_in_files(tmp_path, skeleton):
     assert evaluate(tmp_path / "gt", tmp_path / "pred", Centerlines(skeleton=skeleton)).summary["cldice"] == 1
 
 
+def hard_masks():
+    """Yield masks that take many passes: filled, with holes, combs, blocks and noise of every density."""
+    rng = np.random.default_rng(0)
+    for side in (1, 2, 3, 41):
+        yield np.ones((side, side + 5), bool)
+    comb = np.ones((40, 61), bool)
+    comb[3:, ::4] = False
+    yield from (comb, comb.T, comb[::-1, ::-1], np.zeros((5, 9), bool))
+    for density in np.linspace(0.05, 0.95, 60):
+        yield rng.random((23, 31)) < density
+        blocks = np.kron(rng.random((6, 7)) < density, np.ones(rng.integers(2, 9, 2), bool)).astype(bool)
+        yield blocks ^ (rng.random(blocks.shape) < 0.02)
+
+
+@pytest.mark.parametrize("skeleton", SKELETONS)
+def test_skeletons_are_those_of_scikit_image(skeleton):
+    for mask in hard_masks():
+        expected = SKELETONS[skeleton](mask) > 0 if mask.any() else mask
+        counts = count_centerlines(expected, mask, skeleton=skeleton)
+        assert counts.skeleton_pixels[0] == counts.skeleton_inside[0] == np.count_nonzero(expected)
+
+
 def test_skeletons_differ():
     truth, predicted = of_masks(maps(1))["im0"]
     assert len({count_centerlines(truth, predicted, skeleton=each).cldice[0] for each in SKELETONS}) == len(SKELETONS)

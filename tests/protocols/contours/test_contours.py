@@ -178,7 +178,7 @@ def test_bars_of_classes_without_any_class_say_how_to_get_some(segbench, tmp_pat
     assert segbench("contours", gt, pred, "-o", results).code == 0
     refused = segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png")
     assert refused.code == 2
-    assert "pred has none; count again with --classes 0-18, where the protocol has it" in refused.err
+    assert "pred has none; count again: segbench contours GT PRED --classes 0-18" in refused.err
 
 
 def test_sequences_are_measured_object_by_object():
@@ -286,9 +286,95 @@ def test_masks_of_255_without_positive_name_the_option():
     pairs = {
         name: (np.uint8(255) * (truth == 1), np.uint8(255) * (truth == 1)) for name, (truth, _) in frames().items()
     }
-    undefined = evaluate(pairs, protocol=Contours(sequences=True)).summary.undefined["j"]
+    with pytest.raises(DataError, match=r"\(0, 255\).*; if 255 is the only object of every sequence, positive=255; "):
+        evaluate(pairs, protocol=Contours(sequences=True))
+    blank = {name: (truth, 0 * predicted) for name, (truth, predicted) in pairs.items()}
+    undefined = evaluate(blank, protocol=Contours(sequences=True)).summary.undefined["j"]
     assert undefined.endswith("if the object has the value 255, give positive=255")
     assert evaluate(pairs, protocol=Contours(sequences=True, positive=255)).summary["j"] == 1
+
+
+def one_object(truth_beside=0, predicted_beside=0):
+    """Give frames of object 1 in 10 of 30 pixels, with values beside it on both sides in 5 others."""
+    row = np.zeros(30, np.uint8)
+    truth, predicted = row.copy(), row.copy()
+    truth[:10] = predicted[:10] = 1
+    truth[10:15], predicted[10:15] = truth_beside, predicted_beside
+    frame = np.tile(truth, (20, 1)), np.tile(predicted, (20, 1))
+    return {f"cat/{k:05}": frame for k in range(4)}
+
+
+class TestValue255OfSequences:
+    """As in DAVIS's code for given objects, 255 is background of annotations, and no object of predictions."""
+
+    @pytest.mark.parametrize("void", [None, ()])
+    def test_predictions_where_the_ground_truth_is_255_are_false(self, void):
+        result = evaluate(one_object(255, 1), protocol=Contours(convention="davis", void=void))
+        assert result.summary["j"] == pytest.approx(10 / 15)
+        assert "|void:none|" in result.signature
+
+    def test_void_clears_both_sides(self):
+        result = evaluate(one_object(255, 1), protocol=Contours(convention="davis", void=255))
+        assert result.summary["j"] == 1
+        assert "|void:255|" in result.signature
+
+    @pytest.mark.parametrize("beside", [0, 255])
+    def test_predictions_of_255_are_refused(self, beside):
+        with pytest.raises(DataError, match=r"holds 3 distinct values \(0, 1, 255\).*; save 0, and not 255, where no"):
+            evaluate(one_object(beside, 255), protocol=Contours(convention="davis"))
+
+    def test_the_check_refuses_predictions_of_255_as_a_run_does(self, segbench, tmp_path):
+        pairs = {name: (truth, 255 * (predicted == 1)) for name, (truth, predicted) in one_object(255).items()}
+        folders = written(tmp_path, pairs)
+        answer = segbench("check", "contours", *folders, "--convention", "davis")
+        assert answer.code == 1
+        assert "if 1 is the only object of every sequence, --positive 1; " in answer.out
+
+    def test_several_objects_are_no_single_mask(self, segbench, tmp_path):
+        pairs = {name: (truth, np.uint8(255) * (predicted > 0)) for name, (truth, predicted) in frames().items()}
+        error = segbench("contours", *written(tmp_path, pairs), "--convention", "davis").err
+        assert "--positive" not in error
+        assert error.rstrip().endswith("and 0 for none; the ground truth numbers 1, 2")
+
+    def test_other_numbers_get_the_advice_that_fits_all_frames(self, segbench, tmp_path):
+        pairs = {name: (truth, np.uint8(254) * predicted) for name, (truth, predicted) in one_object().items()}
+        folders = written(tmp_path, pairs)
+        assert "--positive 1; otherwise" in segbench("contours", *folders, "--convention", "davis").err
+        assert evaluate(*folders, Contours(convention="davis", positive=1)).summary["j"] == 1
+
+
+class TestGreyLevelsOfAPalette:
+    """The numbers of objects end at the highest value, so that grey levels make many that never occur."""
+
+    def test_objects_that_never_occur_are_noted(self):
+        grey = np.array([0, 38, 75], np.uint8)
+        pairs = {name: (grey[truth % 255], grey[predicted]) for name, (truth, predicted) in frames().items()}
+        summary = evaluate(pairs, protocol=Contours(convention="davis")).summary
+        assert summary["objects"] == 75 + 38
+        assert summary.notes[-1].startswith("110 of 113 objects never occur in the ground truth, which holds the ")
+        assert "numbers 38, 75; where nothing is predicted, J and F of such objects are 1; " in summary.notes[-1]
+
+    def test_a_single_object_is_named_by_its_value(self):
+        pairs = {name: (38 * truth, 38 * predicted) for name, (truth, predicted) in one_object().items()}
+        note = evaluate(pairs, protocol=Contours(convention="davis")).summary.notes[-1]
+        assert note.endswith("; of a single object give positive=38")
+
+    def test_numbers_without_gaps_are_not_noted(self):
+        assert not evaluate(frames(), protocol=Contours(convention="davis")).summary.notes
+
+    def test_predicted_grey_levels_are_no_numbers_of_the_ground_truth(self):
+        grey = np.array([0, 38, 75], np.uint8)
+        pairs = {name: (truth, grey[predicted]) for name, (truth, predicted) in frames().items()}
+        with pytest.raises(DataError, match=r"object 75, and the first frame of its sequence 2; .* numbers 1, 2$"):
+            evaluate(pairs, protocol=Contours(convention="davis"))
+
+
+def test_colours_of_objects_are_called_colours(segbench, tmp_path):
+    colours = np.array([[0, 0, 0], [128, 0, 0], [0, 128, 0]], np.uint8)
+    pairs = {name: (truth, colours[predicted]) for name, (truth, predicted) in frames().items()}
+    error = segbench("contours", *written(tmp_path, pairs), "--convention", "davis").err
+    assert "is in colour, expected the number of an object for each pixel" in error
+    assert "e+09" not in error
 
 
 @pytest.mark.parametrize("settings", [{}, {"at": 0.5}, {"sequences": True}])

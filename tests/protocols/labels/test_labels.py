@@ -4,6 +4,7 @@ import math
 import re
 import warnings
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -380,6 +381,23 @@ def test_settings_are_checked():
             Labels(**wrong)
 
 
+@pytest.mark.parametrize("classes", [4097, 10**30, range(10**30), "0-4096", "0-999999999", "0-3000,4000-8000"])
+@pytest.mark.parametrize("protocol", [Labels, segbench.Contours, partial(segbench.Objects, kind="panoptic")])
+def test_more_classes_than_can_be_counted_are_refused_first(protocol, classes):
+    with pytest.raises(ArgumentError, match="more than 4096 classes"):
+        protocol(classes=classes)
+
+
+def test_as_many_classes_as_can_be_counted():
+    matrix = count_labels([0, 4095], [4095, 4095], classes=4096).matrix
+    assert (matrix.sum(), matrix[0, 4095], matrix[4095, 4095]) == (2, 1, 1)
+
+
+def test_a_remapping_of_more_values_than_maps_hold_is_refused_first():
+    with pytest.raises(ArgumentError, match=r"range of more than 65536 values; .* all others: \*=7"):
+        Labels(classes=3, gt_map="3-999999999=7")
+
+
 def test_counts_are_checked_and_survive_packing():
     counts = count_labels(*random_maps(0), classes=5)
     assert decode(encode(counts)) == counts
@@ -667,6 +685,7 @@ def test_labels_in_a_loop_are_no_levels():
     assert accumulator.compute().notes == ()
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_labels_that_count_from_one(tmp_path):
     """Five classes stored as 1 to 5 on one side or on both, where 0 to 4 are expected; 255 is void."""
     rng = np.random.default_rng(0)
@@ -698,6 +717,7 @@ def test_labels_that_count_from_one(tmp_path):
         segbench.evaluate(tmp_path / "gt1", tmp_path / "pred1", Labels(classes=5))
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_other_labels_outside_the_classes():
     truth = np.array([[0, 1], [2, 2]])
     notes = segbench.evaluate({"a": (truth, [[0, 1], [9, 9]])}, protocol=Labels(classes=3)).summary.notes

@@ -169,5 +169,5 @@ def test_label_maps_are_refused_with_the_kind_that_reads_them():
 
 def test_masks_in_colour_are_refused_as_such():
     colours = np.array([[0xFF000000, 0xFFFF0000]], np.uint32)
-    with pytest.raises(DataError, match="is in colour, expected a mask of 0 and one other value; save it in grey"):
+    with pytest.raises(DataError, match="is in colour, expected a mask of 0 and one other value; save the mask"):
         metrics(colours, mask("##"))

@@ -273,7 +273,7 @@ def broken(place, change, message):
             "predicted", lambda c: c["annotations"].clear(), "2 of 2 images have no segments_info: one.png, two.png"
         ),
         broken("predicted", lambda c: c["annotations"].pop(), "1 of 2 images has no segments_info: two.png"),
-        broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "annotation 1 lacks file_name"),
+        broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "1 of 2 annotations lacks file_name"),
         broken("predicted", lambda c: c["annotations"][1].update(file_name="one.png"), "two annotations of one.png"),
         broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=2**24), "lacks an id from 1"),
         broken(
@@ -286,7 +286,12 @@ def broken(place, change, message):
             lambda c: [a["segments_info"][0].update(category_id=77) for a in c["annotations"]],
             "has categories that the ground truth does not list:\n  category 77, in two.png",
         ),
-        broken("predicted", lambda c: c.update(annotations=[{"bbox": [0, 0, 1, 1]}]), "annotation 1 lacks file_name"),
+        broken(
+            "predicted",
+            lambda c: c.update(annotations=[{"image_id": 1, "bbox": [0, 0, 1, 1]}] * 2),
+            "holds 2 objects in COCO's detection format, expected its panoptic format",
+        ),
+        broken("truth", lambda c: c.update(annotations=[{"id": 1}] * 40), "40 of 40 annotations lack file_name"),
         broken("truth", lambda c: c["categories"][1].update(id=1), "two categories have the id 1"),
         broken(
             "truth", lambda c: c["categories"][1].update(name="sky; clouds"), "categories have the name sky; clouds"
@@ -304,7 +309,7 @@ def test_what_is_wrong_with_a_json_is_said_at_once(folders, tmp_path, side, chan
 def test_what_is_wrong_with_both_sides_is_said_together(folders, tmp_path):
     (tmp_path / "truth.json").write_text("{")
     edited(tmp_path / "predicted.json", lambda c: c["annotations"][0].pop("file_name"))
-    with pytest.raises(DataError, match=r"(?s)truth.json: is not JSON .*predicted.json: .*annotation 1 lacks"):
+    with pytest.raises(DataError, match=r"(?s)truth.json: is not JSON .*predicted.json: .*1 of 2 annotations lacks"):
         evaluate(*folders, Objects(kind="panoptic"))
 
 
@@ -415,3 +420,19 @@ def test_coco_s_own_examples():
     assert {result.summary[key] for key in result.summary if key.startswith(("pq", "sq", "rq"))} == {1.0}
     assert all(part.summary["pq"] == 1 for part in map(result.of_class, result.classes))
     assert result.summary["true_objects"] == 47
+
+
+def test_the_problems_of_both_jsons_are_one_list(segbench, folders, tmp_path):
+    """Six segments of each side without an id: the lines that are shown and those that are not add up."""
+    nameless = [{"file_name": f"{k}.png", "segments_info": [None]} for k in range(6)]
+    for side in ("truth", "predicted"):
+        edited(tmp_path / f"{side}.json", lambda c: c["annotations"].extend(nameless))
+    answer = segbench("objects", *folders, "--kind", "panoptic")
+    assert answer.code == 1
+    report = json.loads(segbench("check", "objects", *folders, "--kind", "panoptic", "--format", "json").out)
+    (finding,) = report["reports"][0]["findings"]
+    lines = [line for line in answer.err.splitlines() if line.startswith("  /")]
+    hidden = [int(line.split()[1]) for line in answer.err.splitlines() if line.startswith("  and ")]
+    assert f"have {finding['count']} problems" in finding["message"]
+    assert len(lines) + sum(hidden) == finding["count"] == 12
+    assert answer.err.count("->") == 1

@@ -183,6 +183,7 @@ def test_several_annotators_are_refused():
         ({"labels": [0.5]}, "whole number"),
         ({"labels": [-1]}, "negative"),
         ({"labels": [3], "names": ["7"]}, "called 7, another label"),
+        ({"labels": range(4097)}, "more than 4096 classes"),
         ({"labels": [3], "names": ["a|b"]}, "not a valid class name"),
         ({"labels": [3], "names": [" "]}, "not a valid class name"),
     ],

@@ -136,9 +136,28 @@ class TestCountPixels:
     @pytest.mark.parametrize("large", [2**53, -(2**53) - 1, 2**63 - 1])
     def test_integers_that_floats_cannot_tell_apart_are_refused(self, large):
         scores = np.array([large, large - 1 if large > 0 else large + 1, 0])
-        with pytest.raises(DataError, match=r"integer scores from .* float64 .*convert the scores"):
+        with pytest.raises(DataError, match=r"integer scores from .* float64 does not hold"):
             count_pixels([1, 0, 1], scores)
         assert count_pixels([1, 0, 1], scores, np.array([False, False, True])).scores.tolist() == [0.0]
+
+    @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "saliency", "anomalies"])
+    def test_integers_that_floats_cannot_tell_apart_are_refused_by_every_protocol(self, protocol):
+        labels, scores = np.array([[0, 255, 0, 255]]), 2**60 + np.array([[1, 2, 3, 4]])
+        with pytest.raises(DataError, match=rf"integer scores from {2**60 + 1} to .* such as {2**60 + 1}, from"):
+            evaluate({"a": (labels, scores)}, protocol=protocol)
+
+    def test_integers_that_floats_cannot_tell_apart_are_refused_on_a_device(self):
+        torch = pytest.importorskip("torch")
+        with pytest.raises(DataError, match="float64 does not hold"):
+            Accumulator(count_on="device").update(torch.tensor([0, 1]), torch.tensor([2**60, 2**60 + 1]), name="a")
+
+    def test_integers_over_a_range_that_floats_do_not_hold_become_ranks(self):
+        with pytest.raises(DataError, match="by their ranks"):
+            evaluate({"a": ([0, 1, 1], np.array([-(2**60), 2**60, 2**60 + 1]))})
+
+    def test_large_integers_outside_the_field_do_not_matter(self):
+        labels, scores, valid = [0, 1, 1], np.array([2**40, 2**41, 2**63 - 1]), np.array([True, True, False])
+        assert evaluate({"a": (labels, scores, valid)}).summary["iou"] == 1
 
     @pytest.mark.parametrize(("share", "distinct"), [(0.1, 2**30), (0.5, 2**30), (1, 2**30), (0.1, 10)])
     def test_float32_takes_little_memory(self, share, distinct):

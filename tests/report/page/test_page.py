@@ -22,6 +22,7 @@ from segbench import (
     Boundaries,
     BoundaryCounts,
     BoundaryCurve,
+    Contours,
     DataError,
     Pixels,
     Regions,
@@ -58,6 +59,12 @@ def decoded(base64_png):
     return np.asarray(Image.open(io.BytesIO(base64.b64decode(base64_png))))
 
 
+def square(side):
+    mask = np.zeros((12, 12), np.uint8)
+    mask[4 : 4 + side, 4 : 4 + side] = 255
+    return mask
+
+
 def states_at(panel, place, cut):
     """Count what the page's script paints at a threshold, from what it is given."""
     method = panel["methods"][place]
@@ -68,7 +75,36 @@ def states_at(panel, place, cut):
     ]
 
 
+def sorting_columns(page):
+    """Return the title and the direction of each column that is marked as sorted, and its place in its row."""
+    rows = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
+    heads = [re.findall(r'<th scope="col"[^>]*>.*?</th>', row) for row in rows]
+    return [
+        (place, re.sub("<[^>]*>", "", head), re.search('aria-sort="([a-z]*)"', head)[1])
+        for row in heads
+        for place, head in enumerate(row)
+        if "aria-sort" in head
+    ]
+
+
 class TestTables:
+    def test_the_metric_that_sorts_comes_first_and_is_marked(self, tmp_path):
+        gt = write_folder(tmp_path / "gt", {"a.png": square(2), "b.png": square(3)})
+        shifted = [
+            write_folder(tmp_path / f"by{k}", {"a.png": np.roll(square(2), k, 1), "b.png": square(3)}) for k in (2, 1)
+        ]
+        page = write_page(tmp_path, [evaluate(gt, one, Contours()) for one in shifted]).read_text()
+        assert sorting_columns(page) == [(1, "HD95", "ascending"), (2, "HD95", "descending")]
+        assert re.findall(r'<tr><th scope="row" data-v="(by\d)">', page) == ["by1", "by2"]
+
+    def test_methods_sorted_apart_are_not_marked_as_sorted(self, tmp_path):
+        gt, good, bad = write_methods(tmp_path, {"good": 3, "bad": 1}, images=4)
+        (good / "im03.png").write_bytes(b"no image")
+        with pytest.warns(match="could not be counted"):
+            page = write_page(tmp_path, [evaluate(gt, good), evaluate(gt, bad)]).read_text()
+        assert re.findall(r'<tr><th scope="row" data-v="(good|bad)">', page) == ["bad", "good"]  # 4 images, then 3
+        assert [place for place, *_ in sorting_columns(page)] == [2]  # of the table of images alone
+
     def test_a_threshold_is_rounded_down_so_that_it_cuts_the_same_pixels(self, tmp_path):
         images = {"one": (np.array([[1, 0]]), np.array([[106, 9]], np.uint8))}
         page = write_page(tmp_path, [evaluate(images)]).read_text("utf-8")
@@ -107,7 +143,7 @@ class TestTables:
         gt, one = write_methods(tmp_path, {"one": 1})
         result = evaluate(gt, one)
         low, high = result.intervals()["ods_f"]
-        shown = f"{low:.4f}–{high:.4f}".replace("0.", ".")  # noqa: RUF001  a range
+        shown = f"{low:.4f}–<wbr>{high:.4f}".replace("0.", ".")  # noqa: RUF001  a range
         assert f"<small>{shown}</small>" in write_page(tmp_path, [result]).read_text()
         assert "</span><small>." not in write_page(tmp_path, [result], intervals=None).read_text()
 
@@ -532,6 +568,41 @@ class TestSignatures:
         assert "PRED/one/im03.png" in page
         assert "jane" not in page
         assert str(one) in write_page(tmp_path, [result], paths=True).read_text()
+
+    def test_a_folder_called_like_a_word_hides_paths_and_no_words(self, tmp_path, monkeypatch):
+        _, one, _ = write_methods(tmp_path, {"interval": 1, "images": 1}, images=4)
+        (one / "im03.png").write_bytes(b"no image")
+        monkeypatch.chdir(tmp_path)
+        with pytest.warns(match="could not be counted"):
+            result = evaluate("gt", "interval")
+        (one / "im02.png").write_bytes(b"no image")
+        page = write_page(tmp_path, [result], images="images").read_text()
+        assert "PRED/interval/im03.png" in page
+        assert "PRED/interval/im02.png: has changed" in page
+        assert "no interval (3 images: " in page
+        assert "IMAGES" not in page
+        assert "PRED/interval: " not in page
+
+    @pytest.mark.parametrize(
+        ("place", "message", "hidden"),
+        [
+            ("images", "images/7.png: damaged in 3 images", "IMAGES/7.png: damaged in 3 images"),
+            ("images/", "images/7.png: damaged", "IMAGES/7.png: damaged"),
+            ("images", "images: no such folder of images", "IMAGES: no such folder of images"),
+            ("images", "12 images: intervals over fewer than 10", "12 images: intervals over fewer than 10"),
+            ("images", "2 images: damaged (first: images/7.png)", "2 images: damaged (first: IMAGES/7.png)"),
+            ("p", "p/7.png: p of map/p/7.png", "IMAGES/7.png: p of map/p/7.png"),
+            ("one", "one: 3 images", "one: 3 images"),  # the method
+            ("im00", "im00: its files no longer exist", "im00: its files no longer exist"),
+            ("/home/jane/images", "3 images in /home/jane/images.", "3 images in IMAGES."),
+            ("/home/jane/images", "/home/jane/images.zip: damaged", "/home/jane/images.zip: damaged"),
+            ("/home/jane/images", "see /home/jane/images, 3 images", "see IMAGES, 3 images"),
+            ("photos.zip", "photos.zip, 7.png: damaged", "IMAGES, 7.png: damaged"),
+        ],
+    )
+    def test_only_paths_are_hidden(self, tmp_path, place, message, hidden):
+        result = evaluate(*write_methods(tmp_path, {"one": 1}, images=2))
+        assert document._hiding([result], place)(message) == hidden
 
 
 class TestSecurity:

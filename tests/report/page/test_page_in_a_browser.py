@@ -116,6 +116,24 @@ class TestPage:
         printed = reader.driver.execute_cdp_cmd("Page.printToPDF", size)
         assert base64.b64decode(printed["data"]).count(b"/Type /Page\n") in (1, 2)
 
+    def test_printed_nothing_of_twelve_methods_is_cut_at_the_edge_of_the_paper(self, browser, tmp_path):
+        names = [f"a_method_with_a_long_name_{k:02}" for k in range(12)]
+        gt, *predicted = write_methods(tmp_path, dict.fromkeys(names, 2.0), images=3)
+        page = write_page(tmp_path, [evaluate(gt, scores) for scores in predicted], replicates=50)
+        millimetre = 96 / 25.4
+        browser.open(page, width=int(186 * millimetre))  # A4 without its margins
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        try:
+            assert overflowing(browser.driver) == []
+            shown = browser.run(
+                """return [...document.querySelector('.gallery tbody tr').cells].slice(1)
+                    .filter((cell) => cell.querySelector('svg.swatch').checkVisibility())
+                    .map((cell) => cell.querySelector('.printed').innerText)"""
+            )
+            assert sorted(shown) == names
+        finally:
+            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
     def test_it_fits_a_phone(self, browser, page):
         browser.open(page, width=390, height=800)
         left = """const box = document.querySelector('.metrics').parentElement;

@@ -1,6 +1,7 @@
 import gc
 import itertools
 import re
+import warnings
 import weakref
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +12,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from cases import write_folder, write_papers
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.t2CharStringPen import T2CharStringPen
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from matplotlib import font_manager
 from pictures import boundary_results, label_results, noisy_results, pixel_results
 
 import segbench
@@ -506,6 +511,73 @@ class TestSavePlot:
             save_plot(results, tmp_path / "a.bmp")
         with pytest.raises(DataError, match="cannot be written"):
             save_plot(results, tmp_path / "no" / "a.svg", kind="images")
+
+
+EYE, FEATHER = "\U00013080", "\U000131cb"  # hieroglyphs
+
+
+@pytest.fixture(params=[True, False], ids=["truetype", "opentype"])
+def font_of_an_eye(request, tmp_path, monkeypatch):
+    """Install a font with one letter, a square, and say whether PDF can embed it."""
+    square = [(0, 0), (0, 700), (700, 700), (700, 0)]
+    builder = FontBuilder(1000, isTTF=request.param)
+    builder.setupGlyphOrder([".notdef", "eye"])
+    builder.setupCharacterMap({ord(EYE): "eye"})
+    pen = TTGlyphPen(None) if request.param else T2CharStringPen(800, None)
+    pen.moveTo(square[0])
+    for corner in square[1:]:
+        pen.lineTo(corner)
+    pen.closePath()
+    if request.param:
+        builder.setupGlyf(dict.fromkeys((".notdef", "eye"), pen.glyph()))
+    else:
+        builder.setupCFF("Eye-Regular", {}, dict.fromkeys((".notdef", "eye"), pen.getCharString()), {})
+    builder.setupHorizontalMetrics(dict.fromkeys((".notdef", "eye"), (800, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "Eye", "styleName": "Regular", "psName": "Eye-Regular"})
+    builder.setupOS2(usWeightClass=400)
+    builder.setupPost()
+    builder.save(tmp_path / "eye.otf")
+    manager = font_manager.fontManager
+    monkeypatch.setattr(manager, "ttflist", [*manager.ttflist])
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [str(tmp_path / "eye.otf")])
+    yield request.param
+    manager._findfont_cached.cache_clear()
+
+
+class TestLetters:
+    def test_letters_of_an_installed_font_are_embedded_or_drawn_as_outlines(self, results, tmp_path, font_of_an_eye):
+        named = [replace(result, method=f"{EYE} {k}") for k, result in enumerate(results)]
+        said = []
+        with warnings.catch_warnings(action="error"):
+            save_plot(named, tmp_path / "a.pdf", kind="comparison", say=said.append)
+        assert said == []
+        written = (tmp_path / "a.pdf").read_bytes()
+        assert (b"Eye-Regular" in written) is font_of_an_eye
+        assert b"LastResort" not in written
+        assert b"/Subtype /Type3" not in written
+
+    def test_a_letter_that_no_font_has_is_said_once(self, results, tmp_path, monkeypatch):
+        monkeypatch.setattr(font_manager, "findSystemFonts", list)
+        shipped = [entry for entry in font_manager.fontManager.ttflist if "mpl-data" in entry.fname]
+        monkeypatch.setattr(font_manager.fontManager, "ttflist", shipped)
+        named = [replace(result, method=f"{FEATHER} {k}") for k, result in enumerate(results)]
+        said = []
+        with warnings.catch_warnings(action="error"):
+            for name in ("a.png", "a.svg"):
+                save_plot(named, tmp_path / name, kind="f", say=said.append)
+        assert len(said) == 1
+        assert said[0].startswith(f"no installed font has the letters {FEATHER}: boxes stand for them; install one")
+
+    def test_letters_that_must_be_joined_are_refused_where_matplotlib_cannot_join_them(
+        self, results, tmp_path, monkeypatch
+    ):
+        monkeypatch.delattr("matplotlib.ft2font.__libraqm_version__", raising=False)
+        named = [replace(results[0], method="شبكة")]
+        with pytest.raises(ArgumentError, match=r"شبكة: Matplotlib .* cannot join .* or write an \.svg"):
+            save_plot(named, tmp_path / "a.pdf", kind="f")
+        save_plot(named, tmp_path / "a.svg", kind="f")
+        assert "شبكة" in (tmp_path / "a.svg").read_text("utf-8")
 
 
 class TestPoints:

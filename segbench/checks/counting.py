@@ -1,0 +1,49 @@
+"""Every image is counted as a run does, which shows what stops that run and no inspection of single images foresees."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from segbench.aggregator.benchmark import evaluate_pairing
+from segbench.checks.classes import uncounted_findings
+from segbench.checks.findings import About, Finding, finding
+from segbench.checks.probes import count_as_run
+from segbench.core.errors import DataError
+from segbench.core.grouping import grouped
+from segbench.core.protocol import Protocol
+from segbench.loaders.pairing import Pairing
+from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.repairs import Repairs
+
+THREADS = min(8, os.cpu_count() or 1)
+"""Threads that decode and count images: both let others run."""
+
+_UNMEASURED = "give images in which what is measured occurs"
+
+
+def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, known: Collection[str]) -> list[Finding]:
+    """Find what stops a run: images that cannot be counted, beside the `known`, and sets that leave metrics open."""
+    try:
+        with ThreadPoolExecutor(THREADS) as threads, warnings.catch_warnings(action="ignore"):
+            result = evaluate_pairing(pairing, protocol, method="", repairs=repairs, executor=threads)
+    except DataError as error:
+        about: About = "ground truth" if error.path == "ground truth" else "prediction"
+        return finding("not-countable", f"{error.path}: {error.what}", error.hint, [], about=about, whole=True)
+    failures: dict[str, DataError] = {}
+    for files in pairing.files:
+        if files.name in result.failed and files.name not in known:
+            try:  # for the error itself, of which a result keeps the text
+                with np.errstate(invalid="ignore"):
+                    count_as_run(decode_sample(read(files), protocol.reads, repairs), result.rules)
+            except DataError as error:
+                failures[files.name] = error
+    if failures or known or not result.summary.empty:
+        return uncounted_findings(failures, len(pairing.files))
+    reasons = grouped((reason, key) for key, reason in result.summary.undefined.items())
+    undefined = "; ".join(f"{', '.join(keys)} ({reason})" for reason, keys in reasons.items())
+    return finding("undefined", f"no metric is defined: {undefined}", _UNMEASURED, [], about="ground truth", whole=True)

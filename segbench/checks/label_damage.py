@@ -1,0 +1,206 @@
+"""Label maps that were stored with loss, or resized with interpolation: what is stored says so, or the values do.
+
+Conventions
+-----------
+1. A file that is compressed with loss (JPEG, also in TIFF; lossy WebP; JPEG 2000) has changed labels.
+2. Such files can be saved as PNG later, and maps can be resized. Where labels are mixed, pixels between two regions get
+   the numbers between theirs: labels that lie almost only in lines of at most `_LINE` pixels, between a lower and a
+   higher label of the same row or column. Rims, poles and contours are such labels, too, so that at least `_FEWEST` of
+   them are needed that the other side lacks, or has in areas; or as many on both sides, if both are damaged. If the
+   other side has no labels, `_FEWEST_ALONE` are needed.
+3. Lines of mixed labels make steps: one lies beside the next. Where maps were halved, they need not, but then there are
+   at least `_FEWEST_ALONE`, and as many as other labels.
+
+Two classes, and classes whose numbers have no free ones between them, show nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from segbench.checks.findings import Finding, Place, finding
+from segbench.core.arrays import Array, BoolArray, distinct
+from segbench.core.numbers import many, verb
+from segbench.core.sample import SIDES, Reading, Sample, Side
+from segbench.loaders.reading import how_to_save_labels
+from segbench.protocols.label_rules import MOST_LABELS, listed
+from segbench.protocols.predicted_labels import in_colour
+
+if TYPE_CHECKING:
+    from segbench.checks.sizes import LossyFile
+
+_THIN = 0.4
+"""Share of a label's pixels in lines between others: below .05 in regions, above .9 where maps were interpolated, about
+.5 in the noise of JPEG of high quality."""
+_STEPS = 0.1
+"""Share of the pixels of such labels that have another one beside them, on the way from the lower label to the higher:
+above .18 in damaged maps, below .02 where contours are classes."""
+_AREA = 0.1
+"""Share up to which a label is one of regions."""
+_FEWEST, _FEWEST_ALONE = 2, 3
+PLURALS: Mapping[Side, str] = {"ground truth": "ground truth", "prediction": "predictions"}
+_OF_DAMAGE = ("outside-classes", "never-predicted")
+"""Findings that damage brings about; their advice would make classes of noise."""
+_FEWEST_PIXELS = 10
+"""Pixels of a label, over all images inspected, below which its shape says nothing."""
+
+
+@dataclass(frozen=True)
+class LabelLines:
+    """How many pixels the labels of a map have, how many of these lie in lines, and how many lines make steps."""
+
+    labels: Array
+    pixels: Array
+    in_lines: Array  # pixels of lines of one or two pixels between a lower and a higher label
+    in_steps: Array  # pixels of such lines with another one of the same direction beside them
+
+
+def lines_in(labels: Array) -> LabelLines:
+    """Find the labels of a map that lie in lines between a lower and a higher label."""
+    ranks, values = labels, np.zeros(0)
+    if labels.dtype not in (np.uint8, np.uint16):
+        values, codes = np.unique(labels, return_inverse=True)
+        ranks = codes.reshape(labels.shape).astype(np.uint16)
+    (lines, steps), (lines_down, steps_down) = _across(ranks), _across(np.ascontiguousarray(ranks.T))
+    pixels = np.bincount(ranks.reshape(-1))
+    present = np.flatnonzero(pixels)
+    marked = lines | lines_down.T, steps | steps_down.T
+    in_lines, in_steps = (np.bincount(ranks[where], minlength=pixels.size)[present] for where in marked)
+    return LabelLines(values if values.size else present, pixels[present], in_lines, in_steps)
+
+
+def _across(ranks: Array) -> tuple[BoolArray, BoolArray]:
+    """Mark pixels of lines that cross rows, and those with another line beside them that rises or falls as well."""
+    lines, steps = np.zeros((2, *ranks.shape), np.bool_)
+    rises, falls = ranks[:, 1:] > ranks[:, :-1], ranks[:, 1:] < ranks[:, :-1]
+    for goes in (rises, falls):
+        of_one = goes[:, :-1] & goes[:, 1:]
+        lines[:, 1:-1] |= of_one
+        beside = of_one[:, :-1] & of_one[:, 1:]
+        steps[:, 1:-2] |= beside
+        steps[:, 2:-1] |= beside
+        of_two = goes[:, :-2] & ~(rises | falls)[:, 1:-1] & goes[:, 2:]
+        lines[:, 1:-2] |= of_two
+        lines[:, 2:-1] |= of_two
+    return lines, steps
+
+
+def label_lines(sample: Sample) -> Mapping[Side, LabelLines]:
+    """Look at the sides of an image that hold label maps; of several maps of one side at the first."""
+    lines: dict[Side, LabelLines] = {}
+    for side, maps in zip(SIDES, (sample.ground_truths, sample.predictions), strict=True):
+        if side not in sample.numbered or not maps or maps[0].ndim != 2 or maps[0].dtype.kind not in "ui":
+            continue
+        if maps[0].size and not in_colour(maps[0]) and distinct(maps[0]).size <= MOST_LABELS:
+            lines[side] = lines_in(maps[0])
+    return lines
+
+
+@dataclass(frozen=True)
+class SideLines:
+    """The labels of one side over all images inspected, as in `LabelLines`."""
+
+    pixels: Counter[float]
+    in_lines: Counter[float]
+    in_steps: Counter[float]
+
+    @classmethod
+    def of(cls, lines: Sequence[LabelLines]) -> SideLines:
+        """Add up those of images."""
+        added_up = cls(Counter(), Counter(), Counter())
+        for image in lines:
+            labels = image.labels.tolist()
+            for name in ("pixels", "in_lines", "in_steps"):
+                getattr(added_up, name).update(dict(zip(labels, getattr(image, name).tolist(), strict=True)))
+        return added_up
+
+    def share(self, label: float) -> float:
+        """Return the share of a label's pixels that lie in lines."""
+        return self.in_lines[label] / self.pixels[label]
+
+    @property
+    def known(self) -> list[float]:
+        """The labels with enough pixels to judge them, rising."""
+        return sorted(label for label, pixels in self.pixels.items() if pixels >= _FEWEST_PIXELS)
+
+    @property
+    def thin(self) -> list[float]:
+        """Those of them that lie mostly in lines."""
+        return [label for label in self.known if self.share(label) >= _THIN]
+
+    def look_mixed(self, labels: Sequence[float]) -> bool:
+        """Return whether lines make steps from label to label, or are as many as the other labels: contours do not."""
+        steps = sum(self.in_steps[label] for label in labels) >= _STEPS * sum(self.pixels[label] for label in labels)
+        return steps or len(labels) >= max(_FEWEST_ALONE, len(self.known) - len(labels))
+
+
+def mixed_labels(side: SideLines, other: SideLines | None) -> list[float]:
+    """Return the labels of a side that are those of mixed ones; empty where they may be anything else.
+
+    There is no other side where that holds no labels.
+    """
+    labels = thin = side.thin
+    if other is None:
+        enough = len(thin) >= _FEWEST_ALONE
+    else:
+        lacking = [label for label in thin if label not in other.pixels]
+        in_areas = [label for label in thin if label in other.pixels and other.share(label) <= _AREA]
+        # Predictions of noise have lines of many classes, and the ground truth nearly all of these.
+        enough = 4 * len(lacking) >= len(in_areas) and len(lacking) + len(in_areas) >= _FEWEST
+        labels = sorted([*lacking, *in_areas]) if enough else thin
+        enough = enough or min(len(thin), len(other.thin)) >= _FEWEST
+    return labels if enough and side.look_mixed(labels) else []
+
+
+def mixed_label_findings(
+    images: Sequence[tuple[Mapping[Side, str], Mapping[Side, LabelLines]]], *, soft: bool
+) -> list[Finding]:
+    """Find label maps whose labels were mixed, given files and labels of images; not of `soft` maps."""
+    lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}
+    known = {side: of for side, of in lines.items() if of.pixels}
+    if soft:
+        return []
+    findings: list[Finding] = []
+    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+        labels = mixed_labels(known[side], known.get(other)) if side in known else []
+        share = sum(known[side].pixels[label] for label in labels) / known[side].pixels.total() if labels else 0.0
+        message = f"{many(len(labels), 'label')} of the {PLURALS[side]} ({listed(labels)}) lie mostly in lines between "
+        message += f"lower and higher ones, on {share:.1%} of the pixels, as where label maps were stored with loss "
+        message += "(JPEG) or resized with interpolation"
+        fix = "write label maps as PNG where they are made, and resize them by nearest neighbour; converted files keep "
+        fix += "the damage"
+        mixed = [files[side] for files, image in images if side in image and np.isin(labels, image[side].labels).any()]
+        findings += finding("mixed-labels", message, fix, map(Place, mixed), about=side)
+    return findings
+
+
+def without_advice_on(findings: Sequence[Finding], damage: Sequence[Finding]) -> list[Finding]:
+    """Leave out advice on labels that only damage made; what stops images gets the remedy of the damage."""
+    remedies = {finding.about: finding.fix for finding in damage}
+    advised = [finding for finding in findings if finding.about not in remedies or finding.key not in _OF_DAMAGE]
+    return [
+        replace(finding, fix=remedies[finding.about])
+        if finding.key == "not-countable" and finding.about in remedies
+        else finding
+        for finding in advised
+    ]
+
+
+def lossy_findings(lossy: Mapping[Side, Mapping[str, LossyFile]], reads: Reading) -> list[Finding]:
+    """Find files of labels that were stored with loss; numbers of objects cannot be counted so."""
+    objects = reads.same_labels == 1
+    findings: list[Finding] = []
+    for side, files in lossy.items():
+        kinds = sorted({file.compression for file in files.values()})
+        of = "numbers of objects" if objects else "labels"
+        message = f"{many(len(files), 'file')} of {of} {verb(len(files), 'are')} stored with loss "
+        message += f"({', '.join(kinds)}), which changes values, mostly beside borders"
+        images = [file.image for file in files.values() if objects]
+        fix, where = how_to_save_labels(kinds[0]), (Place(name, file.compression) for name, file in files.items())
+        findings += finding("lossy-labels", message, fix, where, about=side, images=images)
+    return findings

@@ -1,0 +1,299 @@
+"""Which numbering the labels of files have: that of the classes, one that a map turns into it, or ids of instances.
+
+Conventions
+-----------
+Values are compared as stored, never as a given map makes them. Either side may need no map, the map given for it or for
+the other side, or one that a data set of the same classes comes with, such as labelIds of Cityscapes for its trainIds.
+Two maps are right if, under them, more than twice as many pixels agree as under those given, and more than a quarter of
+those that count, in at least two classes, and if they leave no true label without a class or void.
+
+Values from 1000 that are a known label times 1000 and a number are ids of instances, however few agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import numpy as np
+
+from segbench.core.arrays import Array, BoolArray, IntArray
+from segbench.core.interface import format_setting, named, setting
+from segbench.protocols.class_names import classes_of
+from segbench.protocols.label_rules import VOIDS
+from segbench.protocols.labels.inputs import INSTANCES, LabelMaps
+from segbench.protocols.labels.values import Remapping, shift_to_zero
+
+_FEWEST_CLASSES = 3
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StoredLabels:
+    """How many pixels have each pair of values as stored: true ones in rows and predicted ones in columns."""
+
+    truth: IntArray  # distinct values, rising
+    predicted: IntArray
+    pixels: IntArray
+    by_place: bool = False  # whether the predicted ones are places in stacks of scores, which no map changes
+
+    @classmethod
+    def of(cls, maps: LabelMaps, valid: BoolArray | None, *, by_place: bool) -> StoredLabels:
+        """Count the pairs of values in two label maps, where pixels are valid."""
+        stored = [_values_and_places(each.stored_values, valid) for each in maps]
+        (truth, rows), (predicted, columns) = stored
+        pairs = np.bincount(rows * predicted.size + columns, minlength=truth.size * predicted.size)
+        pixels = pairs.reshape(truth.size, predicted.size)
+        return cls(truth=truth, predicted=predicted, pixels=pixels, by_place=by_place)
+
+    @classmethod
+    def of_pairs(cls, truth: IntArray, predicted: IntArray, pixels: IntArray) -> StoredLabels:
+        """Count pairs of values that are listed, each with its pixels."""
+        (truth, rows), (predicted, columns) = (np.unique(side, return_inverse=True) for side in (truth, predicted))
+        table = np.zeros((truth.size, predicted.size), np.int64)
+        np.add.at(table, (rows, columns), pixels)
+        return cls(truth=truth, predicted=predicted, pixels=table)
+
+    @classmethod
+    def sum(cls, parts: Sequence[StoredLabels]) -> StoredLabels:
+        """Add up the pairs of several images."""
+        truth, predicted = (np.unique(np.concatenate([getattr(part, side) for part in parts])) for side in _SIDES)
+        pixels = np.zeros((truth.size, predicted.size), np.int64)
+        for part in parts:
+            pixels[np.ix_(np.searchsorted(truth, part.truth), np.searchsorted(predicted, part.predicted))] += (
+                part.pixels
+            )
+        by_place = all(part.by_place for part in parts)
+        return cls(truth=truth, predicted=predicted, pixels=pixels, by_place=by_place)
+
+    def by_class(self, gt_map: str, classes: Sequence[int]) -> tuple[IntArray, list[int]]:
+        """Count the pixels of each class under a map of the ground truth, by predicted values as stored.
+
+        The values come with the counts: those of the classes first, and a last column for none.
+        """
+        values = [*classes, *np.setdiff1d(self.predicted, classes).tolist()]
+        columns = [values.index(value) for value in self.predicted.tolist()]
+        matrix = np.zeros((len(classes), len(values) + 1), np.int64)
+        for label, pixels in zip(_labels_of(self.truth, gt_map).tolist(), self.pixels, strict=True):
+            if label in classes:
+                matrix[classes.index(label), columns] += pixels
+        return matrix, values
+
+
+_SIDES = ("truth", "predicted")
+
+
+def _values_and_places(labels: Array, valid: BoolArray | None) -> tuple[IntArray, IntArray]:
+    """Return the distinct values of a label map, rising, and the place of each pixel's value among them."""
+    flat = (labels if valid is None else labels[valid]).reshape(-1)
+    if flat.dtype.kind != "u" or flat.dtype.itemsize > 2:
+        values, places = np.unique(flat, return_inverse=True)
+        return values.astype(np.int64), places.reshape(-1)
+    held = np.bincount(flat, minlength=1) > 0
+    return np.flatnonzero(held), (np.cumsum(held) - 1)[flat]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numberings:
+    """The maps under which both sides have the numbers of the classes, and how many pixels then agree."""
+
+    maps: tuple[str, str]  # of the ground truth and of predictions
+    instances: tuple[int, int]  # of each side an id of an instance, 0 where it holds none
+    right: int
+    counted: int
+    classes: int  # how many are predicted right more often than as any other
+    void_stored: bool  # whether the ground truth holds a void value that its map does not name
+
+    def fix(self, given: tuple[str, str]) -> str:
+        """Name the settings that differ from those given, and what no setting does."""
+        names = ("gt_map", "pred_map")
+        changed = [
+            format_setting(name, text) for name, text, old in zip(names, self.maps, given, strict=True) if text != old
+        ]
+        labels = f"numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
+        of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
+        sides = " and ".join(side for side, instance in of_sides if instance)
+        objects = setting("segbench objects", "Objects()")
+        by_hand = [f"save labels of {sides}, {labels}, or evaluate instances with {objects}"] if sides else []
+        return " and ".join([*by_hand, *changed])
+
+    def what(self, given: tuple[str, str]) -> str:
+        """Say which numbers the sides have that the given maps do not expect."""
+        parts = []
+        for side, name, text, old, instance in zip(
+            ("the ground truth", "predictions"), ("gt_map", "pred_map"), self.maps, given, self.instances, strict=True
+        ):
+            verb = "seems" if name == "gt_map" else "seem"
+            if instance:
+                parts.append(f"{side} {verb} to hold ids of instances ({instance} for label {instance // INSTANCES})")
+            elif text != old and not text:
+                parts.append(f"{side} {verb} to have the numbers of the classes already, which {named(name)} changes")
+            elif text != old:
+                parts.append(f"{side} {verb} to have other numbers than the classes")
+        return ", and ".join(parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renumbered:
+    """The numberings that stored values show, with another that is as likely, and the maps given."""
+
+    given: tuple[str, str]
+    likely: Numberings
+    otherwise: Numberings | None = None
+
+    @property
+    def what(self) -> str:
+        """What is wrong."""
+        if self.otherwise is None:
+            return self.likely.what(self.given)
+        return "the ground truth and predictions seem to have different numbers"
+
+    @property
+    def fix(self) -> str:
+        """Which settings mend it."""
+        fix = self.likely.fix(self.given)
+        if self.otherwise is None:
+            return fix
+        return f"if label 0 of the ground truth is a class, {fix}; if it is void, {self.otherwise.fix(self.given)}"
+
+
+def find_numberings(
+    stored: StoredLabels, labels: Sequence[int], void: Sequence[int], gt_map: str, pred_map: str
+) -> Renumbered | None:
+    """Compare stored values under the maps that may be right; None if those given are."""
+    given = (gt_map, "" if stored.by_place else pred_map)
+    maps = tuple(dict.fromkeys(("", *given, *known_maps(tuple(labels)))))
+    if len(maps) > 1 and (shift := shift_to_zero(labels)):
+        maps += tuple(text for text in (shift, f"{shift},0=255") if text not in maps)
+    instances = _instance(stored.truth, maps, labels, void), _instance(stored.predicted, maps, labels, void)
+    if len(labels) < _FEWEST_CLASSES or not stored.pixels.any() or (len(maps) == 1 and not any(instances)):
+        return None
+    now = _numberings(stored, given, (0, 0), labels)
+    expected = set(void) | set(labels)
+    countable = expected.issuperset(_labels_of(stored.truth, gt_map).tolist())
+    right = now.right if countable else 0
+    found = []
+    of_predictions = ("",) if stored.by_place else _possible(maps, given[1], labels)
+    for pair in product(_possible(maps, given[0], labels), of_predictions):
+        if any(_joins(text, getattr(stored, side), labels) for text, side in zip(pair, _SIDES, strict=True)):
+            continue
+        one = _numberings(stored, pair, instances, labels, void)
+        true_labels = _labels_of(_plain(stored.truth, instances[0]), pair[0])
+        clear = one.right > 2 * right or (pair == ("", "") and _already_remapped(stored, given, labels))
+        agree = any(instances) or (clear and 4 * one.right > one.counted and one.classes > 1)
+        if agree and expected.issuperset(true_labels.tolist()) and (pair != given or any(instances)):
+            found.append(one)
+    return _most_likely(found, given, stored, void)
+
+
+def _already_remapped(stored: StoredLabels, given: tuple[str, str], labels: Sequence[int]) -> bool:
+    """Return whether neither side has a value that maps alone name, and the true one a value that they alone give.
+
+    Of a class, predictions must show it: pixels without a label may have its number.
+    """
+    for text, side in zip(given, _SIDES, strict=True):
+        mapping = Remapping.parse(text)
+        targets = {*mapping.labels.values(), *([mapping.others] if mapping.others is not None else [])}
+        if not {*getattr(stored, side).tolist()}.isdisjoint(mapping.labels.keys() - targets):
+            return False
+        if side == "truth":
+            given_alone = [value for value in stored.truth.tolist() if value in targets.difference(mapping.labels)]
+    shown = [value for value in given_alone if value not in labels or _is_predicted(stored, value)]
+    return bool(shown) and len(shown) == len(given_alone)
+
+
+def _is_predicted(stored: StoredLabels, value: int) -> bool:
+    """Return whether pixels of a value are predicted as this value more often than as any other."""
+    pixels = stored.pixels[stored.truth == value].sum(axis=0)
+    return bool(pixels[stored.predicted == value].sum() == pixels.max(initial=0) > 0)
+
+
+def _most_likely(
+    found: Sequence[Numberings], given: tuple[str, str], stored: StoredLabels, void: Sequence[int]
+) -> Renumbered | None:
+    """Choose the maps under which most pixels agree; of as many those that count fewest, which leave out void."""
+    likely = [one for one in found if not one.void_stored] or found
+    if not likely:
+        return None
+    best = max(likely, key=lambda one: (one.right, -one.counted, [*map(str.__eq__, one.maps, given)]))
+    others = [one for one in likely if one.maps[0] == given[0] and 2 * one.right > best.right]
+    leaves_out_0 = Remapping.parse(given[0]).labels.get(0) in void and 0 in stored.truth
+    unsure = best.maps[0] != given[0] and leaves_out_0 and not np.isin(stored.truth, void).any()
+    otherwise = max(others, key=lambda one: one.right) if unsure and others else None
+    return Renumbered(given=given, likely=best, otherwise=otherwise)
+
+
+def _possible(maps: Iterable[str], given: str, labels: Sequence[int]) -> Iterator[str]:
+    """List the maps that a side may need; one that only leaves classes out, and moves none, is meant."""
+    moves = any(value != label and label in labels for value, label in Remapping.parse(given).labels.items())
+    return (text for text in maps if text == given or moves or not given)
+
+
+def _joins(text: str, values: IntArray, labels: Sequence[int]) -> bool:
+    """Return whether a map gives labels the numbers of stored values that it does not name."""
+    return not Remapping.parse(text).ambiguous.intersection(labels).isdisjoint(values.tolist())
+
+
+def _numberings(
+    stored: StoredLabels,
+    maps: tuple[str, str],
+    instances: tuple[int, int],
+    labels: Sequence[int],
+    void: Sequence[int] = (),
+) -> Numberings:
+    """Count what agrees under two maps."""
+    true_labels = _labels_of(_plain(stored.truth, instances[0]), maps[0])
+    predicted_labels = _labels_of(_plain(stored.predicted, instances[1]), maps[1])
+    of_classes = np.isin(true_labels, labels)
+    agree = (true_labels[:, None] == predicted_labels) & of_classes[:, None]
+    distinct, places = np.unique(predicted_labels, return_inverse=True)
+    by_label = np.zeros((distinct.size, true_labels.size), np.int64)
+    np.add.at(by_label, places, stored.pixels.T)
+    by_class = [(by_label[:, true_labels == label].sum(axis=1), distinct == label) for label in labels]
+    named_values = Remapping.parse(maps[0])
+    unnamed_void = np.isin(stored.truth, void) & ~np.isin(stored.truth, [*named_values.labels])
+    return Numberings(
+        maps=maps,
+        instances=instances,
+        right=int(stored.pixels[agree].sum()),
+        counted=int(stored.pixels[of_classes].sum()),
+        classes=sum(bool(pixels.any() and pixels[same].sum() == pixels.max()) for pixels, same in by_class),
+        void_stored=bool(maps[0]) and named_values.others is None and bool(unnamed_void.any()),
+    )
+
+
+def _labels_of(values: IntArray, text: str) -> IntArray:
+    """Return the label of each value under a map."""
+    mapping = Remapping.parse(text)
+    return np.array([mapping.label_of(value) for value in values.tolist()], np.int64)
+
+
+def _plain(values: IntArray, instance: int) -> IntArray:
+    """Return values as labels where they are ids of instances."""
+    return np.where(values < INSTANCES, values, values // INSTANCES) if instance else values
+
+
+def _instance(values: IntArray, maps: Iterable[str], labels: Sequence[int], void: Sequence[int]) -> int:
+    """Return one of the values that are ids of instances, 0 if any of the large ones is something else."""
+    known = {*labels, *(value for text in maps for value in Remapping.parse(text).labels)}
+    large = [value for value in values.tolist() if value >= INSTANCES and value not in {*void, *VOIDS}]
+    return large[-1] if large and all(v not in known and v // INSTANCES in known for v in large) else 0
+
+
+@cache
+def known_maps(labels: tuple[int, ...]) -> tuple[str, ...]:
+    """List the maps that data sets come with and that give labels the numbers of these classes, or take them away."""
+    from segbench.loaders.presets import presets
+
+    found = []
+    for preset in presets().values():
+        texts = {str(preset.options[name]) for name in ("gt_map", "pred_map") if name in preset.options}
+        classes = {*classes_of(str(preset.options["classes"]))[0]} if texts else set()
+        for text in sorted(texts):
+            pairs = {value: label for value, label in Remapping.parse(text).labels.items() if label in classes}
+            if classes == {*labels}:
+                found.append(text)
+            elif pairs.keys() == {*labels} and len({*pairs.values()}) == len(pairs):
+                found.append(",".join(f"{label}={value}" for value, label in pairs.items()))
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,146 @@
+"""What is said of a set is known of the set: a few images do not speak for the others."""
+
+import json
+
+import numpy as np
+import pytest
+from cases import write_folder
+
+SHAPE = (40, 48)
+RNG = np.random.default_rng(3)
+
+
+def squares(*corners):
+    """Draw squares of 8 pixels at some corners."""
+    drawn = np.zeros(SHAPE, np.uint8)
+    for row, column in corners:
+        drawn[row : row + 8, column : column + 8] = 255
+    return drawn
+
+
+BLANK, ONE, TWO = squares(), squares((4, 4)), squares((4, 4), (20, 30))
+
+
+def numbered(*maps):
+    return {f"{k:03}.png": drawn for k, drawn in enumerate(maps)}
+
+
+def soft(maps):
+    return {name: (drawn // 255 * 90 + RNG.integers(0, 150, SHAPE)).astype(np.uint8) for name, drawn in maps.items()}
+
+
+@pytest.fixture
+def said(segbench, tmp_path):
+    """Check two folders, and run them; give the findings of the check by key and what the run says."""
+
+    def check(verb, truths, predictions, *options):
+        where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
+        report = json.loads(segbench("check", verb, *where, *options, "--format", "json").out)["reports"][0]
+        return {found["key"]: found for found in report["findings"]}, segbench(verb, *where, *options).err
+
+    return check
+
+
+class TestIdentical:
+    def test_blank_images_do_not_make_predictions_identical(self, said):
+        truths = numbered(*(TWO if k in (2, 5, 7) else BLANK for k in range(10)))
+        shifted = {name: np.roll(drawn, 3, axis=1) for name, drawn in truths.items()}
+        findings, text = said("labels", truths, shifted)
+        assert "identical" not in findings
+        assert "identical" not in text
+
+    def test_nor_do_32_of_many(self, said):
+        truths = numbered(*(TWO if k in (1, 2) else BLANK for k in range(96)))
+        shifted = {name: np.roll(drawn, 3, axis=1) for name, drawn in truths.items()}
+        findings, text = said("labels", truths, shifted, "--positive", "255")
+        assert "identical" not in findings
+        assert text == ""
+
+    @pytest.mark.parametrize(
+        ("images", "what"),
+        [
+            (2, "every prediction is identical to the ground truth: every metric will be perfect"),
+            (10, "every prediction is identical to the ground truth: every metric will be perfect"),
+            (40, "all 32 predictions inspected, of 40 images, are identical to the ground truth"),
+        ],
+    )
+    def test_the_message_names_what_was_inspected(self, said, images, what):
+        maps = numbered(*[TWO] * images)
+        other = {name: drawn // 255 for name, drawn in maps.items()}  # no copies byte for byte
+        findings, text = said("labels", maps, other)
+        assert findings["identical"]["message"] == what
+        assert what in text
+
+    def test_a_run_looks_at_others_before_it_says_so(self, said):
+        truths = numbered(*[TWO] * 10)
+        predictions = {name: ONE if k % 3 else TWO // 255 for k, name in enumerate(truths)}
+        assert "identical" not in said("labels", truths, predictions)[1]
+
+
+class TestNoPositives:
+    @pytest.mark.parametrize("options", [(), ("--positive", "255")])
+    @pytest.mark.parametrize("verb", ["pixels", "labels", "contours"])
+    def test_one_image_of_many_is_enough(self, said, verb, options):
+        truths = numbered(*(TWO if k == 77 else BLANK for k in range(140)))
+        predictions = soft(truths) if verb == "pixels" else truths
+        findings, text = said(verb, truths, predictions, *options)
+        assert "no-positives" not in findings
+        assert "no-positives" not in text
+
+    def test_of_a_set_without_positives_all_are_inspected(self, said):
+        truths = numbered(*[BLANK] * 40)
+        findings, text = said("pixels", truths, soft(truths))
+        assert findings["no-positives"]["message"] == "no pixel is positive in the 40 images inspected"
+        assert findings["no-positives"]["severity"] == "error"
+        assert "in the 40 images inspected" in text
+
+
+class TestGroundTruthAmongPredictions:
+    @pytest.mark.parametrize(
+        "copied",
+        [
+            pytest.param([TWO] * 2 + [None] * 2, id="fewer than three"),
+            pytest.param([TWO] * 4 + [None] * 6, id="less than half"),
+            pytest.param([BLANK] * 8 + [None] * 2, id="blank"),
+            pytest.param([ONE] * 8 + [None] * 2, id="one object"),
+            pytest.param([BLANK] * 7 + [TWO] * 3 + [None] * 4, id="most others differ"),
+        ],
+    )
+    def test_copies_may_be_an_accident(self, said, copied):
+        truths = numbered(*(TWO if drawn is None else drawn for drawn in copied))
+        predictions = {
+            name: np.roll(TWO, 2) if drawn is None else drawn
+            for (name, _), drawn in zip(truths.items(), copied, strict=True)
+        }
+        assert "is-ground-truth" not in said("labels", truths, predictions)[0]
+
+    @pytest.mark.parametrize(
+        "maps",
+        [
+            pytest.param([TWO] * 3, id="masks"),
+            pytest.param([TWO // 255 + ONE // 255] * 3, id="label maps"),
+            pytest.param([BLANK] * 4 + [TWO] * 4, id="beside as many blank ones"),
+        ],
+    )
+    def test_copies_of_several_objects_are_none(self, said, maps):
+        finding = said("labels", numbered(*maps), numbered(*maps), "--positive", ">0", "--predicted-positive", ">0")[0]
+        assert finding["is-ground-truth"]["count"] == sum(drawn.any() for drawn in maps)
+
+
+@pytest.mark.parametrize("verb", ["pixels", "saliency", "anomalies"])
+def test_three_masks_do_not_make_the_set_one_of_masks(said, verb):
+    truths = numbered(*[TWO] * 10)
+    predictions = soft(truths) | {f"{k:03}.png": np.roll(TWO, 1) for k in (0, 3, 6)}
+    findings, text = said(verb, truths, predictions)
+    assert "few-levels" not in findings
+    assert "few-levels" not in text
+
+
+@pytest.mark.parametrize(
+    ("verb", "consequence"), [("pixels", "they are evaluated as masks"), ("saliency", "the curve has one point")]
+)
+def test_what_masks_mean_for_a_protocol(said, verb, consequence):
+    truths = numbered(*[TWO] * 10)
+    predictions = {name: np.roll(drawn, 1) for name, drawn in truths.items()}
+    what = said(verb, truths, predictions)[0]["few-levels"]["message"]
+    assert what == f"predictions inspected contain only two values (0, 255), so {consequence}"
