@@ -18,7 +18,7 @@ from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signa
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling, competes, read_published, settled
+from segbench.core.capabilities import competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.numbers import many, of_all
@@ -29,11 +29,6 @@ from segbench.loaders.palettes import Palettes
 from segbench.loaders.repairs import idle
 
 NOTHING_SAVED = "no image was saved before the run stopped"
-_ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
-_BEST_OF_TUNED = (
-    "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
-    "F at the ODS threshold of the tuning set is unbiased"
-)
 _DAMAGED = "the file was changed or damaged: run again into a new file"
 
 
@@ -75,9 +70,6 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             added_up.update({without_detail(note): number_in_detail(note) or 0 for note in said})
     palettes.require_agreement()
     notes = run.notes
-    if protocol.capability(Pooling) and "thresholds" in settings:
-        same = f", data {truths}," in settings["thresholds"]
-        notes = (*notes, _ON_THE_TUNING_SET if same else _BEST_OF_TUNED)
     whole = not failed and {"subset", "partial"}.isdisjoint(settings)
     try:
         packed.held |= _settled(facts, packed, protocol, run, part=not whole)

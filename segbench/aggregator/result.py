@@ -48,6 +48,12 @@ from segbench.statistics.measured import Measured, as_draws, as_level
 if TYPE_CHECKING:
     import pandas as pd
 
+_ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
+_BEST_OF_TUNED = (
+    "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
+    "F at the ODS threshold of the tuning set is unbiased"
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
@@ -173,9 +179,21 @@ class Result:
         return self._laid_out(self._keeps) if self._keeps else self.table
 
     @property
+    def _tuned(self) -> bool:
+        """Whether it is measured at the thresholds of a tuning set."""
+        return self.rules.capability(Pooling) is not None and "thresholds" in self.settings
+
+    @property
+    def _notes_on_tuning(self) -> tuple[str, ...]:
+        if not self._tuned:
+            return ()
+        same = f", data {self.data}," in self.settings["thresholds"]
+        return (_ON_THE_TUNING_SET if same else _BEST_OF_TUNED,)
+
+    @property
     def _keeps(self) -> Kept | None:
         """What the results file keeps, if it was measured as this result is: at all scores."""
-        return None if self.rules.capability(Pooling) and "thresholds" in self.settings else self.kept
+        return None if self._tuned else self.kept
 
     def _laid_out(self, kept: Kept | None = None) -> Table:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
@@ -385,7 +403,8 @@ class Result:
         """The metrics over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
             return self.published.summary
-        return self.measured.summary()
+        summary = self.measured.summary()
+        return replace(summary, notes=(*self._notes_on_tuning, *summary.notes))
 
     @cached_property
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
