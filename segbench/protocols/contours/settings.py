@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
@@ -20,7 +20,7 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import part_settings, read_classes, written_classes
+from segbench.protocols.class_names import fields_of_class, read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
@@ -50,6 +50,16 @@ _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1
 _MASKS, _OBJECTS, _OBJECTS_AT_MOST = "masks", "objects", 1000
 _LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
+_NOT_POOLED = "metrics of contours are means over masks, and those of different classes are averaged"
+_FRAMES_NOT_POOLED = "J and F are measured in each frame, and averaged over frames and objects"
+
+
+def _is_in(sequence: str, image: str) -> bool:
+    """Return whether an image is a frame of a sequence."""
+    from segbench.protocols.contours.metrics import sequence_of
+
+    return sequence_of(image) == sequence
+
 
 def _read_number(text: str) -> Any:
     """Read a number."""
@@ -58,7 +68,7 @@ def _read_number(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
+class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Divided, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -327,22 +337,50 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         background = cast("Sequence[int]", self.background)
         return ContourTable(self._kind, self.conventions, self.metrics(), per_image, background=background)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class as a mask; none of masks and objects."""
-        if self.classes is None:
-            return {}
-        counts = dict(images)
-        background = cast("Sequence[int]", self.background)
-        alone = replace(self, classes=None, names=None, void=(), background=(), gt_map="", pred_map="", palette="")
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the objects of sequences, or the classes of label maps; masks have neither."""
+        if self.sequences:
+            return ("object",)
+        return ("class",) if self._of_classes else ()
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class, or each object of a sequence, as a mask."""
+        return self._by_object(per_image) if axis == "object" else self._by_class(per_image)
+
+    def _by_class(self, per_image: Mapping[str, Any]) -> can.Division:
+        counts = dict(per_image)
         named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
-        return {
+        parts = {
             name: can.Part(
-                alone,
-                part_settings(label, name, settings, background),
-                {image: one.one(place) for image, one in counts.items()},
+                self.of_class(label),
+                {"class": name, "label": str(label)},
+                {image: of_image.one(place) for image, of_image in counts.items()},
             )
             for place, (label, name) in enumerate(named)
         }
+        return can.Division(parts, pooled=_NOT_POOLED)
+
+    def _by_object(self, per_image: Mapping[str, Any]) -> can.Division:
+        from segbench.protocols.contours.metrics import objects_of, sequence_of
+
+        counts, parts = dict(per_image), {}
+        for name, (frames, place) in objects_of(counts, all_frames=self.all_frames).items():
+            in_sequence = partial(_is_in, sequence_of(frames[0]))
+            parts[name] = can.Part(
+                self if self.positive is not None else replace(self, positive=str(place + 1)),
+                {"object": name},
+                {image: of_image.one(place) for image, of_image in counts.items() if in_sequence(image)},
+                in_sequence,
+            )
+        return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)
+
+    def of_class(self, label: int) -> _ClassAsMask:
+        """Return the protocol that measures one of the classes as a mask."""
+        settings = {setting.name: getattr(self, setting.name) for setting in fields(self) if setting.init}
+        of_classes = {"classes": None, "names": None, "void": (), "background": ()}
+        read = {"gt_map": "", "pred_map": "", "palette": ""}
+        return _ClassAsMask(**settings | of_classes | read, of=self, label=label)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -461,6 +499,26 @@ def _tolerances(values: Any) -> tuple[float, ...]:
     return tuple(
         dict.fromkeys(as_real(value, named("nsd"), "tolerances of 0 or more", least=0, most=1e9) for value in several)
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ClassAsMask(Contours):
+    """One of several classes, measured as a mask."""
+
+    of: Contours
+    label: int
+
+    def signature_fields(self) -> dict[str, str]:
+        background = cast("Sequence[int]", self.of.background)
+        return fields_of_class(self.of.signature_fields(), in_means=self.label not in background)
+
+    def measuring_settings(self) -> frozenset[str]:
+        """Return the settings of measuring of all classes."""
+        return self.of.measuring_settings()
+
+    def with_settings(self, **settings: Any) -> Self:
+        """Return the protocol of this class, where all classes are measured otherwise."""
+        return cast("Self", self.of.with_settings(**settings).of_class(self.label))
 
 
 def count_contours(

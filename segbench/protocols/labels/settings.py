@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, listed, set_fields
@@ -22,8 +22,8 @@ from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
     classes_of,
+    fields_of_class,
     labels_text,
-    part_settings,
     read_background,
     read_classes,
     refuse_unfit,
@@ -46,12 +46,13 @@ _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
+_NOT_POOLED = "pooled over classes, precision, recall and Dice are all the pixel accuracy of the label maps"
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labels(
-    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Parts, can.Pictured
+    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Divided, can.Pictured
 ):
     """Settings of the labels protocol.
 
@@ -266,19 +267,23 @@ class Labels(
             return {}
         return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class against all others; none of masks."""
-        if self.masks:
-            return {}
-        counts = dict(images)
-        return {
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the classes of label maps; masks have none."""
+        return () if self.masks else ("class",)
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class against all others."""
+        counts = dict(per_image)
+        parts = {
             name: can.Part(
-                OneClass(class_name=name),
-                part_settings(label, name, settings, self._background),
-                {image: one_against_others(one, place, name) for image, one in counts.items()},
+                OneClass(of=self, label=label, class_name=name),
+                {"class": name, "label": str(label)},
+                {image: one_against_others(of_image, place, name) for image, of_image in counts.items()},
             )
             for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True))
         }
+        return can.Division(parts, pooled=_NOT_POOLED)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counting import count_maps
@@ -438,7 +443,9 @@ class Labels(
 class OneClass(Labels):
     """The labels protocol for one class against all others: a part of a result of many classes."""
 
-    class_name: str = ""
+    of: Labels
+    label: int
+    class_name: str
 
     @cached_property
     def classes_text(self) -> str:
@@ -446,10 +453,22 @@ class OneClass(Labels):
         return _against_others(self.class_name)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give the metrics of the positive class."""
+        """Return the metrics of the positive class."""
         from segbench.protocols.labels.metrics import POSITIVE, TOTALS
 
         return (*POSITIVE, *TOTALS[2:])
+
+    def signature_fields(self) -> dict[str, str]:
+        background = cast("Sequence[int]", self.of.background)
+        return fields_of_class(self.of.signature_fields(), in_means=self.label not in background)
+
+    def measuring_settings(self) -> frozenset[str]:
+        """Return the settings of measuring of all classes."""
+        return self.of.measuring_settings()
+
+    def with_settings(self, **settings: Any) -> Self:
+        """Return the protocol of this class, where all classes are measured otherwise."""
+        return replace(self, of=self.of.with_settings(**settings))
 
 
 def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCounts:

@@ -19,7 +19,7 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.protocols.class_names import read_classes, written_classes
+from segbench.protocols.class_names import fields_of_class, read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
+_NOT_POOLED = "panoptic quality is defined by class, and averaged; f1@0.5 and its like pool the segments of all classes"
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
@@ -59,7 +60,7 @@ class Objects(
     can.FromFiles,
     can.TwoPasses,
     can.Prepared,
-    can.Parts,
+    can.Divided,
     can.Pictured,
 ):
     """Settings of the objects protocol.
@@ -265,21 +266,28 @@ class Objects(
 
         return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class of panoptic maps alone."""
-        if self.kind != PANOPTIC:
-            return {}
-        counts, alone = dict(images), _OneClass(**{each.name: getattr(self, each.name) for each in fields(self)})
-        known = {label: name for one in counts.values() for label, name in zip(one.labels, one.names, strict=True)}
-        kept = {key: value for key, value in settings.items() if key != "classes"}
-        return {
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the classes of panoptic maps; instances and components have none."""
+        return ("class",) if self.kind == PANOPTIC else ()
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class."""
+        counts, alone = dict(per_image), _OneClass(**{each.name: getattr(self, each.name) for each in fields(self)})
+        known = {
+            label: name
+            for of_image in counts.values()
+            for label, name in zip(of_image.labels, of_image.names, strict=True)
+        }
+        parts = {
             name: can.Part(
                 alone,
-                {"class": name, "label": str(label)} | kept,
-                {image: one.one(label) for image, one in counts.items()},
+                {"class": name, "label": str(label)},
+                {image: of_image.one(label) for image, of_image in counts.items()},
             )
             for label, name in sorted(known.items())
         }
+        return can.Division(parts, pooled=_NOT_POOLED)
 
     @property
     def first(self) -> Protocol | None:
@@ -360,6 +368,9 @@ class _OneClass(Objects):
         """Give its quality, and every total."""
         found = super().metrics()
         return (*found[:3], *(metric for metric in found if metric.kind == "total"))
+
+    def signature_fields(self) -> dict[str, str]:
+        return fields_of_class(super().signature_fields(), in_means=True)
 
 
 def count_objects(
