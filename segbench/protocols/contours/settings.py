@@ -20,11 +20,12 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import fields_of_class, read_classes, written_classes
+from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
+from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -346,20 +347,23 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
         """Take out each class, or each object of a sequence, as a mask."""
-        return self._by_object(per_image) if axis == "object" else self._by_class(per_image)
+        if axis == "object":
+            return self._by_object(per_image)
+        labels = cast("Sequence[int]", self.classes)
+        return divided_by_class(
+            zip(labels, cast("Sequence[str]", self.names), strict=True),
+            per_image,
+            self.of_class,
+            lambda counts, label, _: counts.one(labels.index(label)),
+            why_not_pooled=_NOT_POOLED,
+        )
 
-    def _by_class(self, per_image: Mapping[str, Any]) -> can.Division:
-        counts = dict(per_image)
-        named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
-        parts = {
-            name: can.Part(
-                self.of_class(label),
-                {"class": name, "label": str(label)},
-                {image: of_image.one(place) for image, of_image in counts.items()},
-            )
-            for place, (label, name) in enumerate(named)
+    def of_class(self, label: int) -> _ClassAsMask:
+        """Return the protocol that measures one of the classes as a mask."""
+        settings = {
+            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _LABELS
         }
-        return can.Division(parts, pooled=_NOT_POOLED)
+        return _ClassAsMask(**settings, of=self, label=label)
 
     def _by_object(self, per_image: Mapping[str, Any]) -> can.Division:
         from segbench.protocols.contours.metrics import objects_of, sequence_of
@@ -374,13 +378,6 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 in_sequence,
             )
         return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)
-
-    def of_class(self, label: int) -> _ClassAsMask:
-        """Return the protocol that measures one of the classes as a mask."""
-        settings = {setting.name: getattr(self, setting.name) for setting in fields(self) if setting.init}
-        of_classes = {"classes": None, "names": None, "void": (), "background": ()}
-        read = {"gt_map": "", "pred_map": "", "palette": ""}
-        return _ClassAsMask(**settings | of_classes | read, of=self, label=label)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -502,23 +499,11 @@ def _tolerances(values: Any) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _ClassAsMask(Contours):
+class _ClassAsMask(OneClass, Contours):
     """One of several classes, measured as a mask."""
 
     of: Contours
     label: int
-
-    def signature_fields(self) -> dict[str, str]:
-        background = cast("Sequence[int]", self.of.background)
-        return fields_of_class(self.of.signature_fields(), in_means=self.label not in background)
-
-    def measuring_settings(self) -> frozenset[str]:
-        """Return the settings of measuring of all classes."""
-        return self.of.measuring_settings()
-
-    def with_settings(self, **settings: Any) -> Self:
-        """Return the protocol of this class, where all classes are measured otherwise."""
-        return cast("Self", self.of.with_settings(**settings).of_class(self.label))
 
 
 def count_contours(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, listed, set_fields
@@ -22,7 +22,6 @@ from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
     classes_of,
-    fields_of_class,
     labels_text,
     read_background,
     read_classes,
@@ -30,6 +29,7 @@ from segbench.protocols.class_names import (
     written_classes,
 )
 from segbench.protocols.labels.values import as_map_text, places_of
+from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -274,16 +274,24 @@ class Labels(
 
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
         """Take out each class against all others."""
-        counts = dict(per_image)
-        parts = {
-            name: can.Part(
-                OneClass(of=self, label=label, class_name=name),
-                {"class": name, "label": str(label)},
-                {image: one_against_others(of_image, place, name) for image, of_image in counts.items()},
-            )
-            for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True))
-        }
-        return can.Division(parts, pooled=_NOT_POOLED)
+        classes = zip(self._labels, self._names, strict=True)
+        return divided_by_class(classes, per_image, self.of_class, self._one_against_others, why_not_pooled=_NOT_POOLED)
+
+    def of_class(self, label: int) -> ClassAgainstOthers:
+        """Return the protocol that measures one class against all others."""
+        return ClassAgainstOthers(of=self, label=label, class_name=self._names[self._labels.index(label)])
+
+    def _one_against_others(self, counts: LabelCounts, label: int, name: str) -> LabelCounts:
+        """Return the counts of one class against all others; predictions outside the classes are another."""
+        import numpy as np
+
+        from segbench.protocols.labels.counts import LabelCounts
+
+        place, matrix = self._labels.index(label), counts.matrix
+        found, truth, predicted = matrix[place, place], matrix[place].sum(), matrix[:, place].sum()
+        others = matrix.sum() - truth - (predicted - found)
+        two = np.array([[others, predicted - found, 0], [truth - found, found, 0]])
+        return LabelCounts(_against_others(name), two, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counting import count_maps
@@ -440,7 +448,7 @@ class Labels(
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneClass(Labels):
+class ClassAgainstOthers(OneClass, Labels):
     """The labels protocol for one class against all others: a part of a result of many classes."""
 
     of: Labels
@@ -457,31 +465,6 @@ class OneClass(Labels):
         from segbench.protocols.labels.metrics import POSITIVE, TOTALS
 
         return (*POSITIVE, *TOTALS[2:])
-
-    def signature_fields(self) -> dict[str, str]:
-        background = cast("Sequence[int]", self.of.background)
-        return fields_of_class(self.of.signature_fields(), in_means=self.label not in background)
-
-    def measuring_settings(self) -> frozenset[str]:
-        """Return the settings of measuring of all classes."""
-        return self.of.measuring_settings()
-
-    def with_settings(self, **settings: Any) -> Self:
-        """Return the protocol of this class, where all classes are measured otherwise."""
-        return replace(self, of=self.of.with_settings(**settings))
-
-
-def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCounts:
-    """Give the counts of one class against all others; predictions outside the classes are predicted as another."""
-    import numpy as np
-
-    from segbench.protocols.labels.counts import LabelCounts
-
-    matrix = counts.matrix
-    found, truth, predicted = matrix[place, place], matrix[place].sum(), matrix[:, place].sum()
-    others = matrix.sum() - truth - (predicted - found)
-    two = np.array([[others, predicted - found, 0], [truth - found, found, 0]])
-    return LabelCounts(_against_others(name), two, counts.ignored)
 
 
 def _against_others(name: str) -> str:

@@ -19,13 +19,14 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
-from segbench.protocols.class_names import fields_of_class, read_classes, written_classes
+from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
 from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.protocols.objects.numbering import parts_of, require_numbers
 from segbench.protocols.objects.reading import INSTANCE_MAPS
+from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -273,21 +274,22 @@ class Objects(
 
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
         """Take out each class."""
-        counts, alone = dict(per_image), _OneClass(**{each.name: getattr(self, each.name) for each in fields(self)})
-        known = {
-            label: name
-            for of_image in counts.values()
-            for label, name in zip(of_image.labels, of_image.names, strict=True)
-        }
-        parts = {
-            name: can.Part(
-                alone,
-                {"class": name, "label": str(label)},
-                {image: of_image.one(label) for image, of_image in counts.items()},
-            )
-            for label, name in sorted(known.items())
-        }
-        return can.Division(parts, pooled=_NOT_POOLED)
+        classes: dict[int, str] = {}
+        unpacked = dict(per_image)
+        for counts in unpacked.values():
+            classes |= zip(counts.labels, counts.names, strict=True)
+        return divided_by_class(
+            sorted(classes.items()),
+            unpacked,
+            self.of_class,
+            lambda counts, label, _: counts.one(label),
+            why_not_pooled=_NOT_POOLED,
+        )
+
+    def of_class(self, label: int) -> _ClassOfSegments:
+        """Return the protocol that measures one class."""
+        settings = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        return _ClassOfSegments(**settings, of=self, label=label)
 
     @property
     def first(self) -> Protocol | None:
@@ -361,16 +363,16 @@ class Objects(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OneClass(Objects):
+class _ClassOfSegments(OneClass, Objects):
     """A single class of panoptic maps."""
 
+    of: Objects
+    label: int
+
     def metrics(self) -> tuple[Metric, ...]:
-        """Give its quality, and every total."""
+        """Return its quality, and every total."""
         found = super().metrics()
         return (*found[:3], *(metric for metric in found if metric.kind == "total"))
-
-    def signature_fields(self) -> dict[str, str]:
-        return fields_of_class(super().signature_fields(), in_means=True)
 
 
 def count_objects(
