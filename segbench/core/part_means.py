@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -56,13 +56,10 @@ class PartMeans(Table):
         row: FloatArray = self._means(lambda _, table: table.estimates[np.newaxis])[0]
         return row
 
-    def scored(self, of: Sums) -> FloatArray:
-        """Average the metrics of each row of sums."""
-        return self._means(lambda name, table: table.scored(of[name]))
-
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        """Average the metrics of each row of sums, by label."""
-        return dict(zip((metric.label for metric in self.metrics), self.scored(of).T, strict=True))
+        """Average the metrics of each row of sums."""
+        means = self._means(lambda name, table: table.scored(of[name]))
+        return dict(zip((metric.label for metric in self.metrics), means.T, strict=True))
 
     def without_each(self) -> FloatArray:
         """Average the metrics without each image in turn."""
@@ -117,24 +114,18 @@ class PartMeans(Table):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say which parts are in no mean."""
-        return tuple(_notes_on_lacking(self.metrics, self.tables, ~np.isnan(self.of_parts).T, self.parts))
+        names, lacking = list(self.tables), dict[tuple[str, ...], dict[str, str]]()
+        for metric, undefined in zip(self.metrics, np.isnan(self.of_parts).T, strict=True):
+            without = tuple(name for name, lacks in zip(names, undefined, strict=True) if lacks)
+            if metric.title and 0 < len(without) < len(names):
+                lacking.setdefault(without, {})[metric.key] = metric.name
+        notes = []
+        for without, titles in lacking.items():
+            over = f": over {len(names) - len(without)} of {len(names)} {self.parts}, undefined in {', '.join(without)}"
+            notes.append(MetricNote("mean of ", titles, over))
+        return tuple(notes)
 
 
 def singular(parts: str) -> str:
     """Return what one of the parts is called."""
     return {"classes": "class"}.get(parts, parts.removesuffix("s"))
-
-
-def _notes_on_lacking(
-    metrics: Iterable[Metric], names: Iterable[str], held: BoolArray, parts: str
-) -> Iterable[MetricNote]:
-    """Say of metrics which parts do not define them, shape (metrics, parts); of those without any nothing."""
-    known = list(names)
-    lacking: dict[tuple[str, ...], dict[str, str]] = {}
-    for metric, held_by in zip(metrics, held, strict=True):
-        without = tuple(name for name, holds in zip(known, held_by, strict=True) if not holds)
-        if metric.title and 0 < len(without) < len(known):
-            lacking.setdefault(without, {})[metric.key] = metric.name
-    for without, titles in lacking.items():
-        over = f": over {len(known) - len(without)} of {len(known)} {parts}, undefined in {', '.join(without)}"
-        yield MetricNote("mean of ", titles, over)

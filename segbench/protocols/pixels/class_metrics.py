@@ -229,17 +229,15 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     def estimates(self) -> FloatArray:
         return np.concatenate([self._macro.estimates, self._micro.estimates])
 
-    def scored(self, of: Sums) -> FloatArray:
-        return np.hstack([table.scored(of[name]) for name, table in self.columns.items()])
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        values = np.hstack([table.scored(of[name]) for name, table in self.columns.items()])
+        return dict(zip((metric.label for metric in self.metrics), values.T, strict=True))
 
     def without_each(self) -> FloatArray:
         return np.hstack([table.without_each() for table in self.columns.values()])
 
     def measure_images(self) -> FloatArray:
         return np.hstack([table.measure_images() for table in self.columns.values()])
-
-    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        return dict(zip((metric.label for metric in self.metrics), self.scored(of).T, strict=True))
 
     def may_be_restricted(self, metric: Metric) -> bool:
         return True
