@@ -600,9 +600,9 @@ class Parts(ByName[Result]):
     @cached_property
     def pooled(self) -> Result | None:
         """The result of all parts added up; None where `undefined` says why there is none."""
-        pooled = self._division.pooled
-        if isinstance(pooled, str):
+        if isinstance(self._division.pooled, str):
             return None
+        pooled = self._division.pooled()
         return self._result if pooled.counts is self._result.counts else self._result._part(pooled)  # noqa: SLF001  its own
 
     def __repr__(self) -> str:
@@ -640,7 +640,7 @@ def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
         images = frozenset(names[group])
         counts = {name: result.counts[name] for name in result.counts if name in images}
         parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
-    pooled: Part | str = Part(result.rules, {}, result.counts)
+    pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
     if found.by_folder and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)

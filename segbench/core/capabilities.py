@@ -261,8 +261,8 @@ class Division:
     """Counts taken apart along an axis."""
 
     parts: Mapping[str, Part]
-    pooled: Part | str
-    """All parts added up, or the reason why they do not add up."""
+    pooled: Callable[[], Part] | str
+    """Adds up all parts when it is called; or the reason why they do not add up."""
     averaged: bool = False
     """Whether the metrics of the whole are means over its parts already."""
     notes: tuple[str, ...] = ()

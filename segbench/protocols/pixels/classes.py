@@ -19,6 +19,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -155,14 +156,20 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
 
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
         """Take out each class against all others, as the pixel protocol counts it; pooled, all of them added up."""
-        from segbench.protocols.pixels.class_metrics import micro_of, of_class
+        from segbench.protocols.pixels.class_metrics import of_class
 
         parts = {
             name: can.Part(self._of_class(label), {"class": name}, of_class(per_image, name))
             for label, name in zip(self.labels, self.class_names, strict=True)
         }
-        every = {"class": "micro", "positive": written_classes(self.labels, self.class_names)}
-        return can.Division(parts, can.Part(self._of_class(None), every, micro_of(per_image)))
+        return can.Division(parts, partial(self._added_up, per_image))
+
+    def _added_up(self, per_image: Mapping[str, Any]) -> can.Part:
+        """Return all classes added up: every pixel is a case of each class."""
+        from segbench.protocols.pixels.class_metrics import micro_of
+
+        named = {"class": "micro", "positive": written_classes(self.labels, self.class_names)}
+        return can.Part(self._of_class(None), named, micro_of(per_image))
 
     def _of_class(self, label: int | None) -> Pixels:
         """Return the protocol that measures the counts of one class, or of all added up."""
