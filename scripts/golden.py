@@ -241,8 +241,8 @@ def _synthetic_classes(folder: Path) -> Cases:
         results = [evaluate(gt, path, protocol) for path in paths]
         yield f"classes, {setting}", results
         if setting == "three":
-            yield "classes, one of three", [result.of_class("person") for result in results]
-            yield "classes, micro", [result.micro for result in results]
+            yield "classes, one of three", [result.parts("class")["person"] for result in results]
+            yield "classes, micro", [result.parts("class").pooled for result in results]
 
 
 def _synthetic_boundaries(folder: Path) -> Cases:
@@ -392,7 +392,7 @@ def objects(folder: Path) -> Cases:
     results = [evaluate(gt, path, classes) for path in paths]
     yield "objects, panoptic", results
     for name in ("road", "car"):
-        yield f"objects, {name}", [result.of_class(name) for result in results]
+        yield f"objects, {name}", [result.parts("class")[name] for result in results]
     demo = DATASETS / "demo" / "objects"
     paths = [demo / "predictions" / name for name in ("random_walker", "soft_otsu")]
     for setting, protocol in {

@@ -9,7 +9,7 @@ from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.merging import merge_results as merge_results
 from .aggregator.pools import process_pool as process_pool
-from .aggregator.result import Groups as Groups
+from .aggregator.result import Parts as Parts
 from .aggregator.result import Result as Result
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .checks.checking import check as check

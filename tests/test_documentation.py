@@ -24,7 +24,7 @@ RENEW = "SEGBENCH_NEW_PAGES"
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if CONSOLE.search(page.read_text("utf-8"))]
 RECEIVED = {
     *("Band", "BestF", "BoundaryMatch", "Comparison", "Counted", "Difference", "Dominance", "Finding"),
-    *("Groups", "Inputs", "Intervals", "Place", "Preset", "RegionCurve", "SaliencyCurve"),
+    *("Inputs", "Intervals", "Parts", "Place", "Preset", "RegionCurve", "SaliencyCurve"),
 }
 """Classes that users do not construct: functions return them, and have the examples, or other classes hold them."""
 ELSEWHERE = re.compile(r"[|;<>$]|^(?!segbench )")

@@ -1,24 +1,17 @@
-"""Images in groups, such as the categories of a data set, and what a mean over groups is measured by."""
+"""Images in groups, such as the categories of a data set."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from segbench.core.capabilities import Reference
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import format_setting
-from segbench.core.metric import Metric
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Capability, Counted, Protocol
-from segbench.core.sample import Sample
-from segbench.core.table import Table
 from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
-from segbench.statistics.group_means import GroupMeans
 
 FOLDER = "folder"
 ALL_IMAGES = "all images"
@@ -95,39 +88,3 @@ def _column(by: str) -> dict[str, str]:
     if not colon or not place:
         raise ArgumentError(f"{format_setting('group_by', by)} is not understood, {_EXPECTED}")
     return read_column(place, column)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MeanOverGroups(Protocol):
-    """A protocol of which every score is the mean over groups, and each image is measured in its own."""
-
-    of: Protocol
-    groups: Mapping[str, Any] = field(repr=False)  # results
-
-    def __post_init__(self) -> None:
-        for name in ("name", "title", "reads", "counts"):
-            object.__setattr__(self, name, getattr(self.of, name))
-
-    def signature_fields(self) -> dict[str, str]:
-        """Name the settings of the protocol."""
-        return self.of.signature_fields()
-
-    def metrics(self) -> tuple[Metric, ...]:
-        """Give the scores; thresholds and totals have no mean."""
-        return tuple(metric for metric in self.of.metrics() if metric.kind == "score" and metric.key)
-
-    def count(self, sample: Sample) -> Counted:
-        """Count an image as the protocol does."""
-        return self.of.count(sample)
-
-    def table(self, per_image: Mapping[str, Any]) -> Table:
-        """Give the means, or of a single image the table that its group measures it by."""
-        if len(per_image) == 1 < sum(len(each.counts) for each in self.groups.values()):
-            group = next(each for each in self.groups.values() if not each.counts.keys().isdisjoint(per_image))
-            of_one: Table = group.table_of(per_image)
-            return of_one
-        return GroupMeans({group: each.measured for group, each in self.groups.items()}, self.metrics())
-
-    def capability(self, kind: type[Capability]) -> Capability | None:
-        """Say whether methods are ranked; nothing else is known of a mean."""
-        return self.of.capability(kind) if kind is Reference else None

@@ -9,11 +9,12 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from segbench.aggregator.groups import MeanOverGroups
-from segbench.core.capabilities import Parts, Pictured, Reference
+from segbench.aggregator.part_means import MeanOverParts
+from segbench.core.capabilities import Divided, Pictured, Reference
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.metric import best_threshold
+from segbench.core.part_means import singular
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import FilesByName, SampleFiles, pair
@@ -33,8 +34,10 @@ def why_no_pictures(result: Result) -> str:
     verb = verb_of(result.kind)
     run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
-    if isinstance(result.rules, MeanOverGroups):
-        return f"is a mean over groups, of which each has its own pictures: {format_setting('group', 'NAME')}"
+    if isinstance(result.rules, MeanOverParts):
+        plural = result.rules.plural
+        choice = format_setting(singular(plural), "NAME")
+        return f"is a mean over {plural}, of which each has its own pictures: {choice}"
     if result.inputs is not None:
         if result.rules.capability(Pictured) is None:
             return _without_pictures(result.rules)
@@ -50,7 +53,7 @@ def _without_pictures(protocol: Protocol) -> str:
     """Say what kind of protocol has none."""
     if reference := protocol.capability(Reference):
         return f"{reference.does}, so there is no picture of it"
-    how = "with several classes, which have no" if protocol.capability(Parts) else "by a protocol without"
+    how = "with several classes, which have no" if protocol.capability(Divided) else "by a protocol without"
     return f"was counted {how} pictures"
 
 

@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import Grouping, MeanOverGroups, grouping
+from segbench.aggregator.groups import grouping
 from segbench.aggregator.measuring import measured_alike, without_measuring
+from segbench.aggregator.part_means import MeanOverParts
 from segbench.aggregator.records import parts_of, resigned
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
-    AddedUp,
     ApartByFolder,
+    Divided,
+    Division,
     Kept,
     MeasuredBySet,
     Part,
-    Parts,
     Pooling,
     Published,
     competes,
 )
 from segbench.core.counts import Counts
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, setting
 from segbench.core.metric import columns, footnotes, headline, refuse_outside
+from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -48,6 +51,7 @@ from segbench.statistics.measured import Measured, as_draws, as_level
 if TYPE_CHECKING:
     import pandas as pd
 
+_LISTED = 20
 _ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
 _BEST_OF_TUNED = (
     "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
@@ -165,8 +169,8 @@ class Result:
 
     @property
     def kind(self) -> type[Protocol]:
-        """The class of the protocol; of a mean over groups that of their protocol."""
-        return type(self.rules.of if isinstance(self.rules, MeanOverGroups) else self.rules)
+        """The class of the protocol; of a mean over parts that of their whole."""
+        return type(self.rules.of if isinstance(self.rules, MeanOverParts) else self.rules)
 
     @cached_property
     def table(self) -> Table:
@@ -408,7 +412,7 @@ class Result:
 
     @cached_property
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
-        """The pooled precision-recall curve, of several classes that of `micro`; of regions metrics by threshold.
+        """The pooled precision-recall curve, of several classes that of all added up; of regions metrics by threshold.
 
         None where the protocol has no curve.
         """
@@ -425,113 +429,90 @@ class Result:
         table = self.rules.table({"": self._keeps[1]}) if self._keeps else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
-    @cached_property
-    def classes(self) -> Mapping[str, Result]:
-        """The result of each class against all others, as the pixels protocol gives it; empty of other protocols."""
-        divided = self.rules.capability(Parts)
-        parts = divided.parts(self.counts, self.settings) if divided and self.counts else {}
-        return {name: self._of_part(part) for name, part in parts.items()}
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What `parts` takes it apart by: ``"class"``, ``"object"``, and ``"group"`` where the run named groups."""
+        if isinstance(self.rules, MeanOverParts):
+            return ()
+        divided = self.rules.capability(Divided)
+        named = self.inputs is not None and self.inputs.group_by != ""
+        return (*(divided.axes if divided and self.counts else ()), *(("group",) if named else ()))
 
-    @cached_property
-    def micro(self) -> Result:
-        """Of several classes the result of all added up, each pixel a case of every class, as the pixels protocol.
-
-        Raises
-        ------
-        ArgumentError
-            If this is a result of another protocol.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from segbench import Classes, evaluate
-        >>> scores = np.array([[[0.9, 0.2, 0.6]], [[0.1, 0.8, 0.4]]])
-        >>> micro = evaluate([(np.array([[0, 1, 1]]), scores)], protocol=Classes(labels=[0, 1])).micro
-        >>> micro.summary["positives"], micro.summary["negatives"]  # each of three pixels is a case of both classes
-        (3, 3)
-        """
-        divided = self.rules.capability(AddedUp)
-        if divided is None:
-            raise ArgumentError(f"{self.method} is a result of the {self.protocol} protocol, not of several classes")
-        return self._of_part(divided.added_up(self.counts, self.settings))
-
-    def _of_part(self, part: Part) -> Result:
-        return _with_counts(replace(self, rules=part.protocol), part.counts, part.settings)
-
-    def groups(self, by: str | Mapping[str, str] = "") -> Groups:
-        """Give the result of each group of images, such as the categories of a data set, and their mean.
+    def parts(self, axis: str, by: str | Mapping[str, str] = "") -> Parts:
+        """Return the result of each of several things: of each class, each object, or each group of images.
 
         Parameters
         ----------
+        axis : {"class", "object", "group"}
+            ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
+            ``"group"`` of any images, such as the categories of a data set.
         by : str or mapping of str to str
-            ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a column of a CSV file
-            with the names of images in a column called name, image or file, or in its first; or the group of each image
-            by its name. By default the groups that the run named.
+            What the groups are: ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a
+            column of a CSV file with the names of images in a column called name, image or file, or in its first; or
+            the group of each image by its name. By default the groups that the run named.
 
         Returns
         -------
-        Groups
-            A mapping of group to `Result`. Its `mean` is the result whose metrics are means over the groups that define
-            them, with stratified intervals; `pooled` that of all images, or None where folders have scores of different
-            models; ``grouping.notes`` says which images are in no group, and which rows name no image.
+        Parts
+            A mapping of name to `Result`, with the result that averages the parts, and the one that pools them. A part
+            has parts, too: ``result.parts("group")["bottle"].parts("class")``.
 
         Raises
         ------
         ArgumentError
-            If `by` is none of these, or gives no group.
+            If the result has no such parts, or `by` is none of these or gives no group.
         DataError
             If the CSV file cannot be read, has no such column, or puts an image into two groups.
-
-        Examples
-        --------
-        >>> from segbench import evaluate
-        >>> pairs = {"day/a": ([0, 1, 1], [0.2, 0.9, 0.5]), "night/b": ([0, 1, 1], [0.6, 0.9, 0.2])}
-        >>> groups = evaluate(pairs).groups("folder")
-        >>> [(name, result.summary["auc_roc"]) for name, result in groups.items()], groups.mean.summary["auc_roc"]
-        ([('day', 1.0), ('night', 0.5)], 0.75)
-        """
-        chosen = by or (self.inputs.group_by if self.inputs else "")
-        if not by and self.inputs is not None:  # as the CSV file had them at the run
-            chosen = {
-                name: group for part in (self.inputs, *self.inputs.merged) for name, group in part.groups
-            } or chosen
-        if not chosen or self.published or self.unnamed:
-            usual = "folder" if any("/" in name for name in self.counts) else "meta.csv:weather"
-            hint = "name them: " + setting(f"--group-by {usual}", f"groups({usual!r})")
-            why = "was counted without groups" if self.counts else "has no images with names"
-            raise ArgumentError(f"{self.method} {why}; {hint}")
-        return Groups(self, grouping(chosen, [*self.counts, *self.failed]))
-
-    def of_class(self, name: str) -> Result:
-        """Give the result of one class against all others; its curve, intervals and images are those of pixels.
-
-        Parameters
-        ----------
-        name : str
-            One of the names in `classes`.
-
-        Returns
-        -------
-        Result
-
-        Raises
-        ------
-        ArgumentError
-            If there is no such class.
 
         Examples
         --------
         >>> import numpy as np
         >>> from segbench import Labels, evaluate
         >>> maps = np.array([[0, 1, 1, 1]]), np.array([[0, 0, 1, 1]])
-        >>> car = evaluate([maps], protocol=Labels(classes=2, names=["road", "car"])).of_class("car")
-        >>> round(car.summary["iou"], 3)
-        0.667
+        >>> classes = evaluate([maps], protocol=Labels(classes=2, names=["road", "car"])).parts("class")
+        >>> round(classes["car"].summary["iou"], 3), round(classes.mean.summary["iou"], 3)
+        (0.667, 0.583)
+        >>> pairs = {"day/a": ([0, 1, 1], [0.2, 0.9, 0.5]), "night/b": ([0, 1, 1], [0.6, 0.9, 0.2])}
+        >>> groups = evaluate(pairs).parts("group", by="folder")
+        >>> [(name, part.summary["auc_roc"]) for name, part in groups.items()], groups.mean.summary["auc_roc"]
+        ([('day', 1.0), ('night', 0.5)], 0.75)
         """
-        if name not in self.classes:
-            known = f"its classes are {', '.join(self.classes)}" if self.classes else "it has no classes"
-            raise ArgumentError(f"no class {name!r} in {self.method}; {known}")
-        return self.classes[name]
+        if axis not in AXES:
+            raise ArgumentError(f"axis is {axis!r}, expected one of {', '.join(map(repr, AXES))}")
+        if isinstance(self.rules, MeanOverParts):
+            raise ArgumentError(f"{self.method} is a mean over {self.rules.plural}; take the parts of one of them")
+        if by != "":
+            if axis != "group":
+                raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
+            return Parts(self, axis, AXES[axis].divide(self, by))
+        if axis not in self._parts:
+            self._parts[axis] = Parts(self, axis, AXES[axis].divide(self, by))
+        return self._parts[axis]
+
+    @cached_property
+    def _parts(self) -> dict[str, Parts]:
+        """The parts along the axes that were asked for."""
+        return {}
+
+    def _part(self, part: Part) -> Result:
+        """Return the result of a part, signed as such."""
+        if part.protocol is self.rules:
+            settings = {**self.settings, **part.named}
+        else:
+            settings = _resettled(self, part.protocol, part.named)
+        images = None if len(part.counts) == len(self.counts) else len(part.counts)
+        signature = resigned(self.signature, part.protocol.name, settings, images)
+        of_part = replace(
+            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None
+        )
+        if part.holds is None:
+            return of_part
+        return replace(
+            of_part,
+            failed={name: why for name, why in self.failed.items() if part.holds(name)},
+            digests={name: digest for name, digest in self.digests.items() if part.holds(name)},
+            image_notes={name: notes for name, notes in self.image_notes.items() if part.holds(name)},
+        )
 
     def with_settings(self, **settings: Any) -> Result:  # noqa: ANN401  values of fields
         """Return the same counts measured with other settings.
@@ -562,15 +543,8 @@ class Result:
         if self.published:
             return self
         rules = self.rules.with_settings(**settings)
-        before, after = self.rules.signature_fields(), rules.signature_fields()
-        changed = {name for name in before | after if before.get(name) != after.get(name)}
-        if before.items() <= self.settings.items():
-            texts = after | {name: text for name, text in self.settings.items() if name not in before}
-        else:  # a part, such as a class, which has further settings in place of these
-            texts = {name: text for name, text in self.settings.items() if name not in changed}
-            texts |= {name: after[name] for name in after if name in changed}
-        signed = resigned(self.signature, rules.name, texts)
-        return replace(self, rules=rules, settings=texts, signature=signed)
+        texts = _resettled(self, rules)
+        return replace(self, rules=rules, settings=texts, signature=resigned(self.signature, rules.name, texts))
 
     def with_thresholds(self, thresholds: Thresholds) -> Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
@@ -594,55 +568,151 @@ class Result:
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
 
 
-class Groups(ByName[Result]):
-    """The results of groups by name, see `Result.groups`."""
+class Parts(ByName[Result]):
+    """The results of the parts of a result by name, see `Result.parts`.
 
-    def __init__(self, result: Result, found: Grouping) -> None:
-        self._result, self.grouping = result, found
-        names = grouped((group, name) for name, group in found.of_images.items())
-        self._names = self._found = {group: self._of(group, names[group]) for group in sorted(names, key=natural)}
+    Attributes
+    ----------
+    axis : str
+        What the parts are: ``"class"``, ``"object"`` or ``"group"``.
+    notes : tuple of str
+        Which images are in no part, and what names no image.
+    undefined : mapping of str to str
+        Why `mean` or `pooled` is None, by these names.
+    """
 
-    def _of(self, group: str, names: Sequence[str]) -> Result:
-        """Give the result of some images."""
-        result, kept = self._result, set(names)
-        counts = {name: result.counts[name] for name in result.counts if name in kept}
-        found = replace(
-            result,
-            failed={name: why for name, why in result.failed.items() if name in kept},
-            digests={name: digest for name, digest in result.digests.items() if name in kept},
-            image_notes={name: notes for name, notes in result.image_notes.items() if name in kept},
-        )
-        return _with_counts(found, counts, {**result.settings, "group": group}, len(counts))
+    def __init__(self, result: Result, axis: str, division: Division) -> None:
+        self.axis, self.notes = axis, division.notes
+        self._result, self._division = result, division
+        self._names = division.parts
+        self._made: dict[str, Result] = {}
+        self.undefined: dict[str, str] = {}
+        if isinstance(division.pooled, str):
+            self.undefined["pooled"] = division.pooled
+        if not division.averaged and not any(part.counts for part in division.parts.values()):
+            self.undefined["mean"] = f"no image of a {axis} was counted"
+        elif self._means is not None and not self._means.meant:
+            self.undefined["mean"] = f"every {axis} is left out of means"
 
     def __getitem__(self, name: str) -> Result:
-        """Give the result of a group."""
-        return self._found[name]
+        """Return the result of a part."""
+        if name not in self._division.parts:
+            known = f"the {AXES[self.axis].plural} are {first_names(list(self), _LISTED)}"
+            raise UnknownMetricError(f"{format_setting(self.axis, name)}: there is no such {self.axis}; {known}")
+        if name not in self._made:
+            self._made[name] = self._result._part(self._division.parts[name])  # noqa: SLF001  its own
+        return self._made[name]
 
-    @property
-    def mean(self) -> Result:
-        """The result of which each metric is the mean over the groups that define it."""
-        result = self._result
-        counted = {group: each for group, each in self.items() if each.counts}
-        if not counted:
-            raise ArgumentError(f"{result.method}: no image of a group was counted")
-        settings = {**result.settings, "mean": many(len(counted), "group")}
-        counts = {name: counts for each in counted.values() for name, counts in each.counts.items()}
-        means = replace(result, rules=MeanOverGroups(of=result.rules, groups=counted))
-        return _with_counts(means, counts, settings, len(counts))
+    @cached_property
+    def _means(self) -> MeanOverParts | None:
+        """The protocol of the mean; None where the whole is the mean already."""
+        if self._division.averaged or not self:
+            return None
+        axis = AXES[self.axis]
+        return MeanOverParts(of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
 
-    @property
+    @cached_property
+    def mean(self) -> Result | None:
+        """The result whose metrics are means over the parts that define them; None where `undefined` says why.
+
+        Its intervals are over images: of groups stratified, of classes of all images together.
+        """
+        if "mean" in self.undefined:
+            return None
+        result, means = self._result, self._means
+        if means is None:
+            return result
+        counts: Mapping[str, Counts] = result.counts
+        if means.is_in_one:
+            counts = {name: counts for part in means.meant.values() for name, counts in part.counts.items()}
+        return result._part(Part(means, {}, counts))  # noqa: SLF001  its own
+
+    @cached_property
     def pooled(self) -> Result | None:
-        """The result of all images; None where each of several folders has scores of a model of its own."""
-        apart = self.grouping.by_folder and isinstance(self._result.rules, ApartByFolder) and len(self) > 1
-        return None if apart else self._result
+        """The result of all parts added up; None where `undefined` says why there is none."""
+        if isinstance(self._division.pooled, str):
+            return None
+        pooled = self._division.pooled()
+        return self._result if pooled.counts is self._result.counts else self._result._part(pooled)  # noqa: SLF001  its own
+
+    def __repr__(self) -> str:
+        return f"<results by {self.axis} of {self._result.method!r}: {first_names(list(self), _LISTED)}>"
 
 
-def _with_counts(
-    result: Result, counts: Mapping[str, Counts], settings: Mapping[str, str], images: int | None = None
-) -> Result:
-    """Give a result of other counts that follow from its own, signed as such."""
-    signature = resigned(result.signature, result.protocol, settings, images)
-    return replace(result, counts=counts, settings=settings, signature=signature, kept=None)
+def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Division:
+    """Take the counts of a result apart along an axis of its protocol."""
+    del by
+    divided = result.rules.capability(Divided)
+    if divided is None or axis not in divided.axes:
+        what = f"{result.method} has no {AXES[axis].plural}: it is a result of the {result.protocol} protocol"
+        others = f"; it has parts along {' and '.join(map(repr, result.axes))}" if result.axes else ""
+        raise ArgumentError(what + others)
+    if not result.counts:
+        raise ArgumentError(f"{result.method} has no {AXES[axis].plural}, since no image was counted")
+    return divided.divided(axis, result.counts)
+
+
+def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
+    """Take the images of a result apart by the groups that are named, or that the run named."""
+    chosen = by or (result.inputs.group_by if result.inputs else "")
+    if not by and result.inputs is not None:  # as the CSV file had them at the run
+        chosen = {
+            name: group for part in (result.inputs, *result.inputs.merged) for name, group in part.groups
+        } or chosen
+    if not chosen or result.published or result.unnamed:
+        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
+        hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
+        why = "was counted without groups" if result.counts else "has no images with names"
+        raise ArgumentError(f"{result.method} {why}; {hint}")
+    found = grouping(chosen, [*result.counts, *result.failed])
+    names = grouped((group, name) for name, group in found.of_images.items())
+    parts = {}
+    for group in sorted(names, key=natural):
+        images = frozenset(names[group])
+        counts = {name: result.counts[name] for name in result.counts if name in images}
+        parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
+    pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
+    if found.by_folder and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
+        pooled = "each folder has scores of a model of its own, which are not pooled"
+    return Division(parts, pooled, notes=found.notes)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What several things in a set of images are called, and how a result is taken apart by them."""
+
+    plural: str
+    divide: Callable[[Result, str | Mapping[str, str]], Division]
+    option: tuple[str, str]
+    """What counts, or names, several of them: on the command line, and in Python."""
+    is_in_one: bool = False
+    """Whether each image is in one part alone."""
+    has_rows: bool = False
+    """Whether tables of the parts end with rows of their mean and of all of them, as do those of a run by itself."""
+
+
+AXES: Mapping[str, Axis] = {
+    "class": Axis("classes", partial(_by_protocol, "class"), ("--classes 0-18", "classes=")),
+    "object": Axis("objects", partial(_by_protocol, "object"), ("--sequences", "sequences=True"), has_rows=True),
+    "group": Axis("groups", _by_group, ("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True),
+}
+"""What `Result.parts` takes results apart by."""
+
+
+def parts_if_any(result: Result, axis: str) -> Mapping[str, Result]:
+    """Return the parts of a result along an axis, of a result without such parts none."""
+    return result.parts(axis) if axis in result.axes else {}
+
+
+def _resettled(result: Result, rules: Protocol, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return the settings of a result with those of its protocol replaced; what names a part comes before them."""
+    before, names = result.rules.signature_fields(), list(result.settings)
+    own = (place for place, name in enumerate(names) if before.get(name) == result.settings[name])
+    first = next(own, len(names))
+    head = {name: result.settings[name] for name in names[:first]} | dict(named)
+    after = {name: text for name, text in rules.signature_fields().items() if name not in head}
+    tail = {name: result.settings[name] for name in names[first:] if name not in before}
+    return head | after | tail
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:

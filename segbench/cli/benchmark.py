@@ -132,7 +132,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Annotated, Crisp, Parts, Pooling
+    from segbench.core.capabilities import Annotated, Crisp, Divided, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -141,17 +141,17 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     shared = {"data": group(Data, "Data", without=without_meaning(first), **fixed), "protocol": protocol_group(kinds)}
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
-    needed = {"human": Annotated, "crisp": Crisp, "per_class": Parts, "tuning_results": Pooling}
+    needed = {"human": Annotated, "crisp": Crisp, "per_class": Divided, "tuning_results": Pooling}
     unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
     return shared | {"run": group(Run, "Output", without=unused)}
 
 
 def count(*, data: Data, protocol: Protocol, run: Run) -> None:
     """Count the images of each method, print the metrics and save the counts."""
-    from segbench.core.capabilities import Parts
+    from segbench.core.capabilities import Divided
     from segbench.loaders.listing import listed_once
 
-    if run.per_class and protocol.capability(Parts) is None:
+    if run.per_class and protocol.capability(Divided) is None:
         raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
     if run.output is not None:
         from segbench.aggregator.store import require_results_name

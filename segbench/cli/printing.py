@@ -73,7 +73,7 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
         from segbench.report.documents import document
 
         click.echo(document(results, form, how), nl=False)
-    if form == "csv" and how.rows in ("method", "group"):  # which has no place for them
+    if form == "csv" and how.rows in ("method", "group", "object"):  # which has no place for them
         from segbench.report.remarks import run_notes
 
         notes = run_notes(results, of_metrics=how.rows == "method")
@@ -82,12 +82,12 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
     """Print what a run has just counted; below a table each class, with --per-class or where they are few."""
-    from segbench.report.tables import has_groups
+    from segbench.aggregator.result import parts_if_any
 
-    by_group = any(map(has_groups, results))
+    by_group = any("group" in result.axes for result in results)
     alone = per_class and form != "table"
     print_results(results, form, rows="group" if by_group else "class" if alone else "method", intervals=intervals)
-    classes = sum(len(result.classes) for result in results)
+    classes = sum(len(parts_if_any(result, "class")) for result in results)
     if by_group or form != "table":
         return
     if per_class or 0 < classes <= _FEW_CLASSES:

@@ -17,9 +17,8 @@ from segbench.cli.options import argument
 from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
     KEYS,
-    Grouped,
+    ChosenParts,
     Leveled,
-    OneClass,
     OneFile,
     Only,
     chosen_methods,
@@ -27,6 +26,7 @@ from segbench.cli.selection import (
     comparable,
     named_as_in_tables,
     outdated,
+    parts_of,
     results_of_classes,
     results_of_sets,
     tell,
@@ -51,7 +51,7 @@ _LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Show(OneClass, Only, Grouped, Leveled, Rounded):
+class Show(Only, ChosenParts, Leveled, Rounded):
     """``segbench show``."""
 
     results: tuple[str, ...] = argument(
@@ -59,6 +59,9 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
     )
     per_image: bool = option("Print one row per image and method; with --per-class also per class.", False)
     per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
+    per_object: bool = option(
+        "Print one row per object of sequences and method, and the mean over objects.", False, rare=True
+    )
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
         "Show these metrics in this order: ods_f,auc_pr.",
@@ -74,6 +77,7 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
         wanted: dict[RowKind, bool] = {
             "image": self.per_image,
             "class": self.per_class,
+            "object": self.per_object,
             "threshold": self.per_threshold,
         }
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
@@ -110,18 +114,18 @@ class Show(OneClass, Only, Grouped, Leveled, Rounded):
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
-        if self.form == "csv" or lines not in ("method", "group"):  # which have no notes on runs
+        if self.form == "csv" or lines not in ("method", "group", "object"):  # which have no notes on runs
             tell(*outdated(loaded))
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:
     """Give the keys of the metrics that were typed, of columns of a table; None if none were."""
-    from segbench.report.tables import class_results, image_metrics, metric_keys
+    from segbench.report.tables import image_metrics, metric_keys, part_rows
 
     if not typed:
         return None
     if lines == "class image":
-        results = [one.result for one in class_results(results)]
+        results = [row.result for row in part_rows(results, "class")]
     every = {metric.key: metric for one in results for metric in one.rules.metrics()}
     if lines in ("image", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
@@ -132,7 +136,7 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowK
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compare(OneClass, OneFile, Grouped, Leveled, Rounded):
+class Compare(OneFile, ChosenParts, Leveled, Rounded):
     """``segbench compare``."""
 
     methods: str | None = option(
@@ -349,7 +353,7 @@ _WORTH_PAIRS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plot(OneClass, OneFile, Grouped, Leveled):
+class Plot(OneFile, ChosenParts, Leveled):
     """``segbench plot``."""
 
     output: Path | None = option(
@@ -404,7 +408,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(OneClass, OneFile, Grouped, Shown, Jobs, Leveled):
+class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
@@ -481,7 +485,9 @@ class Overlay(OneFile, Shown):
             if (metric := best_threshold(result.rules.metrics())) is not None:
                 click.echo(f"{result.method}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
-            for names, colours in {tuple(one.classes): class_colours(len(one.classes)) for one in chosen}.items():
+            for names, colours in {
+                tuple(names): class_colours(len(names)) for names in (parts_of(result, "class") for result in chosen)
+            }.items():
                 listed = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
                 click.echo(", ".join(listed), err=True)
         for protocol in {result.protocol: result.rules for result in chosen if not classes}.values():

@@ -68,18 +68,6 @@ KEYS = words_of_results(lambda result: result.summary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneClass:
-    """The class that a verb takes of runs with classes."""
-
-    class_name: str | None = option(
-        "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
-        flag="--class",
-        metavar="NAME",
-        complete=words_of_results(lambda result: result.classes),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class Groups:
     """Groups of images, such as the categories of a data set."""
 
@@ -93,40 +81,55 @@ class Groups:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grouped(Groups):
-    """Groups of images that have been counted, perhaps named by their run."""
+class ChosenParts(Groups):
+    """The class, and the groups of images, that a verb takes of runs that have been counted."""
+
+    class_name: str | None = option(
+        "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
+        flag="--class",
+        metavar="NAME",
+        complete=words_of_results(lambda result: parts_of(result, "class")),
+    )
 
     def of_group(self, results: Sequence[Result]) -> list[Result]:
-        """Give the results of the images of the chosen group; all where none is chosen."""
+        """Return the results of the images of the chosen group; all where none is chosen."""
         if self.group is None:
             return list(results)
-        found = [result.groups(self.group_by or "") for result in results]
-        return [groups[groups.grouping.require(self.group)] for groups in found]
+        return [result.parts("group", self.group_by or "")[self.group] for result in results]
 
     def whole(self, results: Sequence[Result]) -> list[Result]:
-        """Give the results of the chosen group, or of all images; which folders with a model each do not have."""
+        """Return the results of the chosen group, or of all images; which folders with a model each do not have."""
         found = self.of_group(results)
         for result in found if self.wanted(results) else ():
-            if (groups := result.groups(self.group_by or "")).pooled is None:
-                raise ArgumentError(
-                    f"each folder has scores of a model of its own, which are not pooled; choose one with --group: "
-                    f"{', '.join(groups)}"
-                )
+            groups = result.parts("group", self.group_by or "")
+            if reason := groups.undefined.get("pooled"):
+                raise ArgumentError(f"{reason}; choose one with --group: {', '.join(groups)}")
         return found
 
     def means(self, results: Sequence[Result]) -> list[Result]:
-        """Give the means over groups, or the results of a chosen group; the results themselves where none are named."""
+        """Return the means over groups, or the results of a chosen group; the results themselves without groups."""
         if self.group is not None or not self.wanted(results):
             return self.of_group(results)
-        return [result.groups(self.group_by or "").mean for result in results]
+        means = []
+        for result in results:
+            groups = result.parts("group", self.group_by or "")
+            if groups.mean is None:
+                raise ArgumentError(f"{result.method}: {groups.undefined['mean']}")
+            means.append(groups.mean)
+        return means
 
     def wanted(self, results: Sequence[Result]) -> bool:
         """Return whether rows are groups: named here, or by a run."""
-        from segbench.report.tables import has_groups
-
         if self.group is not None or self.group_by == "none":
             return False
-        return self.group_by is not None or any(map(has_groups, results))
+        return self.group_by is not None or any("group" in result.axes for result in results)
+
+
+def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
+    """Return the parts of a result along an axis; none where it has none."""
+    from segbench.aggregator.result import parts_if_any
+
+    return parts_if_any(result, axis)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,31 +252,33 @@ def _identity(result: Result, settings: Mapping[str, str]) -> str:
 
 
 def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Result]:
-    """Give the results of a class; runs that have none are named on standard error."""
-    runs = [result.of_class(class_name) for result in chosen if class_name in result.classes]
+    """Return the results of a class; runs that have none are named on standard error."""
+    by_run = [(result.method, parts_of(result, "class")) for result in chosen]
+    runs = [classes[class_name] for _, classes in by_run if class_name in classes]
     if not runs:
         raise ArgumentError(f"--class {class_name!r}: {_classes_in(path, chosen)}")
-    left_out = [result.method for result in chosen if class_name not in result.classes]
+    left_out = [method for method, classes in by_run if class_name not in classes]
     if left_out:
         click.echo(f"left out because they have no class {class_name!r}: {', '.join(left_out)}", err=True)
     return runs
 
 
 def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Give the results of each class that several methods have, without the background that is in no mean.
+    """Return the results of each class that several methods have, without the background that is in no mean.
 
     What is left out, and methods that lack a class, are named on standard error.
     """
-    classes = {name: one for result in results for name, one in result.classes.items()}
-    names = {name: one for name, one in classes.items() if not in_no_mean(one.settings)}
-    by_class = {name: [one.of_class(name) for one in results if name in one.classes] for name in names}
+    by_run = [(result.method, parts_of(result, "class")) for result in results]
+    last = {name: part for _, classes in by_run for name, part in classes.items()}
+    names = [name for name, part in last.items() if not in_no_mean(part.settings)]
+    by_class = {name: [classes[name] for _, classes in by_run if name in classes] for name in names}
     found = {name: several for name, several in by_class.items() if len(several) > 1}
     if not found:
         raise ArgumentError(f"--class all: {_classes_in(path, results)}")
-    if background := [name for name in classes if name not in names]:
+    if background := [name for name in last if name not in names]:
         said = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
         click.echo(said, err=True)
-    if lacking := [one.method for one in results if not names.keys() <= set(one.classes)]:
+    if lacking := [method for method, classes in by_run if not set(names) <= classes.keys()]:
         click.echo(f"left out where they lack a class: {', '.join(lacking)}", err=True)
     return found
 
@@ -297,12 +302,12 @@ def results_of_sets(
 
 
 def _classes_in(path: Path, results: Sequence[Result]) -> str:
-    if not any(result.classes for result in results):
+    names = dict.fromkeys(name for result in results for name in parts_of(result, "class"))
+    if not names:
         from segbench.report.tables import how_to_count_classes
 
         return f"no run in {path} has classes; {how_to_count_classes(results)}"
-    names = dict.fromkeys(name for result in results for name in result.classes)
-    return f"no such class; those of {path} are {', '.join(names) or 'none'}"
+    return f"no such class; those of {path} are {', '.join(names)}"
 
 
 def chosen_methods(found: Chosen, methods: str) -> Chosen:

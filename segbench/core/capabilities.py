@@ -267,27 +267,42 @@ class Pooling(MeasuredBySet):
 
 @dataclass(frozen=True)
 class Part:
-    """A sub-result, for instance of one class: its protocol, its settings, and its counts by image."""
+    """One of several things in the images of a run, such as a class: a protocol that measures it, and its counts.
+
+    Signatures name it by `named`, before the settings of the protocol.
+    """
 
     protocol: Protocol
-    settings: Mapping[str, str]
+    named: Mapping[str, str]
     counts: Mapping[str, Any]
+    holds: Callable[[str], bool] | None = None
+    """Whether an image of this name, counted or not, belongs to the part; None where all images do."""
 
 
-class Parts(ABC):
-    """Gives sub-results, for instance one per class."""
+@dataclass(frozen=True)
+class Division:
+    """Counts taken apart along an axis."""
+
+    parts: Mapping[str, Part]
+    pooled: Callable[[], Part] | str
+    """Adds up all parts when it is called; or the reason why they do not add up."""
+    averaged: bool = False
+    """Whether the metrics of the whole are means over its parts already."""
+    notes: tuple[str, ...] = ()
+    """What does not fit."""
+
+
+class Divided(ABC):
+    """Has several things in an image, such as classes, each with metrics of its own."""
+
+    @property
+    @abstractmethod
+    def axes(self) -> tuple[str, ...]:
+        """What there are several of under these settings: ``"class"``, ``"object"``; nothing of masks."""
 
     @abstractmethod
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, Part]:
-        """Give the parts by name, of a run with these settings."""
-
-
-class AddedUp(Parts):
-    """Gives the sum of its parts, too, which plots draw."""
-
-    @abstractmethod
-    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Part:
-        """Give the sum of all parts."""
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> Division:
+        """Take counts by image name apart along one of the axes."""
 
 
 class Published(ABC):

@@ -114,7 +114,9 @@ def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
     if isinstance(counts, kind):
         return counts
     found = type(given).__name__ + ("" if counts is None else f" of {type(counts).__name__}")
-    hint = "; take that of one class, of_class(name), or micro" if getattr(given, "classes", None) else ""
+    hint = ""
+    if "class" in getattr(given, "axes", ()):
+        hint = "; take that of one class, parts('class')[name], or of all added up, parts('class').pooled"
     if counts is None and kind.kind == "scores":
         hint = "; count arrays first: count_pixels(labels, scores)"
     raise ArgumentError(f"{name} is {found}, expected {kind.__name__} or a Result with such counts{hint}")

@@ -20,7 +20,7 @@ class ArgumentError(SegbenchError, ValueError):
 
 
 class UnknownMetricError(ArgumentError, KeyError):
-    """No metric has this key, or no image this name."""
+    """No metric has this key, or no image or part of a result this name."""
 
     __str__ = Exception.__str__
 

@@ -95,10 +95,10 @@ def in_means(labels: Sequence[int], background: Sequence[int]) -> BoolArray:
     return ~np.isin(labels, background)
 
 
-def part_settings(label: int, name: str, settings: Mapping[str, str], background: Sequence[int]) -> dict[str, str]:
-    """Give the settings of the result of one class of a run; those that are in no mean are marked as background."""
-    kept = {key: value for key, value in settings.items() if key not in ("classes", "background")}
-    return {"class": name, "label": str(label)} | kept | ({"background": _IN_NO_MEAN} if label in background else {})
+def fields_of_class(fields: Mapping[str, str], *, in_means: bool) -> dict[str, str]:
+    """Return the fields of a signature of many classes for one of them; a class in no mean is marked as background."""
+    kept = {name: text for name, text in fields.items() if name not in ("classes", "background")}
+    return kept if in_means else kept | {"background": _IN_NO_MEAN}
 
 
 def in_no_mean(of_class: Mapping[str, str]) -> bool:

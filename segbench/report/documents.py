@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import AXES, Result
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
@@ -18,10 +18,9 @@ from segbench.report.tables import (
     Listing,
     Part,
     Table,
-    class_results,
-    group_results,
     image_metrics,
     listed,
+    part_rows,
     threshold_columns,
     worst_first,
 )
@@ -48,14 +47,14 @@ def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
 
 def _signed(part: Part, how: Listing) -> Table:
     """Add the signatures to the notes of a table of methods."""
-    signatures = part.signatures if how.rows in ("method", "group") else ()
+    signatures = part.signatures if how.rows in ("method", "group", "object") else ()
     return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
 def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     """Write results as JSON; docs/plots.md describes it."""
-    if how.rows == "group":
-        return _group_document(results, how)
+    if how.rows in AXES and AXES[how.rows].has_rows:
+        return _document_of_parts(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
@@ -70,15 +69,15 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             chosen = how.chosen(columns, "threshold")
             run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
     elif how.rows == "class image":
-        classes = class_results(results)
-        of_classes = [one.result for one in classes]
-        for one in classes:
-            runs[one.run].setdefault("per_class", {})[one.name] = _images(one.result, how, of_classes)
+        classes = part_rows(results, "class")
+        of_classes = [row.result for row in classes]
+        for row in classes:
+            runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
     else:
-        for one in class_results(results, intervals=how.intervals):
-            metrics = _narrowed(one.result.to_dict(intervals=one.intervals), how)
-            signed = {"signature": one.result.signature}
-            runs[one.run].setdefault("per_class", {})[one.name] = signed | metrics
+        for row in part_rows(results, how.rows, intervals=how.intervals):
+            metrics = _narrowed(row.result.to_dict(intervals=row.intervals), how)
+            signed = {"signature": row.result.signature}
+            runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
@@ -87,16 +86,16 @@ def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
     return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined")}
 
 
-def _group_document(results: Sequence[Result], how: Listing) -> str:
-    """Write a run for each group, their mean and all images."""
+def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
+    """Write a run for each part, their mean and all of them."""
     runs = []
-    for one in group_results(results, how.group_by, intervals=how.intervals):
-        run = one.result.to_dict(intervals=one.intervals)
+    for row in part_rows(results, how.rows, how.group_by, intervals=how.intervals):
+        run = row.result.to_dict(intervals=row.intervals)
         run |= _narrowed(run, how)
-        if "mean" in one.result.settings:
-            run |= {"group": None, "mean": True}
-        elif "group" in one.result.settings:
-            run["group"] = one.name
+        if row.kind == "mean":
+            run |= {how.rows: None, "mean": True}
+        elif row.kind == "part":
+            run[how.rows] = row.name
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 

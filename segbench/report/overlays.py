@@ -137,7 +137,7 @@ def export_overlays(
     places = file_names([result.method for result in results])
     for result, place in zip(results, places, strict=True):
         full_protocol(result)
-        if classes and not result.classes:
+        if classes and "class" not in result.axes:
             what = f"is a result of {result.protocol} without classes, which cannot be drawn"
             raise DataError(result.method, what, f"leave out {format_setting('classes', True)}, or {choose_others()}")
         cut = best_cut(result) if threshold is None else threshold
@@ -197,7 +197,7 @@ class _Work(NamedTuple):
         pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), "there is no picture of its classes")
-        colours = _as_bytes([*class_colours(len(result.classes)), "#ffffff", GUIDE])
+        colours = _as_bytes([*class_colours(len(result.parts("class"))), "#ffffff", GUIDE])
         said = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
             "ground truth": colours[pictures.truth],

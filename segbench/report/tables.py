@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.measuring import measured_apart
-from segbench.aggregator.result import Result, names_of, partial_text
+from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -28,7 +28,7 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
 from segbench.core.notes import notes_about
-from segbench.core.numbers import DIGITS, exact, number, of_all
+from segbench.core.numbers import DIGITS, exact, many, number, of_all
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
@@ -39,11 +39,10 @@ from segbench.report.remarks import not_ranked_together, remarks, undefined_metr
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "class", "class image", "threshold", "group"]
+RowKind = Literal["method", "image", "class", "class image", "object", "threshold", "group"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
-_PLURAL = {"class": "classes", "group": "groups"}
 _UNKNOWN = (math.nan, math.nan)
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
@@ -196,7 +195,7 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
     if how.rows == "class image":
-        groups = [places for places in groups if any(results[place].classes for place in places)] or groups
+        groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
     for places in groups:
         sets = [how.sets[place] for place in places] if how.sets else [""] * len(places)
@@ -219,15 +218,13 @@ def _part(
     if how.rows == "image":
         table = image_table(some, keys=keys, sort=how.sort)
     elif how.rows == "class image":
-        classes = [((one.name, one.method), one.result) for one in class_results(some)]
+        classes = [((row.name, row.method), row.result) for row in part_rows(some, "class")]
         table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
     elif how.rows == "threshold":
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
-    elif how.rows == "class":
-        table = class_table(class_results(some, intervals=drawn), keys=keys, every=every)
-    elif how.rows == "group":
-        groups = group_results(some, how.group_by, intervals=drawn)
-        table = group_table(groups, some, keys=keys, every=every)
+    elif how.rows in AXES:
+        rows = part_rows(some, how.rows, how.group_by, intervals=drawn)
+        table = part_table(rows, some, how.rows, keys=keys, every=every)
     else:
         table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
     return Part(some, named, drawn, table)
@@ -287,8 +284,8 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
         return list(image_metrics(results))
     if rows == "threshold":
         return list(dict.fromkeys(key for curve in threshold_columns(results) for key in curve))
-    if rows == "class":
-        results = [one.result for one in class_results(results)]
+    if rows in AXES and rows != "group":
+        results = [row.result for row in part_rows(results, rows)]
     return [metric.key for metric in _method_columns(results, None, every=True)]
 
 
@@ -380,15 +377,16 @@ def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassResult:
-    """One class of one method, with its intervals where drawn; `run` is the method's place among the results."""
+class PartRow:
+    """A part of one method, the mean of its parts, or all of them; `run` is the method's place among the results."""
 
     run: int
     method: str
     name: str
     result: Result
+    kind: Literal["part", "mean", "all"] = "part"
     intervals: Intervals | None = None
-    notes: tuple[str, ...] = ()  # on groups: which images are in none
+    notes: tuple[str, ...] = ()  # on all parts: which images are in none
 
 
 def how_to_count_classes(results: Sequence[Result]) -> str:
@@ -399,111 +397,112 @@ def how_to_count_classes(results: Sequence[Result]) -> str:
     return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
 
 
-def class_results(results: Sequence[Result], *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
-    """Give each class of each method; intervals of them are drawn as those given of the whole were."""
-    if not any(result.classes for result in results):
-        found = ", ".join(by_protocol(results))
-        raise ArgumentError(f"results of {found} have no classes; {how_to_count_classes(results)}")
-    return [
-        ClassResult(run, method, name, of_class, _drawn_alike(of_class, intervals, run))
-        for run, (method, result) in enumerate(zip(names_of(results), results, strict=True))
-        for name, of_class in result.classes.items()
-    ]
+def part_rows(
+    results: Sequence[Result], axis: str, by: str = "", *, intervals: Sequence[Intervals] = ()
+) -> list[PartRow]:
+    """Return the rows of each part of each method; intervals of them are drawn as those given of the whole were.
 
-
-def _drawn_alike(result: Result, intervals: Sequence[Intervals], run: int) -> Intervals | None:
-    """Draw intervals of a part as those of the whole were; None where there are none."""
-    if not intervals:
-        return None
-    one = intervals[run]
-    return result.intervals(level=one.level, replicates=one.replicates, seed=one.seed)
-
-
-def group_results(results: Sequence[Result], by: str = "", *, intervals: Sequence[Intervals] = ()) -> list[ClassResult]:
-    """Give each group of images of each method, then their mean, then all images; of runs without groups these alone.
-
-    Settings tell what a result is: of a group they name it, and of the mean they say of how many.
+    Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
     """
-    found = []
+    if axis != "group" and not any(axis in result.axes for result in results):
+        what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
+        how = how_to_count_classes(results) if axis == "class" else f"count again with {setting(*AXES[axis].option)}"
+        raise ArgumentError(f"{what}; {how}")
+    rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
-        several: list[tuple[str, Result | None]] = [(ALL_IMAGES, result)]
-        notes: tuple[str, ...] = ()
-        if by or has_groups(result):
-            groups = result.groups(by)
-            notes = groups.grouping.notes
-            mean = groups.mean
-            several = [*groups.items(), (f"mean of {mean.settings['mean']}", mean), (ALL_IMAGES, groups.pooled)]
-            if len(groups) == 1 and not groups.grouping.notes:  # all three are the same
-                several = several[:1]
-        found += [
-            ClassResult(run, method, name, one, _drawn_alike(one, intervals, run), notes)
-            for name, one in several
-            if one is not None
-        ]
-    return found
+        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis, by):
+            drawn = None
+            if intervals:
+                whole = intervals[run]
+                resampled = {"replicates": whole.replicates, "seed": whole.seed}
+                drawn = row.result.intervals(level=whole.level, **resampled)
+            rows.append(replace(row, intervals=drawn))
+    return rows
 
 
-def has_groups(result: Result) -> bool:
-    """Return whether a run named groups."""
-    return result.inputs is not None and result.inputs.group_by != ""
+def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
+    """Return the rows of the parts of a method, then of their mean and of all of them."""
+    result, has_rows = whole.result, AXES[axis].has_rows
+    if axis not in result.axes and not by:
+        return [whole] if has_rows else []
+    parts = result.parts(axis, by)
+    rows = [replace(whole, name=name, result=part, kind="part", notes=parts.notes) for name, part in parts.items()]
+    if not has_rows or (len(parts) == 1 and not parts.notes):  # mean and all images are the same
+        return rows
+    if parts.mean is not None:
+        name = f"mean of {parts.mean.settings.get('mean', many(len(parts), axis))}"
+        rows.append(replace(whole, name=name, result=parts.mean, kind="mean", notes=parts.notes))
+    if parts.pooled is not None:
+        rows.append(replace(whole, result=parts.pooled, notes=parts.notes))
+    return rows
 
 
-def group_table(
-    groups: Sequence[ClassResult], results: Sequence[Result], *, keys: Sequence[str] | None, every: bool
+def part_table(
+    parts: Sequence[PartRow], results: Sequence[Result], axis: str, *, keys: Sequence[str] | None, every: bool
 ) -> Table:
-    """Give one row per group and method, as `class_table`, with what is wrong with the groups."""
-    table = class_table(groups, keys=keys, every=every, of="group")
-    of_notes = grouped(dict.fromkeys((note, one.method) for one in groups for note in one.notes))
-    names = names_of(results)
-    apart = not_ranked_together(results, names)
-    notes = [*([apart] if apart else []), *(f"{few_names(of, len(names))}: {note}" for note, of in of_notes.items())]
-    failed = []
-    for method, one in zip(names, results, strict=True):
-        images = of_all(len(one.failed), len(one.failed) + len(one.counts), "image")
-        failed += [f"{method}: {images} failed; the first: {why}" for why in [*one.failed.values()][:1]]
-    return replace(table, notes=(*notes, *table.notes, *failed))
+    """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
-
-def class_table(
-    classes: Sequence[ClassResult],
-    *,
-    keys: Sequence[str] | None,
-    every: bool,
-    of: Literal["class", "group"] = "class",
-) -> Table:
-    """Give one row per class and method, the methods of a class one below the other; with `every` as `method_table`."""
-    by_name = grouped((one.name, one) for one in classes)
-    groups = [list(classes)] if every else [*by_name.values()]
+    Of groups and objects notes say what is wrong with them.
+    """
+    by_name = grouped((part.name, part) for part in parts)
+    blocks = [list(parts)] if every else [*by_name.values()]
     rows: list[Row] = []
     sets: list[list[int]] = []
-    for group in groups:
-        drawn = [one.intervals for one in group if one.intervals is not None]
-        table = method_table([one.result for one in group], intervals=drawn, keys=keys, every=every)
+    for block in blocks:
+        drawn = [part.intervals for part in block if part.intervals is not None]
+        table = method_table([part.result for part in block], intervals=drawn, keys=keys, every=every)
         sets += [[place + len(rows) for place in places] for places in table.sets]
-        rows += [row._replace(labels=(one.name, one.method)) for one, row in zip(group, table.rows, strict=True)]
+        rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
+    notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)
+    if AXES[axis].has_rows:
+        notes = _notes_around(notes, parts, results)
+    return replace(table, labels=(axis, "method"), rows=rows, sets=sets, notes=tuple(notes))
+
+
+def _notes_on_parts(
+    parts: Sequence[PartRow],
+    shown: Sequence[Metric],
+    axis: str,
+    keys: Sequence[str] | None,
+    blocks: Sequence[Sequence[PartRow]],
+) -> list[str]:
+    """Return the notes on the metrics of parts, and why some are undefined."""
+    notes = [*optimistic_notes(shown), *([] if AXES[axis].has_rows else _ranked_apart(blocks))]
+    notes += _notes_by_part(parts, keys)
     undefined = []
-    for one, metric in itertools.product(classes, table.columns):
-        if reason := one.result.summary.undefined.get(metric.key):
-            undefined.append(((one.method, reason), one.name))
-    notes = [*optimistic_notes(table.columns), *(_ranked_apart(groups) if of == "class" and not every else [])]
-    notes += _notes_by_class(classes, keys)
+    for part, metric in itertools.product(parts, shown):
+        if reason := part.result.summary.undefined.get(metric.key):
+            undefined.append(((part.method, reason), part.name))
     for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
-        where = of if len(within) == 1 else _PLURAL[of]
+        where = axis if len(within) == 1 else AXES[axis].plural
         notes.append(f"{method}: undefined ({reason}) in {where} {', '.join(within)}")
-    if left_out := list(dict.fromkeys(one.name for one in classes if in_no_mean(one.result.settings))):
+    if left_out := list(dict.fromkeys(part.name for part in parts if in_no_mean(part.result.settings))):
         notes.append(f"left out of means over classes, background: {', '.join(left_out)}")
-    return replace(table, labels=(of, "method"), rows=rows, sets=sets, notes=tuple(notes))
+    return notes
 
 
-def _ranked_apart(groups: Sequence[Sequence[ClassResult]]) -> list[str]:
+def _notes_around(notes: Sequence[str], parts: Sequence[PartRow], results: Sequence[Result]) -> list[str]:
+    """Add to the notes on parts which methods are ranked apart, which images are in no part, and which failed."""
+    names = names_of(results)
+    apart = not_ranked_together(results, names)
+    of_notes = grouped(dict.fromkeys((note, part.method) for part in parts for note in part.notes))
+    on_parts = [f"{few_names(of, len(names))}: {note}" for note, of in of_notes.items()]
+    failed = []
+    for method, result in zip(names, results, strict=True):
+        images = of_all(len(result.failed), len(result.failed) + len(result.counts), "image")
+        failed += [f"{method}: {images} failed; the first: {why}" for why in [*result.failed.values()][:1]]
+    return [*([apart] if apart else []), *on_parts, *notes, *failed]
+
+
+def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[str]:
     """Say of which classes not all methods are ranked together."""
     said = ((not_ranked_together([one.result for one in of], [one.method for one in of]), of[0].name) for of in groups)
     of_texts = grouped((text, name) for text, name in said if text)
     return [text if len(of) == len(groups) else f"{', '.join(of)}: {text}" for text, of in of_texts.items()]
 
 
-def _notes_by_class(classes: Sequence[ClassResult], keys: Sequence[str] | None) -> list[str]:
-    """Give the notes on classes: each once with its methods and classes, and numbers of images in one line."""
+def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[str]:
+    """Return the notes on parts: each once with its methods and parts, and numbers of images in one line."""
     notes_of = [(one, note) for one in classes for note in notes_about(one.result.summary.notes, keys)]
     of_notes = grouped(((one.name, note), one.method) for one, note in notes_of)
     methods = len({one.method for one in classes})

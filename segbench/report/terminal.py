@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
 from segbench.core.metric import footnotes, optimistic_notes
 from segbench.core.names import one_line
@@ -31,10 +31,10 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
         tables = {name: part.table for name, part in parts.items()}
         if how.rows == "method":
             _show_methods(parts, console, how)
-        elif how.rows in ("class", "group"):
+        elif how.rows in AXES:
             _show_explained(tables, _joined(tables, how), console)
             part = next(iter(parts.values()))
-            for line in (*run_notes(part.results), *part.signatures) if how.rows == "group" else ():
+            for line in (*run_notes(part.results), *part.signatures) if AXES[how.rows].has_rows else ():
                 say(console, line, "dim")
         else:
             show_table(_joined(tables, how), console)

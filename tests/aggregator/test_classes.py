@@ -34,32 +34,32 @@ PROTOCOL = segbench.Classes(labels=range(3), names=NAMES)
 def test_each_class_is_a_result_of_pixels(folders, tmp_path):
     truth, prediction, stacks = folders
     result = segbench.evaluate(truth, prediction, PROTOCOL)
-    assert tuple(result.classes) == NAMES
+    assert tuple(result.parts("class")) == NAMES
     for k, name in enumerate(NAMES):
         alone = write_folder(tmp_path / name, {file: stack[k] for file, stack in stacks.items()})
         pixels = segbench.evaluate(truth, alone, segbench.Pixels(positive=str(k), void=(255,)))
-        one = result.of_class(name)
+        one = result.parts("class")[name]
         assert dict(one.counts) == dict(pixels.counts)
         assert one.summary.metrics == pixels.summary.metrics
         assert one.curve.area == pixels.curve.area
         assert one.intervals(replicates=50)["ods_f"] == pixels.intervals(replicates=50)["ods_f"]
         assert one.signature == pixels.signature.replace("pixels|", f"pixels|class:{name}|")
-    with pytest.raises(ArgumentError, match="no class 'dog' in stacks; its classes are road, person, car"):
-        result.of_class("dog")
+    with pytest.raises(ArgumentError, match="class='dog': there is no such class; the classes are road, person, car"):
+        result.parts("class")["dog"]
 
 
 def test_micro_is_a_result_of_pixels(folders):
     result = segbench.evaluate(*folders[:2], PROTOCOL)
-    micro = result.micro
+    micro = result.parts("class").pooled
     for key, figure in micro.summary.items():
         if key != "ignored":
             assert result.summary[f"micro_{key}"] == figure
     assert micro.counts["0"] == result.counts["0"].micro
     assert result.curve.area == micro.curve.area == result.summary["micro_auc_pr"]
     pixels = segbench.evaluate(folders[0], folders[0], segbench.Pixels(positive="1"))
-    assert not pixels.classes
-    with pytest.raises(ArgumentError, match="not of several classes"):
-        pixels.micro  # noqa: B018  a property that raises
+    assert pixels.axes == ()
+    with pytest.raises(ArgumentError, match="no classes: it is a result of the pixels protocol"):
+        pixels.parts("class")
 
 
 def test_results_file_goes_on_and_gives_the_same(folders, tmp_path):
@@ -71,7 +71,7 @@ def test_results_file_goes_on_and_gives_the_same(folders, tmp_path):
         assert other.signature == first.signature
         assert dict(other.counts) == dict(first.counts)
         assert other.summary.metrics == first.summary.metrics
-        assert other.of_class("car").signature == first.of_class("car").signature
+        assert other.parts("class")["car"].signature == first.parts("class")["car"].signature
 
 
 def test_counts_are_packed_class_by_class(folders):
@@ -79,8 +79,8 @@ def test_counts_are_packed_class_by_class(folders):
     counts = result.counts["0"]
     assert decode(encode(counts)) == counts
     assert encode(decode(encode(counts))) == encode(counts)
-    plain = segbench.Result("m", "classes", result.settings, result.signature, dict(result.counts))
-    assert dict(plain.of_class("car").counts) == dict(result.of_class("car").counts)
+    plain = segbench.Result("m", PROTOCOL, result.settings, result.signature, dict(result.counts))
+    assert dict(plain.parts("class")["car"].counts) == dict(result.parts("class")["car"].counts)
 
 
 def test_images_that_lack_a_class_are_listed_all_at_once(folders, tmp_path):
@@ -123,7 +123,9 @@ def test_without_an_image_there_is_no_curve(folders):
     with pytest.warns(segbench.FailedImages):
         result = segbench.evaluate(*folders[:2], segbench.Classes(labels=range(4)))
     assert len(result.failed) == 4
-    assert not result.classes
+    assert result.axes == ()
+    with pytest.raises(ArgumentError, match="has no classes, since no image was counted"):
+        result.parts("class")
     assert result.summary.undefined["macro_ods_f"] == "no pixels"
     with pytest.raises(segbench.DataError, match="no image was counted"):
         result.curve  # noqa: B018  a property that raises

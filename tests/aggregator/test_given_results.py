@@ -73,9 +73,11 @@ def test_a_result_of_classes_names_the_results_in_it():
     accumulator = segbench.Accumulator(Classes(labels=[0, 1, 2]))
     accumulator.update(labels, np.stack([labels == label for label in range(3)]).astype(float), name="a")
     result = accumulator.compute()
-    with pytest.raises(ArgumentError, match=r"Result of ClassCounts, .*; take that of one class, of_class\(name\), or"):
+    with pytest.raises(
+        ArgumentError, match=r"Result of ClassCounts, .*; take that of one class, parts\('class'\)\[name\]"
+    ):
         segbench.auc_roc(result)
-    assert segbench.auc_roc(result.of_class("1")) == 1
+    assert segbench.auc_roc(result.parts("class")["1"]) == 1
 
 
 class TestCompare:

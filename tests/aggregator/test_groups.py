@@ -52,7 +52,7 @@ def listed(path, *rows):
 
 def test_a_group_is_what_its_images_alone_would_be():
     images = pairs()
-    groups = evaluate(images).groups("folder")
+    groups = evaluate(images).parts("group", "folder")
     assert list(groups) == ["city", "road", "sea"]
     road = evaluate({name: pair for name, pair in images.items() if name.startswith("road")})
     assert groups["road"].summary == road.summary
@@ -60,14 +60,14 @@ def test_a_group_is_what_its_images_alone_would_be():
 
 
 def test_the_mean_counts_groups_alike():
-    groups = evaluate(pairs()).groups("folder")
+    groups = evaluate(pairs()).parts("group", "folder")
     each = [group.summary["auc_roc"] for group in groups.values()]
     assert groups.mean.summary["auc_roc"] == pytest.approx(np.mean(each), abs=1e-15)
 
 
 def test_all_images_are_the_result_itself():
     result = evaluate(pairs())
-    assert result.groups("folder").pooled is result
+    assert result.parts("group", "folder").pooled is result
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_every_protocol_has_groups(protocol, key):
     images = {
         name: (labels.astype(np.uint8), (soft > 0.5).astype(np.uint8)) for name, (labels, soft) in pairs().items()
     }
-    groups = evaluate(images, protocol=protocol).groups("folder")
+    groups = evaluate(images, protocol=protocol).parts("group", "folder")
     each = [group.summary[key] for group in groups.values()]
     assert groups.mean.summary[key] == pytest.approx(np.mean(each), abs=1e-12)
 
 
 def test_the_mean_has_the_stratified_standard_error():
-    groups = evaluate(pairs()).groups("folder")
+    groups = evaluate(pairs()).parts("group", "folder")
     errors = [group.intervals().standard_errors["ods_f"] for group in groups.values()]
     found = groups.mean.intervals().standard_errors["ods_f"]
     assert found == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3, rel=1e-12)
@@ -99,24 +99,24 @@ def test_images_weigh_by_their_positives_within_their_group():
     positives = {name: counts.positives.sum() for name, counts in result.counts.items()}
     groups = [[positives[name] for name in positives if name.startswith(folder)] for folder in ("city", "road")]
     weights = np.concatenate([np.array(group) / sum(group) for group in groups])
-    means = {"a": result.groups("folder").mean, "b": without_one(0.2).groups("folder").mean}
+    means = {"a": result.parts("group", "folder").mean, "b": without_one(0.2).parts("group", "folder").mean}
     (row,) = compare(means).rows("auc_roc")
     assert row.freedom == pytest.approx(weights.sum() ** 2 / (weights**2).sum() - 1)
 
 
 def test_an_image_alone_in_its_group_leaves_no_interval():
-    intervals = evaluate(pairs(sizes=(("city", 8), ("road", 1)))).groups("folder").mean.intervals()
+    intervals = evaluate(pairs(sizes=(("city", 8), ("road", 1)))).parts("group", "folder").mean.intervals()
     assert np.isnan(intervals["auc_roc"]).all()
     assert intervals.undefined["auc_roc"] == "undefined without the image road/0"
 
 
 def test_two_images_of_a_group_can_be_left_out_in_turn():
-    intervals = evaluate(pairs(sizes=(("city", 8), ("road", 2)))).groups("folder").mean.intervals()
+    intervals = evaluate(pairs(sizes=(("city", 8), ("road", 2)))).parts("group", "folder").mean.intervals()
     assert not np.isnan(intervals["auc_roc"]).any()
 
 
 def test_means_of_methods_are_compared():
-    ours, theirs = (evaluate(pairs(skill)).groups("folder").mean for skill in (0.5, 0.2))
+    ours, theirs = (evaluate(pairs(skill)).parts("group", "folder").mean for skill in (0.5, 0.2))
     (row,) = compare({"ours": ours, "theirs": theirs}).rows("auc_roc")
     assert row.difference == pytest.approx(ours.summary["auc_roc"] - theirs.summary["auc_roc"])
     assert row.p_value < 0.01
@@ -127,7 +127,7 @@ def test_means_are_compared_over_groups_that_both_have():
     images = pairs(sizes=(("city", 8), ("road", 5), ("sea", 6)))
     masks = {name: (labels, soft > 0.5) for name, (labels, soft) in images.items()}
     silent = {name: (labels, mask & (not name.startswith("sea"))) for name, (labels, mask) in masks.items()}
-    some, every = (evaluate(each, protocol=Labels()).groups("folder") for each in (silent, masks))
+    some, every = (evaluate(each, protocol=Labels()).parts("group", "folder") for each in (silent, masks))
     assert some.mean.summary["precision"] != every.mean.summary["precision"]
     for means in ({"some": some.mean, "every": every.mean}, {"every": every.mean, "some": some.mean}):
         (row,) = compare(means).rows("precision")
@@ -143,7 +143,9 @@ def test_false_alarms_in_a_group_without_ground_truth_count():
     masks = {name: soft > 0.5 for name, (_, soft) in images.items()}
     predicted = {"quiet": {name: mask & (not name.startswith("sea")) for name, mask in masks.items()}, "loud": masks}
     means = {
-        method: evaluate({name: (blank[name], of[name]) for name in blank}, protocol=Labels()).groups("folder").mean
+        method: evaluate({name: (blank[name], of[name]) for name in blank}, protocol=Labels())
+        .parts("group", "folder")
+        .mean
         for method, of in predicted.items()
     }
     (row,) = compare(means).rows("precision")
@@ -154,21 +156,21 @@ def test_false_alarms_in_a_group_without_ground_truth_count():
 def test_a_metric_that_a_group_lacks_is_averaged_over_the_others():
     images = pairs(sizes=(("city", 4), ("road", 3)))
     blank = {name: (labels & (not name.startswith("road")), soft) for name, (labels, soft) in images.items()}
-    mean = evaluate(blank, protocol=Anomalies()).groups("folder").mean.summary
+    mean = evaluate(blank, protocol=Anomalies()).parts("group", "folder").mean.summary
     assert any(note.endswith("over 1 of 2 groups, undefined in road") and "AUPRO" in note for note in mean.notes)
 
 
 def test_images_of_a_mean_are_measured_in_their_group():
-    groups = evaluate(pairs(), protocol=Anomalies()).groups("folder")
+    groups = evaluate(pairs(), protocol=Anomalies()).parts("group", "folder")
     for key in ("auc_roc", "aupro"):
         assert groups.mean.per_image["sea/2"][key] == groups["sea"].per_image["sea/2"][key]
 
 
 def test_anomalies_of_folders_are_not_pooled():
     result = evaluate(pairs(), protocol=Anomalies())
-    assert result.groups("folder").pooled is None
+    assert result.parts("group", "folder").pooled is None
     weather = {name: "dry" if name.endswith("1") else "wet" for name in pairs()}
-    assert result.groups(weather).pooled is result
+    assert result.parts("group", weather).pooled is result
 
 
 def anomalies(*names):
@@ -226,16 +228,16 @@ class TestColumns:
 
     def test_are_read_with_or_without_suffixes(self, result, tmp_path):
         rows = [f"{name}{'.png' * (k % 2)},{'wet' if k < 9 else 'dry'}" for k, name in enumerate(result.counts)]
-        groups = result.groups(f"{listed(tmp_path / 'meta.csv', 'name,weather', *rows)}:weather")
+        groups = result.parts("group", f"{listed(tmp_path / 'meta.csv', 'name,weather', *rows)}:weather")
         assert {name: len(group.counts) for name, group in groups.items()} == {"dry": 10, "wet": 9}
 
     def test_the_column_of_names_is_found(self, result, tmp_path):
         file = listed(tmp_path / "meta.csv", "weather,image", "wet,city/0", "dry,city/1")
-        assert list(result.groups(f"{file}:weather")) == ["dry", "wet"]
+        assert list(result.parts("group", f"{file}:weather")) == ["dry", "wet"]
 
     def test_images_and_rows_without_partner_are_noted(self, result, tmp_path):
         file = listed(tmp_path / "meta.csv", "name,weather", "city/0,wet", "city/1,", "ghost,wet")
-        notes = result.groups(f"{file}:weather").grouping.notes
+        notes = result.parts("group", f"{file}:weather").notes
         assert notes[0].startswith("18 of 19 images in no group: city/1, city/2")
         assert notes[1].startswith("1 row of")
         assert notes[1].endswith("ghost")
@@ -249,27 +251,27 @@ class TestColumns:
     )
     def test_faults_of_the_file_are_named(self, result, tmp_path, rows, column, message):
         with pytest.raises(DataError, match=message):
-            result.groups(f"{listed(tmp_path / 'meta.csv', *rows)}:{column}")
+            result.parts("group", f"{listed(tmp_path / 'meta.csv', *rows)}:{column}")
 
     def test_an_image_named_with_two_suffixes_has_one_group(self, result, tmp_path):
         file = listed(tmp_path / "meta.csv", "name,weather", "city/0.png,wet", "city/0.jpg,dry")
         with pytest.raises(ArgumentError, match=r"'city/0' is in 'wet' and, as 'city/0.jpg', in 'dry'"):
-            result.groups(f"{file}:weather")
+            result.parts("group", f"{file}:weather")
 
     @pytest.mark.parametrize("name", ["all images", "mean of 2 groups"])
     def test_a_group_cannot_have_the_name_of_another_row(self, result, name):
         with pytest.raises(ArgumentError, match=f"city/0 is in a group called '{name}'"):
-            result.groups({"city/0": name})
+            result.parts("group", {"city/0": name})
 
     @pytest.mark.parametrize("name", ["a|b", "a:b", "two\nlines"])
     def test_any_name_is_a_group(self, result, name):
-        groups = result.groups(dict.fromkeys(result.counts, name) | {"city/0": "other"})
+        groups = result.parts("group", dict.fromkeys(result.counts, name) | {"city/0": "other"})
         assert groups[name].data == result.data
         assert groups[name].signature.isprintable()
 
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
         with pytest.raises(ArgumentError, match="it names none of the images, which are called city/0"):
-            result.groups(f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
+            result.parts("group", f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
 
 
 @pytest.mark.parametrize(
@@ -279,7 +281,7 @@ class TestColumns:
 def test_groupings_that_make_no_sense_are_refused(by, message):
     flat = {name.replace("/", "-"): pair for name, pair in pairs().items()}
     with pytest.raises(ArgumentError, match=message):
-        evaluate(flat).groups(by)
+        evaluate(flat).parts("group", by)
 
 
 class TestCommands:
@@ -392,7 +394,7 @@ def test_a_page_of_means_says_why_it_has_no_pictures(tmp_path):
 
 def test_counts_of_groups_add_up():
     images = pairs()
-    groups = evaluate(images).groups("folder")
+    groups = evaluate(images).parts("group", "folder")
     assert groups["road"].pooled == sum(
         (count_pixels(*pair) for name, pair in images.items() if name.startswith("road")), count_pixels([], [])
     )

@@ -44,4 +44,4 @@ def test_of_label_maps(protocol):
 
 def test_of_means_over_groups():
     result = evaluate({f"{name % 2}/{name}": pair for name, pair in drawn().items()}, protocol="pixels")
-    assert_alike(result.groups("folder").mean)
+    assert_alike(result.parts("group", "folder").mean)

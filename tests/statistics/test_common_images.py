@@ -282,7 +282,9 @@ def test_means_of_groups_are_over_what_both_have_in_each():
     a["x/1"] = b["y/2"] = NOTHING
     a |= {f"z/{k}": NOTHING for k in range(4)}
     means = [
-        evaluate({name: (truth, maps[name]) for name in maps}, protocol=Contours(), method=method).groups("folder").mean
+        evaluate({name: (truth, maps[name]) for name in maps}, protocol=Contours(), method=method)
+        .parts("group", "folder")
+        .mean
         for method, maps in (("a", a), ("b", b))
     ]
     row, _ = rows_of(*means, "hd95")
@@ -304,7 +306,7 @@ def test_pooled_metrics_of_groups_are_the_same_beside_a_method_that_lacks_images
     means = [
         evaluate(
             {name: (truths[name], maps[name]) for name in truths}, protocol=Pixels(at=(0.3,)), method=method
-        ).groups("folder").mean
+        ).parts("group", "folder").mean
         for method, maps in (("a", a), ("b", b))
     ]  # fmt: skip
     _, comparison = rows_of(*means, "ods_f")
@@ -327,9 +329,9 @@ def test_means_of_groups_and_classes_are_over_those_where_both_have_the_metric()
     for key in ("mcc@0.5", "precision@0.5"):
         row, _ = rows_of(*methods, f"macro_{key}")
         both = [
-            [one.classes[name].summary[key] for one in methods]
+            [one.parts("class")[name].summary[key] for one in methods]
             for name in "012"
-            if not any(np.isnan(one.classes[name].summary[key]) for one in methods)
+            if not any(np.isnan(one.parts("class")[name].summary[key]) for one in methods)
         ]
         assert 0 < len(both) < 3
         assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(np.mean(both, axis=0)))
@@ -343,7 +345,7 @@ def test_a_group_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_o
     groups = [
         evaluate(
             {name: (truths[name], maps[name]) for name in names}, protocol=Objects(), method=method
-        ).groups("folder")
+        ).parts("group", "folder")
         for method, maps in (("a", a), ("b", b))
     ]  # fmt: skip
     row, _ = rows_of(*(one.mean for one in groups), "precision@0.5")
@@ -365,7 +367,7 @@ def test_false_things_in_a_group_without_things_count_against_a_method():
             protocol=Objects(divisor=1000, classes=(1, 2), things=(2,)),
             method=method,
         )
-        .groups("folder")
+        .parts("group", "folder")
         .mean
         for method, maps in (("silent", silent), ("alarmed", alarmed))
     ]
@@ -390,7 +392,7 @@ def test_false_labels_in_a_group_of_background_count_against_a_method(protocol, 
             {name: (truths[name], square(2, 7) if name[0] == "y" else other) for name in names},
             protocol=protocol,
             method=method,
-        ).groups("folder")
+        ).parts("group", "folder")
         for method, other in (("silent", NOTHING), ("alarmed", square(14, 5)))
     )
     assert np.isnan(silent["x"].summary[key])
@@ -409,7 +411,7 @@ def test_a_class_where_one_is_always_wrong_and_the_other_finds_nothing_is_left_o
         for name, maps in (("wrong", wrong), ("never", never))
     ]
     row, _ = rows_of(*methods, "macro_precision@0.5")
-    expected = [one.classes["1"].summary["precision@0.5"] for one in methods]
+    expected = [one.parts("class")["1"].summary["precision@0.5"] for one in methods]
     assert (row.estimate_a, row.estimate_b) == pytest.approx(tuple(expected))
 
 

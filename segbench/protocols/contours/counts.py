@@ -132,7 +132,11 @@ class ContourCounts(Counts):
         )
 
     def one(self, place: int) -> ContourCounts:
-        """Give the counts of one of the masks alone."""
+        """Return the counts of one of the masks alone; of an object that is in neither map those of empty masks."""
+        if place >= len(self.areas):
+            empty: dict[str, Any] = {name: np.zeros((1, width), np.int64) for name, width in _TABLES.items()}
+            empty |= {name: np.zeros(0, np.int64) for name in _LISTS}
+            return replace(self, classes=MASKS, **empty, matrix=NO_MATRIX)
         first = int(self.sizes[:place].sum())
         some = slice(first, first + int(self.sizes[place].sum()))
         tables = {name: getattr(self, name)[place : place + 1] for name in _TABLES}

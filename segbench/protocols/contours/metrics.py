@@ -246,16 +246,10 @@ class SequenceTable(CountsTable[ContourCounts]):
     @cached_property
     def _objects(self) -> dict[str, FloatArray]:
         """J and F of the frames of each object that count, shape (2, frames)."""
-        sequences = grouped((sequence_of(name), name) for name in sorted(self.per_image, key=natural))
-        found: dict[str, FloatArray] = {}
-        for sequence, names in sequences.items():
-            first = self.per_image[names[0]]
-            frames = names if self._all_frames or len(self.per_image) == 1 else names[1:-1]
-            tables = [self.per_image[name] for name in frames]
-            for place in range(objects_in(first)):
-                name = f"{sequence}/{place + 1}".lstrip("/")
-                found[name] = np.array([_j_and_f(counts, place) for counts in tables]).reshape(-1, 2).T
-        return {name: values for name, values in found.items() if values.size}
+        return {
+            name: np.array([_j_and_f(self.per_image[frame], place) for frame in frames]).T
+            for name, (frames, place) in objects_of(self.per_image, all_frames=self._all_frames).items()
+        }
 
     @property
     def images(self) -> int:
@@ -340,8 +334,21 @@ def objects_in(counts: ContourCounts) -> int:
     return int(held[-1]) + 1 if held.size else 0
 
 
+def objects_of(per_image: Mapping[str, ContourCounts], *, all_frames: bool) -> dict[str, tuple[Sequence[str], int]]:
+    """Return the objects that the first frame of each sequence numbers: frames that count, and the place of the mask.
+
+    All frames but the first and the last count, of a single image that one; objects without any are left out.
+    """
+    objects: dict[str, tuple[Sequence[str], int]] = {}
+    for sequence, names in grouped((sequence_of(name), name) for name in sorted(per_image, key=natural)).items():
+        frames = names if all_frames or len(per_image) == 1 else names[1:-1]
+        for place in range(objects_in(per_image[names[0]]) if frames else 0):
+            objects[f"{sequence}/{place + 1}".lstrip("/")] = frames, place
+    return objects
+
+
 def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
-    """Give J and F of an object, which may be in neither map of a frame."""
+    """Return J and F of an object, which may be in neither map of a frame."""
     if place >= len(counts.areas):
         return 1.0, 1.0
     found = Conventions(nsd=()).measure(counts.mask(place))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
 
@@ -21,11 +21,12 @@ from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import part_settings, read_classes, written_classes
+from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
+from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -53,6 +54,16 @@ _PREDICTED = 1000
 """What is added to the numbers of predicted objects among the facts of an image, above all numbers of true ones."""
 _LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
+_NOT_POOLED = "metrics of contours are means over masks, and those of different classes are averaged"
+_FRAMES_NOT_POOLED = "J and F are measured in each frame, and averaged over frames and objects"
+
+
+def _is_in(sequence: str, image: str) -> bool:
+    """Return whether an image is a frame of a sequence."""
+    from segbench.protocols.contours.metrics import sequence_of
+
+    return sequence_of(image) == sequence
+
 
 def _read_sizes(text: str) -> Any:
     """Read the size of a pixel; sizes of its sides, as in 0.5x0.7, are judged where settings are checked."""
@@ -61,7 +72,7 @@ def _read_sizes(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Parts, can.Pictured):
+class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Divided, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -341,22 +352,46 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             self._kind, self.conventions, self.metrics(), per_image, background=background, remapped=remapped
         )
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class as a mask; none of masks and objects."""
-        if self.classes is None:
-            return {}
-        counts = dict(images)
-        background = cast("Sequence[int]", self.background)
-        alone = replace(self, classes=None, names=None, void=(), background=(), gt_map="", pred_map="", palette="")
-        named = zip(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names), strict=True)
-        return {
-            name: can.Part(
-                alone,
-                part_settings(label, name, settings, background),
-                {image: one.one(place) for image, one in counts.items()},
-            )
-            for place, (label, name) in enumerate(named)
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the objects of sequences, or the classes of label maps; masks have neither."""
+        if self.sequences:
+            return ("object",)
+        return ("class",) if self._of_classes else ()
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class, or each object of a sequence, as a mask."""
+        if axis == "object":
+            return self._by_object(per_image)
+        labels = cast("Sequence[int]", self.classes)
+        return divided_by_class(
+            zip(labels, cast("Sequence[str]", self.names), strict=True),
+            per_image,
+            self.of_class,
+            lambda counts, label, _: counts.one(labels.index(label)),
+            why_not_pooled=_NOT_POOLED,
+        )
+
+    def of_class(self, label: int) -> _ClassAsMask:
+        """Return the protocol that measures one of the classes as a mask."""
+        settings = {
+            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _LABELS
         }
+        return _ClassAsMask(**settings, of=self, label=label)
+
+    def _by_object(self, per_image: Mapping[str, Any]) -> can.Division:
+        from segbench.protocols.contours.metrics import objects_of, sequence_of
+
+        counts, parts = dict(per_image), {}
+        for name, (frames, place) in objects_of(counts, all_frames=self.all_frames).items():
+            in_sequence = partial(_is_in, sequence_of(frames[0]))
+            parts[name] = can.Part(
+                self if self.positive is not None else replace(self, positive=str(place + 1)),
+                {"object": name},
+                {image: of_image.one(place) for image, of_image in counts.items() if in_sequence(image)},
+                in_sequence,
+            )
+        return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -495,6 +530,14 @@ def _tolerances(values: Any) -> tuple[float, ...]:
     return tuple(
         dict.fromkeys(as_real(value, named("nsd"), "tolerances of 0 or more", least=0, most=1e9) for value in several)
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ClassAsMask(OneClass, Contours):
+    """One of several classes, measured as a mask."""
+
+    of: Contours
+    label: int
 
 
 def count_contours(

@@ -26,7 +26,6 @@ from segbench.protocols.class_names import (
     MOST_CLASSES,
     classes_of,
     labels_text,
-    part_settings,
     read_background,
     read_classes,
     refuse_many,
@@ -34,6 +33,7 @@ from segbench.protocols.class_names import (
     written_classes,
 )
 from segbench.protocols.labels.values import as_map_text, places_of
+from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -54,12 +54,13 @@ _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 _MANY = 64
 """Of as many pixels one that is predicted outside the classes is reason enough to compare the values as stored."""
+_NOT_POOLED = "pooled over classes, precision, recall and Dice are all the pixel accuracy of the label maps"
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
 @dataclass(frozen=True, kw_only=True)
 class Labels(
-    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Parts, can.Pictured
+    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Divided, can.Pictured
 ):
     """Settings of the labels protocol.
 
@@ -280,19 +281,31 @@ class Labels(
             return {}
         return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class against all others; none of masks."""
-        if self.masks:
-            return {}
-        counts = dict(images)
-        return {
-            name: can.Part(
-                OneClass(class_name=name),
-                part_settings(label, name, settings, self._background),
-                {image: one_against_others(one, place, name) for image, one in counts.items()},
-            )
-            for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True))
-        }
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the classes of label maps; masks have none."""
+        return () if self.masks else ("class",)
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class against all others."""
+        classes = zip(self._labels, self._names, strict=True)
+        return divided_by_class(classes, per_image, self.of_class, self._one_against_others, why_not_pooled=_NOT_POOLED)
+
+    def of_class(self, label: int) -> ClassAgainstOthers:
+        """Return the protocol that measures one class against all others."""
+        return ClassAgainstOthers(of=self, label=label, class_name=self._names[self._labels.index(label)])
+
+    def _one_against_others(self, counts: LabelCounts, label: int, name: str) -> LabelCounts:
+        """Return the counts of one class against all others; predictions outside the classes are another."""
+        import numpy as np
+
+        from segbench.protocols.labels.counts import LabelCounts
+
+        place, matrix = self._labels.index(label), counts.matrix
+        found, truth, predicted = matrix[place, place], matrix[place].sum(), matrix[:, place].sum()
+        others = matrix.sum() - truth - (predicted - found)
+        two = np.array([[others, predicted - found, 0], [truth - found, found, 0]])
+        return LabelCounts(_against_others(name), two, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counting import count_maps
@@ -483,10 +496,12 @@ class Labels(
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneClass(Labels):
+class ClassAgainstOthers(OneClass, Labels):
     """The labels protocol for one class against all others: a part of a result of many classes."""
 
-    class_name: str = ""
+    of: Labels
+    label: int
+    class_name: str
 
     @cached_property
     def classes_text(self) -> str:
@@ -494,23 +509,10 @@ class OneClass(Labels):
         return _against_others(self.class_name)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Give the metrics of the positive class."""
+        """Return the metrics of the positive class."""
         from segbench.protocols.labels.metrics import POSITIVE, TOTALS
 
         return (*POSITIVE, *TOTALS[2:])
-
-
-def one_against_others(counts: LabelCounts, place: int, name: str) -> LabelCounts:
-    """Give the counts of one class against all others; predictions outside the classes are predicted as another."""
-    import numpy as np
-
-    from segbench.protocols.labels.counts import LabelCounts
-
-    matrix = counts.matrix
-    found, truth, predicted = matrix[place, place], matrix[place].sum(), matrix[:, place].sum()
-    others = matrix.sum() - truth - (predicted - found)
-    two = np.array([[others, predicted - found, 0], [truth - found, found, 0]])
-    return LabelCounts(_against_others(name), two, counts.ignored)
 
 
 def _against_others(name: str) -> str:

@@ -26,6 +26,7 @@ from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, C
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
 from segbench.protocols.objects.reading import INSTANCE_MAPS
+from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 _MOST_PIXELS = 2**30
 _PIXELS: Mapping[str, Any] = {"metavar": "N", "read": read_whole, "example": "10", "rare": True}
+_NOT_POOLED = "panoptic quality is defined by class, and averaged; f1@0.5 and its like pool the segments of all classes"
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
@@ -60,7 +62,7 @@ class Objects(
     can.FromFiles,
     can.TwoPasses,
     can.Prepared,
-    can.Parts,
+    can.Divided,
     can.Pictured,
 ):
     """Settings of the objects protocol.
@@ -272,21 +274,29 @@ class Objects(
 
         return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class of panoptic maps alone."""
-        if self.kind != PANOPTIC:
-            return {}
-        counts, alone = dict(images), _OneClass(**{each.name: getattr(self, each.name) for each in fields(self)})
-        known = {label: name for one in counts.values() for label, name in zip(one.labels, one.names, strict=True)}
-        kept = {key: value for key, value in settings.items() if key != "classes"}
-        return {
-            name: can.Part(
-                alone,
-                {"class": name, "label": str(label)} | kept,
-                {image: one.one(label) for image, one in counts.items()},
-            )
-            for label, name in sorted(known.items())
-        }
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Return the classes of panoptic maps; instances and components have none."""
+        return ("class",) if self.kind == PANOPTIC else ()
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class."""
+        classes: dict[int, str] = {}
+        unpacked = dict(per_image)
+        for counts in unpacked.values():
+            classes |= zip(counts.labels, counts.names, strict=True)
+        return divided_by_class(
+            sorted(classes.items()),
+            unpacked,
+            self.of_class,
+            lambda counts, label, _: counts.one(label),
+            why_not_pooled=_NOT_POOLED,
+        )
+
+    def of_class(self, label: int) -> _ClassOfSegments:
+        """Return the protocol that measures one class."""
+        settings = {setting.name: getattr(self, setting.name) for setting in fields(self)}
+        return _ClassOfSegments(**settings, of=self, label=label)
 
     @property
     def first(self) -> Protocol | None:
@@ -377,11 +387,14 @@ class Objects(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OneClass(Objects):
+class _ClassOfSegments(OneClass, Objects):
     """A single class of panoptic maps."""
 
+    of: Objects
+    label: int
+
     def metrics(self) -> tuple[Metric, ...]:
-        """Give its quality, and every total."""
+        """Return its quality, and every total."""
         found = super().metrics()
         return (*found[:3], *(metric for metric in found if metric.kind == "total"))
 

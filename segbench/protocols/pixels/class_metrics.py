@@ -11,21 +11,22 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import BoolArray, FloatArray
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
 from segbench.core.notes import MetricNote, behind
+from segbench.core.part_means import PartMeans
 from segbench.core.scores import ScoreCounts
-from segbench.core.table import CountsTable, Reducing, Sums, Table, left_out_beside
+from segbench.core.table import CountsTable, Reducing, Sums
 from segbench.curves.curve import Curve
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.metrics import METRICS, PixelTable
@@ -180,7 +181,7 @@ TOTALS = (
 
 
 class ClassTable(CountsTable[ClassCounts], Reducing):
-    """A table of each class, and one of all classes added up, over the same images; `one` measures a class."""
+    """Means over the tables of classes, and a table of all classes added up; `one` measures a class."""
 
     counts = ClassCounts
 
@@ -188,87 +189,63 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         self, per_image: Mapping[str, ClassCounts], of_set: ClassCounts | None = None, *, one: Pixels | None = None
     ) -> None:
         super().__init__(per_image)
-        one = one or Pixels()
-        of_class_in_set = {} if of_set is None else of_set.parts
-        names = next(iter(per_image.values())).names if per_image else ()
-        self._classes = {name: one.table(of_class(per_image, name), of_set=of_class_in_set.get(name)) for name in names}
-        in_set = None if of_set is None else of_set.micro
-        self._micro = one.table(micro_of(per_image), of_set=in_set)
+        self._one = one or Pixels()
+        self._of_set = of_set
         self.metrics = metrics_of(self._micro.metrics)
-        self._meant = {place: metric for place, metric in enumerate(self._micro.metrics) if metric.better}
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
-        """The table of each class, and that of all classes added up."""
-        return {**{f"class {name}": table for name, table in self._classes.items()}, "micro": self._micro}
+        """Means over the tables of classes, and the table of all classes added up."""
+        per_image, of_set = self.per_image, self._of_set
+        names = next(iter(per_image.values())).names if per_image else ()
+        in_set = {} if of_set is None else of_set.parts
+        tables = {name: self._one.table(of_class(per_image, name), of_set=in_set.get(name)) for name in names}
+        micro = self._one.table(micro_of(per_image), of_set=None if of_set is None else of_set.micro)
+        places = [place for place, metric in enumerate(micro.metrics) if metric.better]
+        macro = PartMeans(tables, metrics_of(micro.metrics)[: len(places)], places, parts="classes")
+        return {"macro": macro, "micro": micro}
+
+    @property
+    def _macro(self) -> PartMeans:
+        means: PartMeans = self.columns["macro"]
+        return means
+
+    @property
+    def _micro(self) -> PixelTable:
+        table: PixelTable = self.columns["micro"]
+        return table
+
+    @property
+    def _classes(self) -> Mapping[str, Any]:
+        """The table of each class."""
+        return self._macro.tables
+
+    @property
+    def _meant(self) -> Mapping[int, Metric]:
+        """The metrics of a class that are averaged over classes, by their columns."""
+        return {place: self._micro.metrics[place] for place in self._macro.places.tolist()}
 
     @cached_property
     def estimates(self) -> FloatArray:
-        row: FloatArray = self._measured(lambda _, table: table.estimates[np.newaxis])[0]
-        return row
-
-    def scored(self, of: Sums) -> FloatArray:
-        return self._measured(lambda name, table: table.scored(of[name]))
-
-    def without_each(self) -> FloatArray:
-        return self._measured(lambda _, table: table.without_each())
-
-    def measure_images(self) -> FloatArray:
-        return self._measured(lambda _, table: table.measure_images())
+        return np.concatenate([self._macro.estimates, self._micro.estimates])
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        return dict(zip((metric.label for metric in self.metrics), self.scored(of).T, strict=True))
+        values = np.hstack([table.scored(of[name]) for name, table in self.columns.items()])
+        return dict(zip((metric.label for metric in self.metrics), values.T, strict=True))
 
-    def _measured(self, measure: Callable[[str, Table], FloatArray]) -> FloatArray:
-        """Measure each class, and all classes added up: means over classes, then the metrics of the latter."""
-        *classes, micro = (measure(name, table) for name, table in self.columns.items())
-        return np.hstack([self._means(classes), micro])
+    def without_each(self) -> FloatArray:
+        return np.hstack([table.without_each() for table in self.columns.values()])
 
-    def restricted_to_common(self, other: Self) -> Self:
-        micro = self._micro.restricted_to_common(other._micro)
-        classes = {name: table.restricted_to_common(other._classes[name]) for name, table in self._classes.items()}
-        same = micro is self._micro and all(classes[name] is table for name, table in self._classes.items())
-        missed = [table.may_be_missed[[*self._meant]] for table in other._tables]
-        left_out = left_out_beside(self._of_classes, other._of_classes, missed)
-        if same and not left_out.any():
-            return self
-        return self._with(_micro=micro, _classes=classes, _left_out=left_out)
+    def measure_images(self) -> FloatArray:
+        return np.hstack([table.measure_images() for table in self.columns.values()])
 
     def may_be_restricted(self, metric: Metric) -> bool:
         return True
 
-    @cached_property
-    def _of_classes(self) -> FloatArray:
-        """The metrics of each class that are averaged over classes, shape (classes, metrics)."""
-        return np.array([table.estimates[[*self._meant]] for table in self._tables])
-
-    @cached_property
-    def _left_out(self) -> BoolArray:
-        """Which of these the means leave out beside another method."""
-        return np.zeros(self._of_classes.shape, np.bool_)
-
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
-        """The mean over classes of the weights of images in each, and those of all classes added up."""
-        parts = [table.weights_by_metric[:, [*self._meant]] for table in self._tables]
-        classes = np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0)
-        weights = np.hstack([classes, self._micro.weights_by_metric])
+        weights = np.hstack([self._macro.weights_by_metric, self._micro.weights_by_metric])
         return dict(zip((metric.label for metric in self.metrics), weights.T, strict=True))
-
-    def _means(self, classes: Iterable[FloatArray]) -> FloatArray:
-        """Give the means over classes of metrics, shape (rows, metrics); nan where no class defines one."""
-        total: FloatArray | float = 0.0
-        defined: FloatArray | float = 0.0
-        for values, left_out in zip(classes, self._left_out, strict=True):
-            meant = np.where(left_out, np.nan, values[:, [*self._meant]])
-            total, defined = total + np.nan_to_num(meant), defined + ~np.isnan(meant)
-        means = np.full(np.broadcast_shapes(np.shape(total), (1, len(self._meant))), np.nan)
-        np.divide(total, defined, out=means, where=np.asarray(defined) > 0)
-        return means
-
-    @property
-    def _tables(self) -> Sequence[PixelTable]:
-        return list(self._classes.values())
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:
@@ -295,7 +272,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         of_pixels = next(each for each in self._micro.metrics if each.key == key)
         if prefix == "micro":
             return self._micro.why_undefined(of_pixels)
-        reasons = list(dict.fromkeys(table.why_undefined(of_pixels) for table in self._tables))
+        reasons = list(dict.fromkeys(table.why_undefined(of_pixels) for table in self._classes.values()))
         if reasons == [TWO_VALUED]:
             return TWO_VALUED
         return " or ".join(reasons) + " of any class" if reasons else "no pixels"

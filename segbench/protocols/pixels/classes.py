@@ -19,6 +19,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -53,7 +54,7 @@ _LISTED_ONE_BY_ONE = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByClass, can.SettledBySet, can.TwoSided):
+class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByClass, can.SettledBySet, can.TwoSided):
     """Settings of the pixel protocol for many classes.
 
     Parameters
@@ -155,23 +156,30 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.AddedUp, can.ByCl
         names = cast("ClassCounts", counts).names
         return cls(labels=range(len(names)), names=[f"class {name}" for name in names], void=())
 
-    def parts(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> Mapping[str, can.Part]:
-        """Give each class against all others, as the pixel protocol gives it."""
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ("class",)
+
+    def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
+        """Take out each class against all others, as the pixel protocol counts it; pooled, all of them added up."""
         from segbench.protocols.pixels.class_metrics import of_class
 
-        return {
-            name: self._part(of_class(images, name), {"class": name, "positive": str(label)}, settings)
+        parts = {
+            name: can.Part(self._of_class(label), {"class": name}, of_class(per_image, name))
             for label, name in zip(self.labels, self.class_names, strict=True)
         }
+        return can.Division(parts, partial(self._added_up, per_image))
 
-    def added_up(self, images: Mapping[str, Any], settings: Mapping[str, str]) -> can.Part:
+    def _added_up(self, per_image: Mapping[str, Any]) -> can.Part:
+        """Return all classes added up: every pixel is a case of each class."""
         from segbench.protocols.pixels.class_metrics import micro_of
 
-        return self._part(micro_of(images), {"class": "micro", "positive": settings["classes"]}, settings)
+        named = {"class": "micro", "positive": written_classes(self.labels, self.class_names)}
+        return can.Part(self._of_class(None), named, micro_of(per_image))
 
-    def _part(self, counts: Mapping[str, Any], fields: Mapping[str, str], settings: Mapping[str, str]) -> can.Part:
-        kept = {key: value for key, value in settings.items() if key != "classes"}
-        return can.Part(self._one, {**fields, **kept}, counts)
+    def _of_class(self, label: int | None) -> Pixels:
+        """Return the protocol that measures the counts of one class, or of all added up."""
+        return replace(self._one, positive=None if label is None else str(label), void=tuple(map(float, self.void)))
 
     @property
     def expected_of_one(self) -> Expected:

@@ -15,6 +15,7 @@ import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import ArrayLike
 
+from segbench.aggregator.result import parts_if_any
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import image_headline
 from segbench.core.names import shortened
@@ -195,7 +196,7 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
 
 def _confusion(method: Method) -> Figure | None:
     """Draw a confusion matrix, as shares of the pixels of the true class."""
-    names = list(method.result.classes)
+    names = list(parts_if_any(method.result, "class"))
     matrix = getattr(method.result.pooled, "matrix", None) if names else None
     if matrix is None:
         return None

@@ -20,7 +20,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
-from segbench.aggregator.result import Result, as_results, names_of
+from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole
 from segbench.core.capabilities import competes, states_called
@@ -39,19 +39,16 @@ from segbench.report.page.charts import figures, points
 from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
-from segbench.report.plots.methods import Method, classes_add_up, styles_of
+from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import remarks
 from segbench.report.tables import (
     Table,
     by_protocol,
-    class_results,
-    class_table,
-    group_results,
-    group_table,
-    has_groups,
     image_table,
     method_table,
+    part_rows,
+    part_table,
 )
 from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
@@ -101,7 +98,7 @@ def export_report(
     title : str, optional
         Heading of the page; by default it says how many methods and images there are.
     group_by : str, optional
-        What puts images into groups, as in `Result.groups`, for a table of them; by default as each run named it, and
+        What puts images into groups, as in `Result.parts`, for a table of them; by default as each run named it, and
         ``"none"`` for none. Where folders have scores of a model each, the page is that of the means over groups.
     intervals : float, optional
         Level of intervals over images, for instance 0.95; None for none, and for no comparison.
@@ -158,11 +155,9 @@ def export_report(
     results = as_results(results)
     if not results:
         raise ArgumentError("no results to report")
-    if any(map(classes_add_up, results)):
-        raise ArgumentError(
-            "a report shows one of several classes: choose it with "
-            f"{setting('--class NAME, or other runs with --only', 'result.of_class(NAME)')}"
-        )
+    if any(pooled_classes(result) is not None for result in results):
+        choice = setting("--class NAME, or other runs with --only", "result.parts('class')[NAME]")
+        raise ArgumentError(f"a report shows one of several classes: choose it with {choice}")
     if intervals is not None:
         intervals = as_level(intervals, "intervals")
     replicates, seed = as_draws(replicates, seed)
@@ -175,8 +170,8 @@ def export_report(
     for members in protocols:
         given = [results[place] for place in members]
         parts = []
-        if group_by != "none" and (group_by or any(map(has_groups, given))):
-            of_groups = group_table(group_results(given, group_by), given, keys=None, every=False)
+        if group_by != "none" and (group_by or any("group" in result.axes for result in given)):
+            of_groups = part_table(part_rows(given, "group", group_by), given, "group", keys=None, every=False)
             parts.append(_laid_out(of_groups, 2, "Groups of images"))
             given = [_pooled_or_mean(result, group_by) for result in given]
         methods, comparison, why = _compared(given, intervals, replicates, seed)
@@ -261,11 +256,11 @@ def _compared(
 
 
 def _pooled_or_mean(result: Result, group_by: str) -> Result:
-    """Give the result of all images, or the mean over groups that are not pooled."""
-    if not (group_by or has_groups(result)):
+    """Return the result of all images, or the mean over groups that are not pooled."""
+    if not (group_by or "group" in result.axes):
         return result
-    groups = result.groups(group_by)
-    return groups.pooled or groups.mean
+    groups = result.parts("group", group_by)
+    return groups.pooled or groups.mean or result
 
 
 def _with_first(table: Table, key: str) -> Table:
@@ -310,10 +305,10 @@ def _section(
     images = _with_first(image_table(results, sort=image_key, most=_IMAGE_ROWS), image_key)
     defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
     embedded, cuts = pictures.for_scripts()
-    classes = list(results[0].classes)
+    classes = list(parts_if_any(results[0], "class"))
     parts = []
     if classes:
-        of_classes = class_table(class_results(results), keys=None, every=False)
+        of_classes = part_table(part_rows(results, "class"), results, "class", keys=None, every=False)
         parts.append(_laid_out(of_classes, 2, "Classes"))
     return {
         "protocol": rules.name,

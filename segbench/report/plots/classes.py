@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result, names_of, parts_if_any
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
@@ -89,7 +89,7 @@ def plot_classes(
     [1.0, 0.5, 0.5]
     """
     results = of_one_protocol(results)
-    classes = [result.classes for result in results]
+    classes = [parts_if_any(result, "class") for result in results]
     if not classes[0] or any(list(each) != list(classes[0]) for each in classes):
         found = "; ".join(
             f"{name} has {first_names(list(each), _LISTED) or 'none'}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import AddedUp, Pictured, competes
+from segbench.core.capabilities import Pictured, competes
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import headline, image_headline
@@ -196,17 +196,18 @@ def of_one_protocol(given: object) -> list[Result]:
         if len({result.protocol for result in results}) == 1:
             one = f"draw results in one unit{setting(': --only and a part of their signatures', '')}"
         raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
+    pooled = [(result, pooled_classes(result)) for result in results]
     return named_by_class(
         [
-            replace(result.micro, method=f"{result.method}, classes added up") if classes_add_up(result) else result
-            for result in results
+            result if of_all is None else replace(of_all, method=f"{result.method}, classes added up")
+            for result, of_all in pooled
         ]
     )
 
 
-def classes_add_up(result: Result) -> bool:
-    """Say whether plots show a result as the sum of its classes."""
-    return result.rules.capability(AddedUp) is not None and bool(result.classes)
+def pooled_classes(result: Result) -> Result | None:
+    """Return the sum of the classes of a result, which plots show in its place; None where classes do not add up."""
+    return result.parts("class").pooled if "class" in result.axes else None
 
 
 def named_by_class(results: Sequence[Result]) -> list[Result]:

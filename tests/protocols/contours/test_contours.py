@@ -140,8 +140,8 @@ def test_each_class_is_a_result_of_its_own():
     pairs = labels()
     result = evaluate(pairs, protocol=Contours(classes="sky=0,road=1,car=2"))
     of_class = {name: (truth == 1, (predicted == 1) & (truth != 255)) for name, (truth, predicted) in pairs.items()}
-    assert list(result.classes) == ["sky", "road", "car"]
-    assert result.of_class("road").summary["hd95"] == evaluate(of_class, protocol="contours").summary["hd95"]
+    assert list(result.parts("class")) == ["sky", "road", "car"]
+    assert result.parts("class")["road"].summary["hd95"] == evaluate(of_class, protocol="contours").summary["hd95"]
 
 
 @pytest.mark.parametrize("level", [None, 0.95])
@@ -162,10 +162,10 @@ def test_bars_of_classes_show_whole_distances_and_the_best_class_first(level):
     result = evaluate(pairs, protocol=Contours(classes="0,far=1,near=2,farthest=3", background=0, spacing=0.5))
     ax = plot_classes(result, level=level, ax=Figure().subplots())
     assert [tick.get_text() for tick in ax.get_yticklabels()][:1] == ["near"]
-    values = [one.summary["hd95"] for one in result.classes.values()]
+    values = [one.summary["hd95"] for one in result.parts("class").values()]
     drawn = [float(bar.get_width()) for bar in ax.patches]
     assert drawn == sorted(values)
-    ends = drawn if level is None else [one.intervals(level=level)["hd95"][1] for one in result.classes.values()]
+    ends = drawn if level is None else [one.intervals(level=level)["hd95"][1] for one in result.parts("class").values()]
     assert ax.get_xlim()[0] == 0
     assert ax.get_xlim()[1] >= max(ends) > 1
     share = plot_classes(result, metric="dice", ax=Figure().subplots())

@@ -81,7 +81,9 @@ class TestContours:
     def test_means_are_those_over_the_organs(self, empty):
         result = evaluate(PAIRS, protocol=Contours(classes=CLASSES, background=0, nsd=1, empty=empty))
         for key in ("dice", "hd", "hd95", "assd", "masd", "nsd@1", "boundary_iou"):
-            assert result.summary[key] == pytest.approx(np.mean([result.classes[str(k)].summary[key] for k in ORGANS]))
+            assert result.summary[key] == pytest.approx(
+                np.mean([result.parts("class")[str(k)].summary[key] for k in ORGANS])
+            )
         by_image = {
             name: [library.count_contours(*pair, classes=CLASSES).metrics(str(k), empty=empty)["dice"] for k in ORGANS]
             for name, pair in PAIRS.items()
@@ -107,7 +109,9 @@ class TestBoth:
                 assert value == pytest.approx(summary(protocol, twice)[metric.key], nan_ok=True)
 
     def test_classes_are_measured_as_without_it(self, kind):
-        found, every = (evaluate(PAIRS, protocol=kind(classes=CLASSES, background=left)).classes for left in (0, ()))
+        found, every = (
+            evaluate(PAIRS, protocol=kind(classes=CLASSES, background=left)).parts("class") for left in (0, ())
+        )
         assert list(found) == ["0", "1", "2", "3"]
         assert all(found[name].summary == every[name].summary for name in found)
 
@@ -115,7 +119,7 @@ class TestBoth:
         protocol = kind(classes="0,liver=1,spleen=2,3", background="0,3")
         result = evaluate(PAIRS, protocol=protocol)
         key = "miou" if kind is Labels else "dice"
-        of_class = [result.classes[name].summary[key.removeprefix("m")] for name in ("liver", "spleen")]
+        of_class = [result.parts("class")[name].summary[key.removeprefix("m")] for name in ("liver", "spleen")]
         assert result.summary[key] == pytest.approx(np.mean(of_class))
         assert protocol == kind(classes="0,liver=1,spleen=2,3", background=[3, 0])
 

@@ -423,16 +423,16 @@ def test_each_class_against_all_others():
     images = {str(k): random_maps(k, void=k > 0) for k in range(3)}
     result = segbench.evaluate(images, protocol=Labels(classes=5, names="abcde"))
     pooled = result.pooled.matrix
-    for place, (name, of_class) in enumerate(result.classes.items()):
+    for place, (name, of_class) in enumerate(result.parts("class").items()):
         tp, fn = pooled[place, place], pooled[place].sum() - pooled[place, place]
         fp = pooled[:, place].sum() - tp
         assert of_class.summary["iou"] == pytest.approx(tp / (tp + fp + fn), abs=1e-15)
         assert of_class.summary["recall"] == pytest.approx(tp / (tp + fn), abs=1e-15)
         assert of_class.summary["pixels"] == result.summary["pixels"]
         assert name == "abcde"[place]
-    classes = [one.summary["iou"] for one in result.classes.values()]
+    classes = [one.summary["iou"] for one in result.parts("class").values()]
     assert result.summary["miou"] == pytest.approx(np.nanmean(classes), abs=1e-14)
-    means = [one.summary["iou_images"] for one in result.classes.values()]
+    means = [one.summary["iou_images"] for one in result.parts("class").values()]
     assert result.summary["miou_classes"] == pytest.approx(np.nanmean(means), abs=1e-9)
 
 
@@ -734,10 +734,10 @@ def test_masks_have_no_classes_and_the_remedy_is_said(tmp_path):
         saved(tmp_path / "gt", f"{k}.png", Image.fromarray(mask))
         saved(tmp_path / "pred", f"{k}.png", Image.fromarray(mask))
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
-    from segbench.report.tables import class_results
+    from segbench.report.tables import part_rows
 
     with pytest.raises(ArgumentError, match="count again with classes="):
-        class_results([result])
+        part_rows([result], "class")
 
 
 def test_a_report_of_more_classes_than_a_picture_holds_says_so(tmp_path):

@@ -185,7 +185,7 @@ def test_maps_with_a_json_beside_their_folder(folders):
     result = evaluate(*folders, Objects(kind="panoptic"))
     assert result.summary["pq"] == 1
     assert result.summary["true_objects"] == 4
-    assert list(result.classes) == ["sky; clouds", "car"]
+    assert list(result.parts("class")) == ["sky; clouds", "car"]
 
 
 def test_a_json_stands_for_its_folder_and_may_lie_in_it(folders, tmp_path):
@@ -418,7 +418,7 @@ def test_coco_s_own_examples():
     folder = Path(os.environ["SEGBENCH_PANOPTIC"]) / "panoptic_examples"
     result = evaluate(folder, folder, Objects(kind="panoptic"))
     assert {result.summary[key] for key in result.summary if key.startswith(("pq", "sq", "rq"))} == {1.0}
-    assert all(part.summary["pq"] == 1 for part in map(result.of_class, result.classes))
+    assert all(part.summary["pq"] == 1 for part in result.parts("class").values())
     assert result.summary["true_objects"] == 47
 
 

@@ -128,7 +128,7 @@ def test_each_class_is_rounded():
     truth, maps = RNG.integers(0, 3, (8, 9)), RNG.random((3, 8, 9))
     result = evaluate([(truth, maps)], protocol=Classes(labels=range(3), quantize=8))
     assert result.signature.startswith("protocol:classes|classes:0-2|void:255|invert:no|quantize:8|")
-    assert result.of_class("1").counts["0"] == count_pixels(truth == 1, maps[1], quantize=8)
+    assert result.parts("class")["1"].counts["0"] == count_pixels(truth == 1, maps[1], quantize=8)
 
 
 def test_results_files_keep_the_setting(tmp_path):

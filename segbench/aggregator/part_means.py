@@ -1,0 +1,88 @@
+"""The protocol of a mean over the parts of a result, such as groups of images or classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from segbench.core.capabilities import Reference
+from segbench.core.metric import Metric
+from segbench.core.part_means import PartMeans, singular
+from segbench.core.protocol import Capability, Counted, Protocol
+from segbench.core.sample import Sample
+from segbench.core.table import Table
+from segbench.protocols.class_names import in_no_mean
+from segbench.statistics.group_means import GroupMeans
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOverParts(Protocol):
+    """The protocol `of` a whole, of which every score is the mean over its parts: results by name, called `plural`.
+
+    Where parts are groups, each image `is_in_one` of them, and measured in its own; otherwise it is in every part.
+    """
+
+    of: Protocol
+    parts: Mapping[str, Any] = field(repr=False)
+    plural: str
+    is_in_one: bool
+
+    def __post_init__(self) -> None:
+        for name in ("name", "title", "reads", "counts"):
+            object.__setattr__(self, name, getattr(self._of_part, name))
+
+    @property
+    def _of_part(self) -> Protocol:
+        rules: Protocol = next(iter(self.parts.values())).rules
+        return rules
+
+    @property
+    def meant(self) -> dict[str, Any]:
+        """The parts that the mean is over: with images, and no background."""
+        return {name: part for name, part in self.parts.items() if part.counts and not in_no_mean(part.settings)}
+
+    def signature_fields(self) -> dict[str, str]:
+        """Return the settings of the protocol, and over how many parts the mean is."""
+        number = len(self.meant)
+        noun = singular(self.plural) if number == 1 else self.plural
+        return self.of.signature_fields() | {"mean": f"{number} {noun}"}
+
+    def measuring_settings(self) -> frozenset[str]:
+        """Return the settings of measuring of the protocol."""
+        return self.of.measuring_settings()
+
+    def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
+        """Return the mean over the same parts measured with other settings."""
+        parts = {name: part.with_settings(**settings) for name, part in self.parts.items()}
+        return replace(self, of=self.of.with_settings(**settings), parts=parts)
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the scores; thresholds and totals have no mean."""
+        return tuple(metric for metric in self._of_part.metrics() if metric.kind == "score" and metric.key)
+
+    def count(self, sample: Sample) -> Counted:
+        """Count an image as the protocol does."""
+        return self.of.count(sample)
+
+    def table(self, per_image: Mapping[str, Any]) -> Table:
+        """Return the means, or of a single image of groups the table that its group measures it by."""
+        meant = self.meant
+        images = [len(part.counts) for part in meant.values()]
+        if len(per_image) == (sum(images) if self.is_in_one else max(images)):
+            tables = {name: part.measured for name, part in meant.items()}
+        elif self.is_in_one:
+            group = next(part for part in meant.values() if not part.counts.keys().isdisjoint(per_image))
+            of_group: Table = group.table_of(per_image)
+            return of_group
+        else:
+            of_images = {name: {image: part.counts[image] for image in per_image} for name, part in meant.items()}
+            tables = {name: part.table_of(of_images[name]) for name, part in meant.items()}
+        keys = [metric.key for metric in next(iter(tables.values())).metrics]
+        places = [keys.index(metric.key) for metric in self.metrics()]
+        kind = GroupMeans if self.is_in_one else PartMeans
+        return kind(tables, self.metrics(), places, parts=self.plural)
+
+    def capability(self, kind: type[Capability]) -> Capability | None:
+        """Say whether methods are ranked; nothing else is known of a mean."""
+        return self.of.capability(kind) if kind is Reference else None
