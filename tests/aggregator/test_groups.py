@@ -187,11 +187,11 @@ def test_anomalies_of_several_categories_say_that_they_are_pooled():
     result = evaluate(CATEGORIES, protocol=Anomalies())
     note = (
         "scores of 2 categories are pooled as those of one model: bottle, cable; "
-        "result.groups('folder') measures each by itself"
+        "result.parts('group', by='folder') measures each by itself"
     )
     assert result.summary.notes == (note,)
     assert note in str(result)
-    groups = result.groups("folder")
+    groups = result.parts("group", by="folder")
     assert not any("pooled" in note for one in (*groups.values(), groups.mean) for note in one.summary.notes)
 
 

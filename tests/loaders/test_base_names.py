@@ -50,7 +50,7 @@ def test_it_is_said_and_groups_are_those_of_the_ground_truth(tmp_path):
     assert result.notes[0] == (
         "files pair without their folders, which only one side has: bochum/bochum_000000 and bochum_000000"
     )
-    assert list(result.groups("folder")) == ["bochum", "ulm"]
+    assert list(result.parts("group", by="folder")) == ["bochum", "ulm"]
 
 
 def test_chosen_images_pair_where_others_have_no_prediction(tmp_path):

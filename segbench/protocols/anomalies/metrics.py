@@ -322,7 +322,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             return ()
         named = first_names(categories, _NAMED)
         pooled = f"scores of {len(categories)} categories are pooled as those of one model: {named}"
-        by_folder = setting("--group-by folder", "result.groups('folder')")
+        by_folder = setting("--group-by folder", "result.parts('group', by='folder')")
         return (f"{pooled}; {by_folder} measures each by itself",)
 
     @property
