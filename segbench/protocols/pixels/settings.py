@@ -19,7 +19,8 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -31,7 +32,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
-from segbench.core.numbers import written
+from segbench.core.numbers import many, written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
@@ -91,7 +92,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         Thresholds chosen on a tuning set, at which the curve and what is read off it are measured instead of at every
         distinct score; `at` and `calibration` take all scores. `evaluate` sets them (`segbench.tuned_thresholds`).
     thresholds_source : str
-        Where these come from.
+        Where these come from, as the signature names it; by default their digest.
 
     Raises
     ------
@@ -158,6 +159,9 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
         set_fields(self, reads=replace(self.reads, numbered=rules.numbered_by(positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
+        thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
+        source = (self.thresholds_source or _source_of(thresholds)) if thresholds else ""
+        set_fields(self, thresholds=thresholds, thresholds_source=source)
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
 
@@ -349,6 +353,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             rule = rules.LabelRule.parse(self.positive)
             labels, values = [rule.labels(*one) for one in zip(names, sample.ground_truths, valids, strict=True)], ()
         return list(zip(labels, valids, strict=True)), values
+
+
+def _source_of(thresholds: Sequence[float]) -> str:
+    """Name thresholds that came without a source by their digest, so that a signature tells them from others."""
+    digest = hashlib.sha256(written(thresholds).encode()).hexdigest()[:8]
+    return f"{many(len(thresholds), 'threshold')}, digest {digest}"
 
 
 def _swapped(counts: ScoreCounts) -> ScoreCounts:
