@@ -195,6 +195,8 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
         groups = [[*range(len(results))]]
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
+    if how.rows == "group" and not how.group_by and not every:
+        groups = [of for places in groups for of in grouped((groups_named(results[k]), k) for k in places).values()]
     if how.rows == "class image":
         groups = [places for places in groups if any(results[place].classes for place in places)] or groups
     tables = []
@@ -211,6 +213,8 @@ def _part(
     results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
 ) -> Part:
     """Make the table of some of the results."""
+    if how.rows == "group" and not how.group_by and not any(has_groups(results[place]) for place in places):
+        how = replace(how, rows="method")
     if how.rows == "method" and not every:
         places = [places[k] for k in headline_order([results[place] for place in places])]
     some, named = [results[place] for place in places], [names[place] for place in places]
@@ -443,9 +447,14 @@ def group_results(results: Sequence[Result], by: str = "", *, intervals: Sequenc
     return found
 
 
+def groups_named(result: Result) -> str:
+    """Return by what a run named groups; empty where it named none."""
+    return "" if result.inputs is None else result.inputs.group_by
+
+
 def has_groups(result: Result) -> bool:
     """Return whether a run named groups."""
-    return result.inputs is not None and result.inputs.group_by != ""
+    return groups_named(result) != ""
 
 
 def group_table(

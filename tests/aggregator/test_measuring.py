@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from cases import write_folder
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import segbench
@@ -192,9 +192,10 @@ def keeping(monkeypatch):
         monkeypatch.setattr(f"{module}.REDUCED_ABOVE", 500)
 
 
+@pytest.mark.usefixtures("keeping")
 @pytest.mark.parametrize("case", ["pixels-float", "pixels-tuned"])
 @pytest.mark.parametrize("seed", range(3))
-def test_so_does_a_run_of_very_many_scores_of_which_the_file_keeps_the_pool(tmp_path, keeping, case, seed):
+def test_so_does_a_run_of_very_many_scores_of_which_the_file_keeps_the_pool(tmp_path, case, seed):
     kind, counting, images, values = CASES[case]
     rng = np.random.default_rng(seed)
     folders = written(tmp_path, images(rng))
@@ -212,11 +213,11 @@ def test_so_does_a_run_of_very_many_scores_of_which_the_file_keeps_the_pool(tmp_
 
 @pytest.mark.parametrize("case", ["pixels", "pixels-float", "pixels-tuned"])
 @pytest.mark.parametrize("seed", range(3))
-def test_so_do_pixels_without_the_names_of_images(tmp_path, case, seed):
+def test_so_do_pixels_without_the_names_of_images(case, seed):
     kind, counting, images, values = CASES[case]
     rng = np.random.default_rng(seed)
     before, asked = values(rng), values(rng)
-    of_each = [Accumulator(kind(**counting, **settings)) for settings in (before, asked)]
+    of_each = [Accumulator(kind(**counting, **chosen)) for chosen in (before, asked)]
     for k, (truth, scores) in enumerate(images(rng)):
         for accumulator in of_each:
             accumulator.update(truth, scores, name=str(k) if k == 0 else None)

@@ -142,6 +142,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         example="1,2",
         shown="2",
         measuring="union",
+        none="none takes NSD away",
     )
     spacing: float = option(
         "Set the size of a pixel in mm.",
@@ -152,6 +153,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         shown="pixels",
         rare=True,
         measuring="apart",
+        none="none measures in pixels",
     )
     empty: Empty = option(
         "Leave out images with an empty mask, or give them the image's diagonal.",
@@ -243,8 +245,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             settings.setdefault("hd95", of_tool.pop("hd95"))
             for name, value in of_tool.items():
                 if getattr(self, name) != value:
-                    counted = f"these were counted with {format_setting(name, getattr(self, name))}"
-                    raise ArgumentError(f"{format_setting('convention', convention)}: {counted}; count again with it")
+                    asked = format_setting("convention", convention)
+                    has, takes = (_as_signed(of) for of in (getattr(self, name), value))
+                    what = f"{asked} is for counts with {name}:{takes}, and these have {name}:{has}"
+                    raise ArgumentError(f"{what}; count again with it")
         return super().with_settings(**settings)
 
     def measuring_settings(self) -> frozenset[str]:
@@ -301,7 +305,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 "hd95": str(self.hd95),
                 "empty": self.empty,
                 "spacing": written((self.spacing,)),
-                "nsd": written(cast("tuple[float, ...]", self.nsd)),
+                "nsd": written(cast("tuple[float, ...]", self.nsd)) or "none",
             }
         if self._kind == _MASKS:
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
@@ -476,6 +480,13 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
 
 
+def _as_signed(value: Any) -> str:  # noqa: ANN401  text or a flag
+    """Write a setting of a tool as signatures do."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value
+
+
 def _spacing(value: Any) -> float:
     """Read the size of a pixel; of several numbers only equal ones make sense in two dimensions."""
     if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
@@ -492,9 +503,8 @@ def _spacing(value: Any) -> float:
 def _tolerances(values: Any) -> tuple[float, ...]:
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
-    return tuple(
-        dict.fromkeys(as_real(value, named("nsd"), "tolerances of 0 or more", least=0, most=1e9) for value in several)
-    )
+    expected = "tolerances of 0 or more"
+    return tuple(sorted({as_real(value, named("nsd"), expected, least=0, most=1e9) for value in several}))
 
 
 def count_contours(

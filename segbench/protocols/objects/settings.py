@@ -234,7 +234,7 @@ class Objects(
         values = (self.iou,) if single else listed(self.iou, named("iou"), "(0.5, 0.75)")
         what = "IoU from 0.5, below which objects have several partners, to 1"
         read = [as_real(value, named("iou"), what, least=0.5, most=1) for value in values]
-        found = tuple(dict.fromkeys(Fraction(str(value)) for value in read))
+        found = tuple(sorted({Fraction(str(value)) for value in read}))
         if not found or any(_DECIMALS % each.denominator for each in found):
             raise ArgumentError(f"{named('iou')} is {read}, expected {what}, of at most six decimal places")
         return found

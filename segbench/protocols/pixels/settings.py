@@ -143,6 +143,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         read=read_numbers,
         example="0.3,0.5",
         measuring="union",
+        none="none takes them away",
     )
     calibration: bool = option(
         "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True, measuring="any"
