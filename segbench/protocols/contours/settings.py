@@ -480,7 +480,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
 
 
-def _as_signed(value: Any) -> str:  # noqa: ANN401  text or a flag
+def _as_signed(value: Any) -> str:
     """Write a setting of a tool as signatures do."""
     if isinstance(value, bool):
         return "yes" if value else "no"
