@@ -179,8 +179,12 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
     """Say how to measure by one value of each of some settings, given the values that results have."""
     choices = []
     for name, values in apart.items():
-        if name == "thresholds":  # whose values are the names of tuning sets
-            choices.append(setting("--tuning-results FILE, or none", "result.with_thresholds(...)"))
+        if name == "thresholds_source":  # which names a tuning set
+            choices.append(
+                setting(
+                    "--tuning-results with the file of one, or --tuning-results none", "result.with_thresholds(...)"
+                )
+            )
             continue
         typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values))
         choices.append(setting(typed, f"result.with_settings({name}=...)"))

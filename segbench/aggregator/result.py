@@ -563,12 +563,7 @@ class Result:
             return self
         rules = self.rules.with_settings(**settings)
         before, after = self.rules.signature_fields(), rules.signature_fields()
-        changed = {name for name in before | after if before.get(name) != after.get(name)}
-        if before.items() <= self.settings.items():
-            texts = after | {name: text for name, text in self.settings.items() if name not in before}
-        else:  # a part, such as a class, which has further settings in place of these
-            texts = {name: text for name, text in self.settings.items() if name not in changed}
-            texts |= {name: after[name] for name in after if name in changed}
+        texts = _changed_texts(self.settings, before, after)
         signed = resigned(self.signature, rules.name, texts)
         return replace(self, rules=rules, settings=texts, signature=signed)
 
@@ -643,6 +638,24 @@ def _with_counts(
     """Give a result of other counts that follow from its own, signed as such."""
     signature = resigned(result.signature, result.protocol, settings, images)
     return replace(result, counts=counts, settings=settings, signature=signature, kept=None)
+
+
+def _changed_texts(settings: Mapping[str, str], before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings of a result whose protocol had some texts before and has others after a change.
+
+    Those of a part, such as a class, may be others than the protocol's: only what changed is replaced. New texts stand
+    where the protocol has them.
+    """
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    names = [name for name in settings if name in after or name not in changed]
+    place = 0
+    for name in after:
+        if name in names:
+            place = names.index(name) + 1
+        elif name in changed:
+            names.insert(place, name)
+            place += 1
+    return {name: after[name] if name in changed else settings[name] for name in names}
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:

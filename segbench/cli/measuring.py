@@ -81,28 +81,28 @@ def _listed(words: Iterable[str]) -> str:
 
 def measured_as_typed(results: Sequence[Result], typed: Mapping[str, Any], path: Path) -> list[Result]:
     """Measure results with the options that were typed; each must apply to one of them at least."""
-    measured = list(results)
+    values: list[dict[str, Any]] = [{} for _ in results]
     for name, text in typed.items():
-        measured = _with_option(measured, name, text, path)
-    return measured
+        if name != _TUNING:
+            for of_result, value in zip(values, _values(results, name, text, path), strict=True):
+                of_result.update(value)
+    pairs = zip(results, values, strict=True)
+    measured = [result.with_settings(**of_result) if of_result else result for result, of_result in pairs]
+    return _tuned(measured, typed[_TUNING], path) if _TUNING in typed else measured
 
 
-def _with_option(results: Sequence[Result], name: str, text: Any, path: Path) -> list[Result]:  # noqa: ANN401  text or True
-    """Measure the results that have a setting with the value that was typed."""
-    if name == _TUNING:
-        return _tuned(results, text, path)
+def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list[dict[str, Any]]:  # noqa: ANN401  text or True
+    """Return the value of an option for each result, nothing for those that are not measured with it."""
     field = name.removeprefix("no_")
     known = measuring_fields()[field]
     applies = [field in result.rules.measuring_settings() and not result.published for result in results]
     if not any(applies):
         raise ArgumentError(_not_measured(field, text, results, path))
-    changed = []
+    values = []
     for result, is_measured in zip(results, applies, strict=True):
-        if is_measured:
-            setting = known[next(kind for kind in known if issubclass(result.kind, kind))]
-            result = result.with_settings(**_value(setting, text, taken_away=name != field))  # noqa: PLW2901  in its place
-        changed.append(result)
-    return changed
+        setting = known[next(kind for kind in known if issubclass(result.kind, kind))] if is_measured else None
+        values.append({} if setting is None else _value(setting, text, taken_away=name != field))
+    return values
 
 
 def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:  # noqa: ANN401  text or True

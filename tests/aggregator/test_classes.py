@@ -79,7 +79,7 @@ def test_counts_are_packed_class_by_class(folders):
     counts = result.counts["0"]
     assert decode(encode(counts)) == counts
     assert encode(decode(encode(counts))) == encode(counts)
-    plain = segbench.Result("m", "classes", result.settings, result.signature, dict(result.counts))
+    plain = segbench.Result("m", PROTOCOL, result.settings, result.signature, dict(result.counts))
     assert dict(plain.of_class("car").counts) == dict(result.of_class("car").counts)
 
 

@@ -83,7 +83,7 @@ def pixel_settings(rng):
 
 
 def tuned_settings(rng):
-    source = f"tuning set of {rng.integers(9)} images, data 0, thresholds 1"
+    source = f"tuning set of {rng.integers(9)} images, data 0"
     return {**pixel_settings(rng), "thresholds": (0.8, 0.5, 0.25), "thresholds_source": source}
 
 

@@ -220,3 +220,33 @@ def test_load_results_takes_them(segbench, soft, maps, tmp_path):
     assert labels.settings["background"] == "0"
     with pytest.raises(Exception, match="nsd is no setting of measuring of these runs"):
         load_results(file, nsd=1)
+
+
+def test_tuning_thresholds_are_taken_by_stored_runs_and_cut_no_other_metric(segbench, soft, tmp_path):
+    tuning = write_methods(tmp_path / "tuning", {"ours": 2, "theirs": 1}, images=4)
+    ran(segbench("pixels", *tuning, "-o", tmp_path / "t"))
+    ran(segbench("pixels", *soft, "-o", tmp_path / "r"))
+    ran(segbench("pixels", *soft, "-o", tmp_path / "anew", "--at", "0.3", "--tuning-results", tmp_path / "t"))
+    options = ("--at", "0.3", "--tuning-results", tmp_path / "t")
+    found, expected = runs_of(segbench, tmp_path / "r", *options), runs_of(segbench, tmp_path / "anew")
+    assert found == expected
+    assert all("|thresholds:tuning set" in run["signature"] for run in found)
+    for run, folder in zip(found, soft[1:], strict=True):
+        whole = evaluate(soft[0], folder, Pixels(at=(0.3,))).summary
+        assert run["summary"]["precision@0.3"] == whole["precision@0.3"]
+        assert run["summary"]["auc_pr"] != whole["auc_pr"]
+    assert "leads" in ran(segbench("compare", tmp_path / "anew", "--metrics", "f@0.3")).out
+    shown = ran(segbench("show", tmp_path / "anew", "--metrics", "auc_pr")).out
+    assert re.findall(r"^(method|ours|theirs) ", shown, re.MULTILINE) == ["method", "ours", "theirs"]
+    ran(segbench("pixels", *soft[:2], "-o", tmp_path / "anew"))
+    answer = ran(segbench("compare", tmp_path / "anew"), code=2)
+    assert "choose one: --tuning-results with the file of one, or --tuning-results none" in answer.err
+    ran(segbench("compare", tmp_path / "anew", "--tuning-results", tmp_path / "t"))
+    assert runs_of(segbench, tmp_path / "anew", "--tuning-results", "none", "--at", "none") == runs_of(
+        segbench, tmp_path / "r"
+    )
+
+
+def test_a_convention_and_another_value_of_what_it_sets_are_refused(segbench, contours):
+    answer = ran(segbench("show", contours, "--convention", "medpy", "--hd95", "larger"), code=2)
+    assert "--convention medpy and --hd95 larger differ; leave one out" in answer.err

@@ -208,11 +208,13 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             if getattr(self, name) in (None, False):
                 set_fields(self, **{name: value})
             elif self.convention is not None and getattr(self, name) != value:
-                other = format_setting(name, getattr(self, name))
-                raise ArgumentError(
-                    f"{format_setting('convention', self.convention)} and {other} differ; leave one out"
-                )
+                raise self._differ(self.convention, name, getattr(self, name))
         set_fields(self, convention=None)
+
+    def _differ(self, convention: str, name: str, value: Any) -> ArgumentError:
+        """Return the error for a setting that is not that of the tool asked for."""
+        both = f"{format_setting('convention', convention)} and {format_setting(name, value)}"
+        return ArgumentError(f"{both} differ; leave one out")
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
@@ -242,7 +244,9 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if convention is not None:
             check_choice(convention, named("convention"), _OF_TOOLS)
             of_tool = dict(_OF_TOOLS[convention])
-            settings.setdefault("hd95", of_tool.pop("hd95"))
+            hd95 = of_tool.pop("hd95")
+            if settings.setdefault("hd95", hd95) != hd95:
+                raise self._differ(convention, "hd95", settings["hd95"])
             for name, value in of_tool.items():
                 if getattr(self, name) != value:
                     asked = format_setting("convention", convention)
@@ -438,7 +442,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
-        """What pictures distinguish: in steps of the first tolerance of NSD."""
+        """What pictures distinguish: in steps of the smallest tolerance of NSD."""
         near, unit = self._near * self.spacing, self.distance_unit or "px"
         return {
             State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
@@ -464,7 +468,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     @property
     def _near(self) -> float:
-        """How far apart contours may be in pictures, in pixels: the first tolerance above 0, or 2 pixels."""
+        """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
         return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
 
     def _places(self, sample: Sample) -> Places:

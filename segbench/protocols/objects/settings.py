@@ -364,7 +364,7 @@ class Objects(
         return Counted(counts, notes=inputs.notes_on_classes(sample, found, self))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
-        """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
+        """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""
         from segbench.protocols.objects.pictures import object_states
 
         return object_states(sample, self)[1]

@@ -20,7 +20,8 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -32,7 +33,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
-from segbench.core.numbers import many, written
+from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
@@ -92,7 +93,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         Thresholds chosen on a tuning set, at which the curve and what is read off it are measured instead of at every
         distinct score; `at` and `calibration` take all scores. `evaluate` sets them (`segbench.tuned_thresholds`).
     thresholds_source : str
-        Where these come from, as the signature names it; by default their digest.
+        Where these come from. Methods are compared at thresholds of one source, each at its own.
 
     Raises
     ------
@@ -148,7 +149,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
     calibration: bool = option(
         "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True, measuring="any"
     )
-    thresholds: tuple[float, ...] = field(default=(), metadata={"measuring": "apart"})
+    thresholds: tuple[float, ...] = field(default=(), metadata={"measuring": "own"})
     thresholds_source: str = field(default="", metadata={"measuring": "apart"})
 
     def __post_init__(self) -> None:
@@ -161,7 +162,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         set_fields(self, reads=replace(self.reads, numbered=rules.numbered_by(positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
-        source = (self.thresholds_source or _source_of(thresholds)) if thresholds else ""
+        source = (self.thresholds_source or "given") if thresholds else ""
         set_fields(self, thresholds=thresholds, thresholds_source=source)
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
@@ -175,9 +176,17 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             "at": written(self.at),
             "calibration": "15 bins" * self.calibration,
             "annotators": self.annotators or "",
-            "thresholds": self.thresholds_source,
+            "thresholds": self._thresholds_text,
         }
         return {name: text for name, text in fields.items() if text}
+
+    @property
+    def _thresholds_text(self) -> str:
+        """Where the thresholds of a tuning set come from, with their digest: of other scores they are others."""
+        if not self.thresholds:
+            return ""
+        digest = hashlib.sha256(struct.pack(f"<{len(self.thresholds)}d", *self.thresholds)).hexdigest()[:8]
+        return f"{self.thresholds_source}, thresholds {digest}"
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.pixels.calibration import METRICS as CALIBRATION
@@ -354,12 +363,6 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             rule = rules.LabelRule.parse(self.positive)
             labels, values = [rule.labels(*one) for one in zip(names, sample.ground_truths, valids, strict=True)], ()
         return list(zip(labels, valids, strict=True)), values
-
-
-def _source_of(thresholds: Sequence[float]) -> str:
-    """Name thresholds that came without a source by their digest, so that a signature tells them from others."""
-    digest = hashlib.sha256(written(thresholds).encode()).hexdigest()[:8]
-    return f"{many(len(thresholds), 'threshold')}, digest {digest}"
 
 
 def _swapped(counts: ScoreCounts) -> ScoreCounts:
