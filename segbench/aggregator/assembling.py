@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
+from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature, with_version
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
@@ -115,7 +116,12 @@ def _settled(
     }
 
 
-def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Result]:
+def load_results(
+    path: str | PathLike[str],
+    *,
+    partial: bool = False,
+    **settings: Any,  # noqa: ANN401  values of fields
+) -> list[Result]:
     """Read the complete runs of a results file, in the order in which they were first made.
 
     Parameters
@@ -126,6 +132,9 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
         Give also the results of runs that stopped early, on the images counted so far: ``result.partial`` says how
         many of how many. A run that repeats a complete one is left out until it is complete itself; until then
         ``result.outdated`` of the latter says so.
+    **settings
+        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, see
+        `Result.with_settings`; by default each run is measured as it was when it was last made.
 
     Returns
     -------
@@ -136,6 +145,8 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
     ------
     DataError
         If the file is not a results file, or holds no such run.
+    ArgumentError
+        If a setting is one of counting for every run of the file.
 
     Examples
     --------
@@ -148,7 +159,7 @@ def load_results(path: str | PathLike[str], *, partial: bool = False) -> list[Re
     ...     load_results(f"{folder}/net.segbench")
     [Result('net', pixels, 1 image, ods_f 1.0000)]
     """
-    return load_runs(path, partial=partial)[0]
+    return measured_with(load_runs(path, partial=partial)[0], settings)
 
 
 def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result], list[Run]]:

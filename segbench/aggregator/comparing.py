@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import Any
 
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
@@ -147,17 +148,12 @@ def compare_results(
         )
         raise ArgumentError(f"found results of {found}, expected results of one protocol; {choose}")
     results = measured_alike(results)
-    if apart := measured_apart(results):
-        options = " and ".join(named(name) for name in apart)
-        what = f"methods are measured alike, but {_said_of_each(results, apart)}"
-        raise ArgumentError(
-            f"{what}; choose one value: {setting(f'add {options}', f'result.with_settings({options}=...)')}"
-        )
     if refused := _said_of_each(results, different_settings(results)):
         choose = setting("compare some with --methods or --only", "leave some out")
         raise ArgumentError(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
         )
+    refuse_measured_apart(results)
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -170,6 +166,29 @@ def compare_results(
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
     return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
+
+
+def refuse_measured_apart(results: Sequence[Result]) -> None:
+    """Refuse results of one protocol that differ in a setting of measuring, and say how to choose one of its values."""
+    if apart := measured_apart(results):
+        what = f"methods are measured alike, but {_said_of_each(results, apart)}"
+        raise ArgumentError(f"{what}; {choice_of(apart)}")
+
+
+def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
+    """Say how to measure by one value of each of some settings, given the values that results have."""
+    choices = []
+    for name, values in apart.items():
+        if name == "thresholds_source":  # which names a tuning set
+            choices.append(
+                setting(
+                    "--tuning-results with the file of one, or --tuning-results none", "result.with_thresholds(...)"
+                )
+            )
+            continue
+        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values))
+        choices.append(setting(typed, f"result.with_settings({name}=...)"))
+    return f"choose one: {' and '.join(choices)}"
 
 
 def differing_repairs(results: Sequence[Result]) -> list[str]:

@@ -7,7 +7,9 @@ from dataclasses import Field, fields
 from typing import Any, Protocol, Self, TypeVar
 
 from segbench.core import protocol as core
+from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.interface import named
 
 
 class Measurable(Protocol):
@@ -36,11 +38,23 @@ class Measurable(Protocol):
 Measured = TypeVar("Measured", bound=Measurable)
 
 
-def _fields(result: Measurable) -> dict[str, Field[Any]]:
-    """Return the settings of measuring of a result by name."""
-    known = result.rules.measuring_settings()
-    settings: Any = fields(result.rules) if known else ()  # type: ignore[arg-type]  # protocols are dataclasses
+def _fields(rules: core.Protocol) -> dict[str, Field[Any]]:
+    """Return the settings of measuring of a protocol by name."""
+    known = rules.measuring_settings()
+    settings: Any = fields(rules) if known else ()  # type: ignore[arg-type]  # protocols are dataclasses
     return {setting.name: setting for setting in settings if setting.name in known}
+
+
+def measured_with(results: Sequence[Measured], settings: Mapping[str, Any]) -> list[Measured]:
+    """Measure results with other settings, each with those of its protocol."""
+    measurable = [result.rules.measuring_settings() for result in results]
+    for name in settings:
+        if not any(name in known for known in measurable):
+            known = ", ".join(sorted(frozenset().union(*measurable))) or "none"
+            what = f"{named(name)} is no setting of measuring of these runs, which are: {known}"
+            raise ArgumentError(f"{what}; count again with it, or leave it out")
+    own = [{name: settings[name] for name in settings if name in known} for known in measurable]
+    return [result.with_settings(**of) if of else result for result, of in zip(results, own, strict=True)]
 
 
 def measured_alike(results: Sequence[Measured]) -> list[Measured]:
@@ -51,21 +65,21 @@ def measured_alike(results: Sequence[Measured]) -> list[Measured]:
     of_protocols = grouped((result.kind, place) for place, result in enumerate(results) if not result.published)
     alike = list(results)
     for places in of_protocols.values():
-        shared = _shared([results[place] for place in places])
+        shared = shared_settings([results[place].rules for place in places])
         for place in places:
             result = results[place]
-            own = {name: value for name, value in shared.items() if name in _fields(result)}
+            own = {name: value for name, value in shared.items() if name in _fields(result.rules)}
             changed = {name: value for name, value in own.items() if getattr(result.rules, name) != value}
             alike[place] = result.with_settings(**changed) if changed else result
     return alike
 
 
-def _shared(results: Sequence[Measurable]) -> dict[str, Any]:
+def shared_settings(protocols: Sequence[core.Protocol]) -> dict[str, Any]:
     """Return the settings that results of one protocol share: unions of lists, and flags that any has."""
     shared: dict[str, Any] = {}
-    for result in results:
-        for name, setting in _fields(result).items():
-            value = getattr(result.rules, name)
+    for rules in protocols:
+        for name, setting in _fields(rules).items():
+            value = getattr(rules, name)
             if setting.metadata["measuring"] == "union":
                 shared[name] = tuple(sorted({*shared.get(name, ()), *value}))
             elif setting.metadata["measuring"] == "any":
@@ -78,11 +92,16 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
     apart = {
         name
         for result in results
-        for name, setting in _fields(result).items()
+        for name, setting in _fields(result.rules).items()
         if setting.metadata["measuring"] == "apart"
     }
-    values = {name: [result.settings.get(name, "none") for result in results] for name in sorted(apart)}
+    values = {name: [_text_of(result, name) for result in results] for name in sorted(apart)}
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+
+
+def _text_of(result: Measurable, name: str) -> str:
+    """Return a setting as the signature has it; where it is none of its own, such as a source, its value."""
+    return result.settings.get(name) or str(getattr(result.rules, name, "") or "none")
 
 
 def without_measuring(result: Measurable) -> Mapping[str, str]:

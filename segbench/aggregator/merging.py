@@ -12,15 +12,18 @@ from pathlib import Path
 from shlex import quote
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
+from segbench.aggregator.measuring import shared_settings
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
+from segbench.core.protocol import Protocol
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
+from segbench.protocols.stored import StoredProtocol
 
 _HINT = "check the disk and permissions, or name another file"
 
@@ -35,6 +38,7 @@ class _Merged:
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
+    rules: list[Protocol] = field(default_factory=list)  # of the parts, which may be measured by different settings
 
     def run(self) -> Run:
         """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
@@ -48,7 +52,10 @@ class _Merged:
         settings = without_selection(self.first.settings) | subset | missing
         first, *others = self.places or (None,)
         inputs = None if first is None else replace(first, merged=tuple(others))
-        return replace(self.first, settings=settings, notes=tuple(self.notes), inputs=inputs)
+        stored = self.first.stored
+        if shared := shared_settings(self.rules):
+            stored = stored._replace(measuring=StoredProtocol.of(self.first.rules.with_settings(**shared)).measuring)
+        return replace(self.first, stored=stored, settings=settings, notes=tuple(self.notes), inputs=inputs)
 
 
 def lacking(result: Result) -> str:
@@ -197,6 +204,7 @@ def _add(
         what = f"the run of {run.method!r} does not fit that in {known}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
+    whole.rules.append(run.rules)
     places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
     elsewhere = _folders(places).isdisjoint(before := _folders(whole.places)) and bool(before)
     whole.places |= dict.fromkeys(places)

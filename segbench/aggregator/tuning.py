@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 from segbench.aggregator.result import Result
@@ -24,8 +23,8 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     Returns
     -------
     Thresholds
-        To be given to `segbench.evaluate`; its ``source`` is ``"tuning set"`` with the number of images, and digests of
-        the thresholds and of the ground truth they were chosen on.
+        To be given to `segbench.evaluate`; its ``source`` is ``"tuning set"`` with the number of images, and the digest
+        of the ground truth they were chosen on.
 
     Raises
     ------
@@ -58,6 +57,4 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
         raise DataError("tuning set", what, f"leave out {setting('--tuning-results', 'thresholds=...')}")
     images = "unnamed images" if tuning.unnamed else many(len(tuning.counts), "image")
     found = thresholds_from(counts, source="")
-    # Other scores on the same images give other thresholds, and so another run.
-    chosen = hashlib.sha256(found.values.astype("<f8").tobytes()).hexdigest()[:8]
-    return replace(found, source=f"tuning set of {images}, data {tuning.data}, thresholds {chosen}")
+    return replace(found, source=f"tuning set of {images}, data {tuning.data}")

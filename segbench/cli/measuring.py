@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import Field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import MISSING, Field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from shlex import quote
+from typing import TYPE_CHECKING, Any, get_type_hints
 
-from segbench.cli.options import Option
+from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.numbers import written
 from segbench.core.options import flag_of, options_of, value_of
+from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
 if TYPE_CHECKING:
@@ -41,80 +44,125 @@ def _fields(kind: type[Protocol]) -> list[Field[Any]]:
 
 
 @cache
-def measuring_options() -> Sequence[Option]:
+def measuring_options() -> Sequence[Option | Argument]:
     """Make the options, in a panel for the protocols that each is for."""
-    made: list[Option] = []
+    made: list[Option | Argument] = []
     for name, of_kinds in measuring_fields().items():
-        field = next(iter(of_kinds.values()))
-        flag = flag_of(field)
-        panel = f"Measured otherwise: {', '.join(dict.fromkeys(verb_of(kind) for kind in of_kinds))}"
+        kind, field = next(iter(of_kinds.items()))
+        panel = f"Other settings of {_listed(map(verb_of, of_kinds))}"
+        option = parameter_of(name, field, get_type_hints(kind)[name], "")
+        option.default_text = ""  # it is that of the run
+        text = field.metadata["help"]
+        made.append(_placed(option, panel, f"{text.rstrip('.')}; {_taken(field)}." if _taken(field) else text))
         if isinstance(field.default, bool):
-            made += [
-                _option(name, flag, panel, field.metadata["help"], is_flag=True),
-                _option(f"no_{name}", f"--no-{name}", panel, f"Leave out what {flag} adds.", is_flag=True),
-            ]
-        else:
-            option = _option(name, flag, panel, f"{field.metadata['help'].rstrip('.')}; {_NONE} takes it away.")
-            option.value = field.metadata.get("metavar") or "VALUE"
-            made.append(option)
-    help_text = f"Measure at thresholds chosen on a tuning set, by a results file of it; {_NONE} takes them away."
-    tuning = _option(_TUNING, "--tuning-results", "Measured otherwise: pixels", help_text)
+            no = Option([f"no_{name}", f"--no-{name}"], is_flag=True)
+            made.append(_placed(no, panel, f"Leave out what {flag_of(field)} adds."))
+    tuning = Option([_TUNING, "--tuning-results"])
     tuning.value = "FILE"
-    return [*made, tuning]
+    text = f"Measure at thresholds chosen on a tuning set, by its results file; {_NONE} takes them away."
+    return [*made, _placed(tuning, "Other settings of pixels", text)]
 
 
-def _option(name: str, flag: str, panel: str, text: str, *, is_flag: bool = False) -> Option:
-    """Make an option that only --help-all shows."""
-    option = Option([name, flag], is_flag=is_flag, help=text)
-    option.panel, option.rare = panel, True
+def _placed(option: Option | Argument, panel: str, text: str) -> Option | Argument:
+    """Put an option into a panel that only --help-all shows."""
+    option.panel, option.rare, option.help = panel, True, text
     return option
+
+
+def _taken(field: Field[Any]) -> str:
+    """Say what the word none does; empty where a setting does not take it."""
+    return str(field.metadata.get("none", ""))
+
+
+def _listed(words: Iterable[str]) -> str:
+    """Write a few words as a list, each once."""
+    return " and ".join(dict.fromkeys(words))
 
 
 def measured_as_typed(results: Sequence[Result], typed: Mapping[str, Any], path: Path) -> list[Result]:
     """Measure results with the options that were typed; each must apply to one of them at least."""
-    measured = list(results)
+    values: list[dict[str, Any]] = [{} for _ in results]
     for name, text in typed.items():
-        measured = _with_option(measured, name, text, path)
-    return measured
+        if name != _TUNING:
+            for of_result, value in zip(values, _values(results, name, text, path), strict=True):
+                of_result.update(value)
+    pairs = zip(results, values, strict=True)
+    measured = [result.with_settings(**of_result) if of_result else result for result, of_result in pairs]
+    return _tuned(measured, typed[_TUNING], path) if _TUNING in typed else measured
 
 
-def _with_option(results: Sequence[Result], name: str, text: Any, path: Path) -> list[Result]:  # noqa: ANN401  text or True
-    """Measure the results that have a setting with the value that was typed."""
-    if name == _TUNING:
-        return _tuned(results, text, path)
+def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list[dict[str, Any]]:  # noqa: ANN401  text or True
+    """Return the value of an option for each result, nothing for those that are not measured with it."""
     field = name.removeprefix("no_")
     known = measuring_fields()[field]
     applies = [field in result.rules.measuring_settings() and not result.published for result in results]
     if not any(applies):
         raise ArgumentError(_not_measured(field, text, results, path))
-    changed = []
+    values = []
     for result, is_measured in zip(results, applies, strict=True):
-        if is_measured:
-            setting = known[next(kind for kind in known if issubclass(result.kind, kind))]
-            result = result.with_settings(**_value(setting, text, taken_away=name != field))  # noqa: PLW2901  in its place
-        changed.append(result)
-    return changed
+        setting = known[next(kind for kind in known if issubclass(result.kind, kind))] if is_measured else None
+        values.append({} if setting is None else _value(setting, text, taken_away=name != field))
+    return values
 
 
 def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:  # noqa: ANN401  text or True
     """Return the value of a field that was typed."""
     if isinstance(field.default, bool):
         return {field.name: not taken_away}
-    if text == _NONE:
+    if text == _NONE and _taken(field):
         return {field.name: () if isinstance(field.default, tuple) else field.default}
     return {field.name: value_of(field, text)}
 
 
-def _not_measured(field: str, text: object, results: Sequence[Result], path: Path) -> str:
+def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) -> str:  # noqa: ANN401  text or True
     """Say that no run is measured with a setting: it decides what is counted, or is for other protocols."""
-    flag = flag_of(next(iter(measuring_fields()[field].values())))
-    counting = [result.kind for result in results if field in {setting.name for setting in fields(result.kind)}]  # type: ignore[arg-type]
-    if counting:
-        command = f"segbench {verb_of(counting[0])} GT PRED {flag}{'' if text is True else f' {text}'}"
-        return f"{flag} decides what is counted in the runs of {path}; count again: {command}"
-    kinds = ", ".join(dict.fromkeys(verb_of(kind) for kind in measuring_fields()[field]))
-    has = ", ".join(dict.fromkeys(result.protocol for result in results))
-    return f"{flag} is for runs of {kinds}, and {path} holds runs of {has}; leave it out"
+    kinds = list(measuring_fields()[field])
+    flag = flag_of(measuring_fields()[field][kinds[0]])
+    typed = flag if text is True else f"{flag} {text}"
+    for result in results:
+        own = {setting.name: setting for setting in options_of(result.kind).values()}
+        if field in own and not result.published:
+            return f"{typed}: {_counted_again(result, own[field], text, path)}"
+    has = _listed(result.protocol for result in results)
+    return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"
+
+
+def _counted_again(result: Result, field: Field[Any], text: Any, path: Path) -> str:  # noqa: ANN401  text or True
+    """Say how to count a run with a setting that measuring does not take, or why it has no meaning for the run."""
+    if text == _NONE:
+        return f"the runs of {path} have no such setting to take away; leave it out"
+    try:
+        rules = replace(result.rules, **_value(field, text, taken_away=False))  # type: ignore[type-var]
+    except ArgumentError as error:
+        return f"the runs of {path} cannot have it. segbench {verb_of(result.kind)} says: {error}"
+    return f"the runs of {path} need counting again: {_command_of(rules)}"
+
+
+def _command_of(rules: Protocol) -> str:
+    """Write the command that counts as a protocol does: its settings of counting that are not the defaults."""
+    kind = type(rules)
+    options = options_of(kind)
+    plain = kind(**{options[name].name: getattr(rules, options[name].name) for name in required(kind)})
+    words = ["segbench", verb_of(kind), "GT", "PRED"]
+    for field in options.values():
+        value = getattr(rules, field.name)
+        differs = field.default is MISSING or value != getattr(plain, field.name)
+        if differs and field.name not in rules.measuring_settings():
+            words.append(_option_text(rules, field, value))
+    return " ".join(words)
+
+
+def _option_text(rules: Protocol, field: Field[Any], value: Any) -> str:  # noqa: ANN401  of any setting
+    """Write an option with the value of a protocol as it is typed."""
+    if isinstance(value, bool):
+        return flag_of(field)
+    if field.metadata.get("metavar") == "FILE":
+        return f"{flag_of(field)} FILE"
+    if "names" in field.metadata.get("also", ()):
+        text = written_classes(value, rules.names)  # type: ignore[attr-defined]
+    else:
+        text = written(value) if isinstance(value, (tuple, float)) else str(value)
+    return f"{flag_of(field)} {quote(text or _NONE)}"
 
 
 def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:

@@ -105,7 +105,7 @@ def _parameters(kind: type, panel: str, without: Collection[str] = ()) -> dict[s
     hints = get_type_hints(kind)
     own_first = sorted(options_of(kind).items(), key=lambda item: item[1].name not in kind.__annotations__)
     return {
-        name: _parameter(name, each, hints[each.name], panel) for name, each in own_first if each.name not in without
+        name: parameter_of(name, each, hints[each.name], panel) for name, each in own_first if each.name not in without
     }
 
 
@@ -129,7 +129,7 @@ def required(kind: type) -> dict[str, str]:
     return {name: flag_of(each) for name, each in options_of(kind).items() if each.default is MISSING}
 
 
-def _parameter(name: str, each: Field[Any], hint: Any, panel: str) -> Option | Argument:  # noqa: ANN401  a type
+def parameter_of(name: str, each: Field[Any], hint: Any, panel: str) -> Option | Argument:  # noqa: ANN401  a type
     """Make a parameter of a field."""
     about = each.metadata
     found, read = _without_none(hint), about.get("read")

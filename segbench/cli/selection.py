@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +111,8 @@ class ChosenParts(Groups):
         """Return the means over groups, or the results of a chosen group; the results themselves without groups."""
         if self.group is not None or not self.wanted(results):
             return self.of_group(results)
+        if self.group_by is None:
+            _refuse_grouped_apart(results)
         means = []
         for result in results:
             groups = result.parts("group", self.group_by or "")
@@ -130,6 +133,17 @@ def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
     from segbench.aggregator.result import parts_if_any
 
     return parts_if_any(result, axis)
+
+
+def _refuse_grouped_apart(results: Sequence[Result]) -> None:
+    """Refuse runs of which some named other groups than others."""
+    from segbench.report.tables import groups_named
+
+    of_methods = {result.method: groups_named(result) or "none" for result in results}
+    if len(set(of_methods.values())) > 1:
+        listed = ", ".join(f"{by} in {method}" for method, by in of_methods.items())
+        choices = " or ".join(f"--group-by {quote(by)}" for by in dict.fromkeys(of_methods.values()))
+        raise ArgumentError(f"methods are measured alike, but group_by is {listed}; choose one: {choices}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +249,8 @@ def chosen_runs(
     if not found.results:
         if found.stopped:
             raise found.not_complete(found.stopped[0])
-        listed = "\n  ".join(dict.fromkeys(result.signature for result in results))
+        signatures = (_identity(result, without_measuring(result)) for result in results)
+        listed = "\n  ".join(dict.fromkeys(signatures))
         raise ArgumentError(
             f"--only {only!r} matches neither a method nor a signature in {path}, which holds "
             f"{', '.join(names_of(results))}\n  {listed}"

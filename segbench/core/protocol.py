@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import named, setting
+from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.options import fields_with
 from segbench.core.sample import Reading, Sample
@@ -79,7 +79,8 @@ class Protocol(ABC):
         if counting := [name for name in settings if name not in self.measuring_settings()]:
             known = ", ".join(sorted(self.measuring_settings())) or "none"
             what = f"{named(counting[0])} is no setting of measuring of {self.name}, which are: {known}"
-            raise ArgumentError(f"{what}; count again with it: {setting(f'segbench {self.name}', 'evaluate')}")
+            exists = hasattr(self, counting[0])
+            raise ArgumentError(f"{what}; {'count again with it' if exists else 'correct its name'}")
         changed: Self = replace(self, **settings)  # type: ignore[type-var]  # protocols are dataclasses
         return changed
 

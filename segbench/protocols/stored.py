@@ -13,6 +13,7 @@ from dataclasses import Field, fields
 from typing import Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import naming_options
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.protocols.registry import protocols
@@ -40,7 +41,8 @@ class StoredProtocol(NamedTuple):
         if not self.counting:
             return kind()
         try:
-            return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
+            with naming_options(on=False):  # what a file holds was not typed here
+                return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
         except (TypeError, ValueError, KeyError) as error:
             raise ArgumentError(f"the settings of {name} are not those of this version ({error})") from error
 

@@ -194,6 +194,8 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
         groups = [[*range(len(results))]]
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
+    if how.rows == "group" and not how.group_by and not every:
+        groups = [of for places in groups for of in grouped((groups_named(results[k]), k) for k in places).values()]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
@@ -210,6 +212,8 @@ def _part(
     results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
 ) -> Part:
     """Make the table of some of the results."""
+    if how.rows == "group" and not how.group_by and not any("group" in results[place].axes for place in places):
+        how = replace(how, rows="method")
     if how.rows == "method" and not every:
         places = [places[k] for k in headline_order([results[place] for place in places])]
     some, named = [results[place] for place in places], [names[place] for place in places]
@@ -435,6 +439,11 @@ def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
     if parts.pooled is not None:
         rows.append(replace(whole, result=parts.pooled, notes=parts.notes))
     return rows
+
+
+def groups_named(result: Result) -> str:
+    """Return by what a run named groups; empty where it named none."""
+    return "" if result.inputs is None else result.inputs.group_by
 
 
 def part_table(

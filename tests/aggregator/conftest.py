@@ -1,12 +1,12 @@
 import pytest
 
-from segbench.aggregator import executors
+from segbench.protocols import nodata
 
 
 @pytest.fixture
 def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
-    whole = executors.decode_sample
-    monkeypatch.setattr(executors, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    whole = nodata.decode_sample
+    monkeypatch.setattr(nodata, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
     return names

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 from methods import write_methods
@@ -22,7 +24,10 @@ def sets(tmp_path):
 
 def test_thresholds_name_the_set_they_were_chosen_on(sets):
     tuning = evaluate(*sets[0])
-    assert tuned_thresholds(tuning).source.startswith(f"tuning set of 4 images, data {tuning.data}, thresholds ")
+    thresholds = tuned_thresholds(tuning)
+    assert thresholds.source == f"tuning set of 4 images, data {tuning.data}"
+    signed = tuning.with_thresholds(thresholds).settings["thresholds"]
+    assert re.fullmatch(rf"{thresholds.source}, thresholds [0-9a-f]{{8}}", signed)
 
 
 def test_the_curve_is_that_of_images_cut_at_the_thresholds(sets):

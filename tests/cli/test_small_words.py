@@ -43,13 +43,13 @@ def test_names_of_methods_keep_their_letters_in_sentences_of_the_page(folders, t
 
 def test_settings_that_tell_runs_apart_are_said_once(folders, segbench, tmp_path):
     file, paths = tmp_path / "r.segbench", [folders / name for name in ("gt", "net", "fcn")]
-    for options in ((), ("--at", "0.5")):
+    for options in ((), ("--void", "3")):
         assert segbench("pixels", *paths, *options, "-o", file).code == 0
     answer = segbench("show", file)
     said = re.search(r"the best is marked only among those that do: (.*)", answer.out)[1]
     assert sorted(said.split("; ")) in (
-        ["fcn, net (at:0.5)", "fcn, net (at:none)"],
-        ["net, fcn (at:0.5)", "net, fcn (at:none)"],
+        ["fcn, net (void:3)", "fcn, net (void:none)"],
+        ["net, fcn (void:3)", "net, fcn (void:none)"],
     )
 
 

@@ -9,6 +9,8 @@ import pytest
 from cases import write_folder
 
 from segbench import (
+    Annotators,
+    Boundaries,
     BoundaryCounts,
     ClassCounts,
     Classes,
@@ -101,8 +103,9 @@ class TestSets:
         one = BoundaryCounts([1.0], [8], [10], [9], [10])
         alone = BoundaryCounts([1.0], [0], [0], [0], [0])
         other = BoundaryCounts([1.0], [9], [10], [8], [10])
-        human = Result("human", "boundaries", {"thresholds": "annotators"}, "data:0", {"a": one, "b": other, "c": one})
-        more = Result("human", "boundaries", human.settings, "data:0", {**human.counts, "x": alone, "y": alone})
+        rules = Annotators(settings=Boundaries())
+        human = Result("human", rules, {"thresholds": "annotators"}, "data:0", {"a": one, "b": other, "c": one})
+        more = Result("human", rules, human.settings, "data:0", {**human.counts, "x": alone, "y": alone})
         drawn = more.intervals(replicates=500)
         assert dict(drawn) == dict(human.intervals(replicates=500))
         assert drawn["ods_f"][0] > 0.8, "a replicate of images of one annotator alone is no F of 0"

@@ -27,6 +27,9 @@ def test_each_unit_has_a_table_of_its_own(segbench, in_two_units):
 
 def test_a_picture_is_in_one_unit(segbench, in_two_units, tmp_path):
     said = segbench("plot", in_two_units, "--kind", "images", "-o", tmp_path / "images.png")
-    assert "contours and contours in mm are not comparable; draw results in one unit: --only and a part" in said.err
-    segbench("plot", in_two_units, "--kind", "images", "--only", "spacing:1", "-o", tmp_path / "images.png")
-    assert (tmp_path / "images.png").exists()
+    assert said.code == 2
+    assert "not comparable; choose one: --spacing 0.5 or --spacing 1" in said.err
+    for spacing in ("0.5", "1"):
+        picture = tmp_path / f"{spacing}.png"
+        assert segbench("plot", in_two_units, "--kind", "images", "--spacing", spacing, "-o", picture).code == 0
+        assert picture.exists()

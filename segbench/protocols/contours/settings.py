@@ -153,6 +153,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         example="1,2",
         shown="2",
         measuring="union",
+        none="none takes NSD away",
     )
     spacing: float = option(
         "Set the size of a pixel in mm.",
@@ -163,6 +164,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         shown="pixels",
         rare=True,
         measuring="apart",
+        none="none measures in pixels",
     )
     empty: Empty = option(
         "Leave out images with an empty mask, or give them the image's diagonal.",
@@ -217,11 +219,13 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             if getattr(self, name) in (None, False):
                 set_fields(self, **{name: value})
             elif self.convention is not None and getattr(self, name) != value:
-                other = format_setting(name, getattr(self, name))
-                raise ArgumentError(
-                    f"{format_setting('convention', self.convention)} and {other} differ; leave one out"
-                )
+                raise self._differ(self.convention, name, getattr(self, name))
         set_fields(self, convention=None)
+
+    def _differ(self, convention: str, name: str, value: Any) -> ArgumentError:
+        """Return the error for a setting that is not that of the tool asked for."""
+        both = f"{format_setting('convention', convention)} and {format_setting(name, value)}"
+        return ArgumentError(f"{both} differ; leave one out")
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
@@ -251,11 +255,15 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if convention is not None:
             check_choice(convention, named("convention"), _OF_TOOLS)
             of_tool = dict(_OF_TOOLS[convention])
-            settings.setdefault("hd95", of_tool.pop("hd95"))
+            hd95 = of_tool.pop("hd95")
+            if settings.setdefault("hd95", hd95) != hd95:
+                raise self._differ(convention, "hd95", settings["hd95"])
             for name, value in of_tool.items():
                 if getattr(self, name) != value:
-                    counted = f"these were counted with {format_setting(name, getattr(self, name))}"
-                    raise ArgumentError(f"{format_setting('convention', convention)}: {counted}; count again with it")
+                    asked = format_setting("convention", convention)
+                    has, takes = (_as_signed(of) for of in (getattr(self, name), value))
+                    what = f"{asked} is for counts with {name}:{takes}, and these have {name}:{has}"
+                    raise ArgumentError(f"{what}; count again with it")
         return super().with_settings(**settings)
 
     def measuring_settings(self) -> frozenset[str]:
@@ -312,7 +320,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 "hd95": str(self.hd95),
                 "empty": self.empty,
                 "spacing": written((self.spacing,)),
-                "nsd": written(cast("tuple[float, ...]", self.nsd)),
+                "nsd": written(cast("tuple[float, ...]", self.nsd)) or "none",
             }
         if self._kind == _MASKS:
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
@@ -469,7 +477,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
-        """What pictures distinguish: in steps of the first tolerance of NSD."""
+        """What pictures distinguish: in steps of the smallest tolerance of NSD."""
         near, unit = self._near * self.spacing, self.distance_unit or "px"
         return {
             State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
@@ -495,7 +503,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     @property
     def _near(self) -> float:
-        """How far apart contours may be in pictures, in pixels: the first tolerance above 0, or 2 pixels."""
+        """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
         return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
 
     def _places(self, sample: Sample) -> Places:
@@ -509,6 +517,13 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if self._kind == _OBJECTS:
             return places_of_objects(sample, void=void)
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
+
+
+def _as_signed(value: Any) -> str:
+    """Write a setting of a tool as signatures do."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value
 
 
 def _spacing(value: Any) -> float:
@@ -527,9 +542,8 @@ def _spacing(value: Any) -> float:
 def _tolerances(values: Any) -> tuple[float, ...]:
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
-    return tuple(
-        dict.fromkeys(as_real(value, named("nsd"), "tolerances of 0 or more", least=0, most=1e9) for value in several)
-    )
+    expected = "tolerances of 0 or more"
+    return tuple(sorted({as_real(value, named("nsd"), expected, least=0, most=1e9) for value in several}))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -139,6 +139,7 @@ class Labels(
         metavar="LABELS",
         read=str,
         measuring="apart",
+        none="none leaves out no class",
         panel="Ground truth",
         shown="all classes are in them",
     )

@@ -236,7 +236,7 @@ class Objects(
         values = (self.iou,) if single else listed(self.iou, named("iou"), "(0.5, 0.75)")
         what = "IoU from 0.5, below which objects have several partners, to 1"
         read = [as_real(value, named("iou"), what, least=0.5, most=1) for value in values]
-        found = tuple(dict.fromkeys(Fraction(str(value)) for value in read))
+        found = tuple(sorted({Fraction(str(value)) for value in read}))
         if not found or any(_DECIMALS % each.denominator for each in found):
             raise ArgumentError(f"{named('iou')} is {read}, expected {what}, of at most six decimal places")
         return found
@@ -374,7 +374,7 @@ class Objects(
         return Counted(counts, notes=inputs.notes_on_classes(sample, found, self))
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
-        """Outline what is found at the first threshold of IoU, at .5 of components, and what is missed or false."""
+        """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""
         from segbench.protocols.objects.pictures import object_states
 
         return object_states(sample, self)[1]

@@ -19,6 +19,8 @@ Davis, Goadrich: The Relationship Between Precision-Recall and ROC Curves. ICML 
 
 from __future__ import annotations
 
+import hashlib
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
@@ -91,7 +93,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         Thresholds chosen on a tuning set, at which the curve and what is read off it are measured instead of at every
         distinct score; `at` and `calibration` take all scores. `evaluate` sets them (`segbench.tuned_thresholds`).
     thresholds_source : str
-        Where these come from.
+        Where these come from. Methods are compared at thresholds of one source, each at its own.
 
     Raises
     ------
@@ -142,11 +144,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         read=read_numbers,
         example="0.3,0.5",
         measuring="union",
+        none="none takes them away",
     )
     calibration: bool = option(
         "Add the calibration of scores in [0, 1]: Brier score, ECE, MCE and ACE.", False, rare=True, measuring="any"
     )
-    thresholds: tuple[float, ...] = field(default=(), metadata={"measuring": "apart"})
+    thresholds: tuple[float, ...] = field(default=(), metadata={"measuring": "own"})
     thresholds_source: str = field(default="", metadata={"measuring": "apart"})
 
     def __post_init__(self) -> None:
@@ -158,6 +161,9 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
         set_fields(self, reads=replace(self.reads, numbered=rules.numbered_by(positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
+        thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
+        source = (self.thresholds_source or "given") if thresholds else ""
+        set_fields(self, thresholds=thresholds, thresholds_source=source)
         if self.annotators is not None:
             as_annotator_rule(self.annotators)
 
@@ -170,9 +176,17 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             "at": written(self.at),
             "calibration": "15 bins" * self.calibration,
             "annotators": self.annotators or "",
-            "thresholds": self.thresholds_source,
+            "thresholds": self._thresholds_text,
         }
         return {name: text for name, text in fields.items() if text}
+
+    @property
+    def _thresholds_text(self) -> str:
+        """Where the thresholds of a tuning set come from, with their digest: of other scores they are others."""
+        if not self.thresholds:
+            return ""
+        digest = hashlib.sha256(struct.pack(f"<{len(self.thresholds)}d", *self.thresholds)).hexdigest()[:8]
+        return f"{self.thresholds_source}, thresholds {digest}"
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.pixels.calibration import METRICS as CALIBRATION

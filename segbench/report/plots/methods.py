@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from segbench.aggregator.comparing import choice_of
+from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Pictured, competes
@@ -194,7 +196,9 @@ def of_one_protocol(given: object) -> list[Result]:
     if len(protocols) > 1:
         one = f"draw results of one protocol{setting(f': --only protocol:{results[0].protocol}', '')}"
         if len({result.protocol for result in results}) == 1:
-            one = f"draw results in one unit{setting(': --only and a part of their signatures', '')}"
+            apart = measured_apart(results)
+            units = f"draw results in one unit{setting(': --only and a part of their signatures', '')}"
+            one = choice_of(apart) if apart else units
         raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
     pooled = [(result, pooled_classes(result)) for result in results]
     return named_by_class(

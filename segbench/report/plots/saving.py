@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segbench.aggregator.result import Result, as_results, names_of
+from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
@@ -123,7 +123,7 @@ def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None]
     families = list(mpl.rcParams["font.family"])
     if mpl.rcParams["text.usetex"]:
         return families
-    names = [*names_of(results), *(name for result in results for name in result.classes)]
+    names = [*names_of(results), *(name for result in results for name in parts_if_any(result, "class"))]
     names += [metric.name for result in results for metric in result.rules.metrics()]
     as_file = "write an .svg, whose texts the viewer draws"
     if suffix != ".svg" and (shaped := needing_shaping(names)):
