@@ -110,7 +110,7 @@ class MeanOverGroups(Protocol):
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings of the protocol."""
-        return self.of.signature_fields()
+        return self.of.settings_as_text
 
     def metrics(self) -> tuple[Metric, ...]:
         """Give the scores; thresholds and totals have no mean."""

@@ -562,7 +562,7 @@ class Result:
         if self.published:
             return self
         rules = self.rules.with_settings(**settings)
-        before, after = self.rules.signature_fields(), rules.signature_fields()
+        before, after = self.rules.settings_as_text, rules.settings_as_text
         changed = {name for name in before | after if before.get(name) != after.get(name)}
         if before.items() <= self.settings.items():
             texts = after | {name: text for name, text in self.settings.items() if name not in before}

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segbench.cli.options import Option
+from segbench.cli.options import Option, parameter_of, read_typed
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.options import flag_of, options_of, value_of
+from segbench.core.options import flag_of, options_of
 from segbench.protocols.registry import protocols, verb_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def measuring_options() -> Sequence[Option]:
     """Make the options, in a panel for the protocols that each is for."""
     made: list[Option] = []
     for name, of_kinds in measuring_fields().items():
-        field = next(iter(of_kinds.values()))
+        kind, field = next(iter(of_kinds.items()))
         flag = flag_of(field)
         panel = f"Measured otherwise: {', '.join(dict.fromkeys(verb_of(kind) for kind in of_kinds))}"
         if isinstance(field.default, bool):
@@ -55,7 +55,7 @@ def measuring_options() -> Sequence[Option]:
             ]
         else:
             option = _option(name, flag, panel, f"{field.metadata['help'].rstrip('.')}; {_NONE} takes it away.")
-            option.value = field.metadata.get("metavar") or "VALUE"
+            option.value = parameter_of(kind, field).value
             made.append(option)
     help_text = f"Measure at thresholds chosen on a tuning set, by a results file of it; {_NONE} takes them away."
     tuning = _option(_TUNING, "--tuning-results", "Measured otherwise: pixels", help_text)
@@ -90,19 +90,20 @@ def _with_option(results: Sequence[Result], name: str, text: Any, path: Path) ->
     changed = []
     for result, is_measured in zip(results, applies, strict=True):
         if is_measured:
-            setting = known[next(kind for kind in known if issubclass(result.kind, kind))]
-            result = result.with_settings(**_value(setting, text, taken_away=name != field))  # noqa: PLW2901  in its place
+            kind = next(kind for kind in known if issubclass(result.kind, kind))
+            value = _value(kind, known[kind], text, taken_away=name != field)
+            result = result.with_settings(**value)  # noqa: PLW2901  in its place
         changed.append(result)
     return changed
 
 
-def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:  # noqa: ANN401  text or True
+def _value(kind: type[Protocol], field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:  # noqa: ANN401  text or True
     """Return the value of a field that was typed."""
     if isinstance(field.default, bool):
         return {field.name: not taken_away}
     if text == _NONE:
         return {field.name: () if isinstance(field.default, tuple) else field.default}
-    return {field.name: value_of(field, text)}
+    return {field.name: read_typed(kind, field, text)}
 
 
 def _not_measured(field: str, text: object, results: Sequence[Result], path: Path) -> str:

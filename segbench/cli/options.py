@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from segbench.core.errors import ArgumentError
-from segbench.core.options import flag_of, made, option, options_of
+from segbench.core.options import flag_of, made, option, options_of, value_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -107,6 +107,22 @@ def _parameters(kind: type, panel: str, without: Collection[str] = ()) -> dict[s
     return {
         name: _parameter(name, each, hints[each.name], panel) for name, each in own_first if each.name not in without
     }
+
+
+def parameter_of(kind: type, field: Field[Any]) -> Option | Argument:
+    """Make the parameter of one field of a dataclass."""
+    return _parameter(field.name, field, get_type_hints(kind)[field.name], "")
+
+
+def read_typed(kind: type, field: Field[Any], text: str) -> Any:  # noqa: ANN401  a value of the field
+    """Return the value of an option that was typed as one text, as the command of its protocol reads it."""
+    parameter = parameter_of(kind, field)
+    try:
+        if parameter.multiple:
+            return tuple(parameter.type.convert(part, parameter, None) for part in text.split(","))
+        return value_of(field, parameter.type.convert(text, parameter, None))
+    except click.BadParameter as error:
+        raise ArgumentError(f"{flag_of(field)}: {error.message}") from None
 
 
 def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any]) -> Protocol:

@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_whole, listed, set_fields
+from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
@@ -163,6 +163,7 @@ class Labels(
     )
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if self.palette != "":
             self._settle_palette()
         for name in ("gt_map", "pred_map"):
@@ -217,8 +218,8 @@ class Labels(
         return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     def measuring_settings(self) -> frozenset[str]:
-        """Return `background`; of masks nothing."""
-        return frozenset() if self.masks else super().measuring_settings()
+        """Return all; masks have no background."""
+        return super().measuring_settings() - (frozenset(("background",)) if self.masks else frozenset())
 
     @property
     def masks(self) -> bool:
@@ -235,8 +236,8 @@ class Labels(
             "classes": _MASKS if self.masks else self.classes_text,
             "void": ",".join(map(str, self.void or ())) or "none",
         }
-        if self._background:
-            fields["background"] = labels_text(self._background)
+        if background := cast("tuple[int, ...]", self.background):
+            fields["background"] = labels_text(background)
         if self.masks:
             fields["positive"] = str(self.positive or "larger")
             if self.predicted_positive is not None:
@@ -259,16 +260,10 @@ class Labels(
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
-    @property
-    def _background(self) -> tuple[int, ...]:
-        """The labels that means over classes leave out."""
-        return cast("tuple[int, ...]", self.background)
-
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
-        remapped = bool(self.gt_map or self.pred_map)
-        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background, remapped=remapped)
+        return LabelTable(self, per_image)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
@@ -288,7 +283,7 @@ class Labels(
         return {
             name: can.Part(
                 OneClass(class_name=name),
-                part_settings(label, name, settings, self._background),
+                part_settings(label, name, settings, cast("tuple[int, ...]", self.background)),
                 {image: one_against_others(one, place, name) for image, one in counts.items()},
             )
             for place, (label, name) in enumerate(zip(self._labels, self._names, strict=True))
