@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self, TypeVar
 
 from segbench.core import protocol as core
 from segbench.core.grouping import grouped
+from segbench.core.options import setting_text
 
 
 class Measurable(Protocol):
@@ -81,8 +82,13 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
         for name, setting in _fields(result).items()
         if setting.metadata["measuring"] == "apart"
     }
-    values = {name: [result.settings.get(name, "none") for result in results] for name in sorted(apart)}
+    values = {name: [_as_text(result, name) for result in results] for name in sorted(apart)}
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+
+
+def _as_text(result: Measurable, name: str) -> str:
+    """Return a setting as the signature has it, which leaves out what is as by default."""
+    return result.settings.get(name) or setting_text(getattr(result.rules, name, None))
 
 
 def without_measuring(result: Measurable) -> Mapping[str, str]:

@@ -44,14 +44,16 @@ def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  #
     """Write the options of these names that differ from their defaults, as signatures have them."""
     values = {field: getattr(protocol, field.name) for field in options_of(type(protocol)).values()}
     return {
-        field.name: _as_text(value) for field, value in values.items() if field.name in names and value != field.default
+        field.name: setting_text(value)
+        for field, value in values.items()
+        if field.name in names and value != field.default
     }
 
 
-def _as_text(value: Any) -> str:  # noqa: ANN401  a value of a field
+def setting_text(value: Any) -> str:  # noqa: ANN401  a value of a field
     """Write a value of an option."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
     values = value if isinstance(value, (tuple, list)) else (value,)
     return ",".join(written(part) if isinstance(part, (int, float)) else str(part) for part in values) or "none"
 
