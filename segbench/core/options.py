@@ -42,12 +42,12 @@ def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a 
 
 def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  # noqa: ANN401  a dataclass
     """Write the options of these names that differ from their defaults, as signatures have them."""
-    values = {field: getattr(protocol, field.name) for field in options_of(type(protocol)).values()}
-    return {
-        field.name: setting_text(value)
-        for field, value in values.items()
-        if field.name in names and value != field.default
-    }
+    changed = {}
+    for field in options_of(type(protocol)).values():
+        value = getattr(protocol, field.name)
+        if field.name in names and value != field.default:
+            changed[field.name] = setting_text(value)
+    return changed
 
 
 def setting_text(value: Any) -> str:  # noqa: ANN401  a value of a field

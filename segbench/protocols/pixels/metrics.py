@@ -109,10 +109,15 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     @cached_property
     def columns(self) -> Mapping[str, Any]:
         """Positives and negatives by score, none for masks; counts at the best threshold of each image, F; blocks."""
-        layout, chosen = self._by_score, self._chosen
+        layout = self._by_score
+        return {"positives": layout.positives, "negatives": layout.negatives, **self._of_images, **self.blocks}
+
+    @cached_property
+    def _of_images(self) -> Mapping[str, NDArray[Any]]:
+        """The counts of each image at its own best threshold, and its F there; nan without positives."""
+        chosen = self._chosen
         counts = np.column_stack([chosen.tp, chosen.fp, chosen.positives, chosen.negatives]).astype(np.int64)
-        f = np.where(chosen.positives > 0, chosen.f, np.nan)
-        return {"positives": layout.positives, "negatives": layout.negatives, "ois": counts, "f": f, **self.blocks}
+        return {"ois": counts, "f": np.where(chosen.positives > 0, chosen.f, np.nan)}
 
     def scored(self, of: Sums) -> FloatArray:
         by_score = ByScore(self._by_score.scores, of["positives"], of["negatives"])
@@ -143,7 +148,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         if all(metric.key in summary for metric in self._own):
             values = {metric.label: np.array([summary[metric.key]]) for metric in self._own}
         else:  # nothing is kept, or it was kept before a metric was added
-            own = ColumnLayout({name: self.columns[name] for name in ("ois", "f")}, self.means)
+            own = ColumnLayout(self._of_images, self.means)
             values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
         for block in self.blocks.values():
             values |= zip((metric.label for metric in block.metrics), block.estimates[:, np.newaxis], strict=True)
@@ -187,12 +192,11 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         """Compute its own metrics; nan for rows without positives, and what needs a ranking of pixels for masks."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             values = self.formulas(replace(of, values={**of.values, "best": best}))
+        if self._is_mask:
+            values = {**values, **dict.fromkeys(_NEED_A_RANKING, np.full(len(of), np.nan))}
+        own = {metric.label: values[metric.label] for metric in self._own}
         undefined = best.positives == 0
-        needs_ranking = _NEED_A_RANKING if self._is_mask else ()
-        return {
-            metric.label: np.where(undefined | (metric.label in needs_ranking), np.nan, values[metric.label])
-            for metric in self._own
-        }
+        return {key: np.where(undefined, np.nan, value) for key, value in own.items()} if undefined.any() else own
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
@@ -212,6 +216,8 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return super().without_each()  # whose curves take long: once for all methods that it is compared with
 
     def restricted_to_common(self, other: Self) -> Table:
+        if not self.blocks:
+            return self
         restricted = {name: block.restricted_to_common(other.blocks[name]) for name, block in self.blocks.items()}
         changed = {name: block for name, block in restricted.items() if block is not self.blocks[name]}
         return _Restricted(self, changed) if changed else self
@@ -234,7 +240,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        alone = Sums({name: self.columns[name].astype(np.float64) for name in ("ois", "f")}, np.ones(self.images))
+        alone = Sums({name: part.astype(np.float64) for name, part in self._of_images.items()}, np.ones(self.images))
         best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self.image_set.alone
         values = self._own_values(best, alone)
         for block in self.blocks.values():
