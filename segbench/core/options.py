@@ -43,10 +43,10 @@ def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a 
 def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  # noqa: ANN401  a dataclass
     """Write the options of these names that differ from their defaults, as signatures have them."""
     changed = {}
-    for field in options_of(type(protocol)).values():
-        value = getattr(protocol, field.name)
-        if field.name in names and value != field.default:
-            changed[field.name] = setting_text(value)
+    for setting in options_of(type(protocol)).values():
+        value = getattr(protocol, setting.name)
+        if setting.name in names and value != setting.default:
+            changed[setting.name] = setting_text(value)
     return changed
 
 

@@ -162,9 +162,8 @@ class LabelTable(CountsTable[LabelCounts]):
     counts = LabelCounts
     means = ("mean_iou", "iou", "dice")
 
-    def __init__(self, settings: Any, per_image: Mapping[str, LabelCounts]) -> None:
-        super().__init__(per_image)
-        self.settings = settings
+    def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
+        super().__init__(per_image, settings)
         self.classes: str = settings.classes_text
         self._meant = in_means(read_classes(self.classes)[0], settings.background)
         self.metrics = tuple(metric for metric in settings.metrics() if metric.kind == "score")

@@ -263,7 +263,7 @@ class Labels(
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
-        return LabelTable(self, per_image)
+        return LabelTable(per_image, self)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
