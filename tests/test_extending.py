@@ -80,13 +80,13 @@ def changed(tmp_path_factory):
     for diff in DIFFS:
         apply_diff(diff, root)
 
-    def printed(*arguments):
+    def printed(*arguments, code=0):
         command = [sys.executable, "-m", "segbench", *map(str, arguments)]
         answer = subprocess.run(
             command, env=os.environ | {"PYTHONPATH": str(root)}, cwd=root, capture_output=True, text=True, check=False
         )
-        assert answer.returncode == 0, answer.stderr
-        return answer.stdout
+        assert answer.returncode == code, answer.stderr
+        return answer.stderr if code else answer.stdout
 
     return printed
 
@@ -138,10 +138,13 @@ def test_the_diff_of_a_setting_of_measuring_measures_what_was_counted(changed, f
 def test_the_diff_of_a_setting_of_measuring_reaches_a_protocol_of_ones_own(changed, tmp_path):
     kept = tmp_path / "r.segbench"
     changed("found_objects", DEMO / "ground_truth", DEMO / "predictions" / "random_walker", "-o", kept)
-    run = measured(changed("show", kept, "--beta", "2", "--format", "json"))
+    weighted = "b=" + str(DEMO / "predictions" / "random_walker")
+    changed("found_objects", DEMO / "ground_truth", weighted, "--beta", "3", "-o", kept)
+    run, _ = json.loads(changed("show", kept, "--beta", "2", "--format", "json"))["runs"]
     precision, recall = (run["summary"][key] for key in ("object_precision", "object_recall"))
     assert run["summary"]["object_f"] == pytest.approx(5 * precision * recall / (4 * precision + recall))
     assert run["settings"]["beta"] == "2"
+    assert "but beta is 1 in random_walker, 3 in b;" in changed("compare", kept, code=2)
 
 
 def test_the_diff_of_a_plot_kind_offers_and_draws_it(changed, folders, tmp_path):
