@@ -46,23 +46,25 @@ def modules_of_the_page():
 
 def apply_diff(diff, root):
     """Apply a diff without line numbers: each hunk lies behind its anchor, and what it replaces is there once."""
-    for path, hunks in re.findall(r"^--- .*\n\+\+\+ b/(.*)\n((?:(?!--- ).*\n)*)", diff, re.MULTILINE):
-        file = root / path
-        text = file.read_text("utf-8") if file.exists() else ""
-        for anchor, lines in re.findall(r"(?:^@@ (.*)\n)?((?:^(?!@@).*\n)+)", hunks, re.MULTILINE):
-            assert text.count(anchor) == 1 or not file.exists(), (
-                f"{path}: {anchor!r} is there {text.count(anchor)} times"
+    for old_path, path, hunks in re.findall(r"^--- (.*)\n\+\+\+ b/(.*)\n((?:(?!--- ).*\n)*)", diff, re.MULTILINE):
+        if old_path == "/dev/null":
+            (root / path).write_text(without("-", hunks), "utf-8")
+            continue
+        text = (root / path).read_text("utf-8")
+        for anchor, lines in re.findall(r"^@@ (.*)\n((?:(?!@@).*\n)+)", hunks, re.MULTILINE):
+            assert text.count(anchor) == 1, f"{path}: {text.count(anchor)} lines have {anchor!r}"
+            before, _, after = text.partition(anchor)
+            replaced = without("+", lines)
+            assert after.count(replaced) == 1, (
+                f"{path}: these lines are there {after.count(replaced)} times:\n{replaced}"
             )
-            start = text.find(anchor)
-            old, new = (
-                "".join(line[1:] or "\n" for line in lines.splitlines(keepends=True) if line[0] != sign)
-                for sign in "+-"
-            )
-            assert text.count(old, start) == 1 or not file.exists(), (
-                f"{path}: found {text.count(old, start)} times:\n{old}"
-            )
-            text = text[:start] + text[start:].replace(old, new, 1) if old else new
-        file.write_text(text, "utf-8")
+            text = before + anchor + after.replace(replaced, without("-", lines))
+        (root / path).write_text(text, "utf-8")
+
+
+def without(sign, lines):
+    """Return the lines of a hunk that it keeps, and adds or removes, without those of a sign."""
+    return "".join(line[1:] or "\n" for line in lines.splitlines(keepends=True) if line[0] != sign)
 
 
 @pytest.fixture(scope="module")
