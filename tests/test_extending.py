@@ -1,7 +1,11 @@
-"""The protocol and the metric of docs/extending.md, from outside the package, by the command line."""
+"""What docs/extending.md adds: from outside the package, and by its diffs, applied to a copy of segbench."""
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -21,21 +25,147 @@ DEMO = ROOT / "datasets/demo/objects"
 PAGE = (ROOT / "docs/extending.md").read_text("utf-8")
 
 
+DIFFS = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+PROTOCOLS = {"found_objects": "found_objects_benchmark:FoundObjects", "specific": "specific_benchmark:Specific"}
+
+
 def typed(first, last):
     """Give the code of the page that is typed from one line to another."""
     code = re.sub(r"^(>>>|\.\.\.) ?", "", PAGE[PAGE.index(first) : PAGE.index(last)], flags=re.MULTILINE)
     return code.replace("```python", "").replace("```", "")
 
 
+def modules_of_the_page():
+    """Return the source of the page's modules by name."""
+    protocol = re.search(r"module = '''\n(.*?)^\.\.\. '''$", PAGE, re.DOTALL | re.MULTILINE)[1]
+    return {
+        "found_objects_benchmark": re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE),
+        "specific_benchmark": typed(">>> from dataclasses import", ">>> demo ="),
+    }
+
+
+def apply_diff(diff, root):
+    """Apply a diff without line numbers: each hunk lies behind its anchor, and what it replaces is there once."""
+    for old_path, path, hunks in re.findall(r"^--- (.*)\n\+\+\+ b/(.*)\n((?:(?!--- ).*\n)*)", diff, re.MULTILINE):
+        if old_path == "/dev/null":
+            (root / path).write_text(without("-", hunks), "utf-8")
+            continue
+        text = (root / path).read_text("utf-8")
+        for anchor, lines in re.findall(r"^@@ (.*)\n((?:(?!@@).*\n)+)", hunks, re.MULTILINE):
+            assert text.count(anchor) == 1, f"{path}: {text.count(anchor)} lines have {anchor!r}"
+            before, _, after = text.partition(anchor)
+            replaced = without("+", lines)
+            assert after.count(replaced) == 1, (
+                f"{path}: these lines are there {after.count(replaced)} times:\n{replaced}"
+            )
+            text = before + anchor + after.replace(replaced, without("-", lines))
+        (root / path).write_text(text, "utf-8")
+
+
+def without(sign, lines):
+    """Return the lines of a hunk that it keeps, and adds or removes, without those of a sign."""
+    return "".join(line[1:] or "\n" for line in lines.splitlines(keepends=True) if line[0] != sign)
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory):
+    """Apply all diffs of the page to a copy of segbench, and return what runs it in a process of its own."""
+    root = tmp_path_factory.mktemp("changed")
+    shutil.copytree(ROOT / "segbench", root / "segbench")  # with what is compiled
+    for name, source in modules_of_the_page().items():
+        (root / f"{name}.py").write_text(source, "utf-8")
+    metadata = root / "found_objects_benchmark-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: found-objects-benchmark\nVersion: 1.0\n")
+    listed = "".join(f"{name} = {place}\n" for name, place in PROTOCOLS.items())
+    (metadata / "entry_points.txt").write_text(f"[segbench.protocols]\n{listed}")
+    for diff in DIFFS:
+        apply_diff(diff, root)
+
+    def printed(*arguments, code=0):
+        command = [sys.executable, "-m", "segbench", *map(str, arguments)]
+        answer = subprocess.run(
+            command, env=os.environ | {"PYTHONPATH": str(root)}, cwd=root, capture_output=True, text=True, check=False
+        )
+        assert answer.returncode == code, answer.stderr
+        return answer.stderr if code else answer.stdout
+
+    return printed
+
+
+def measured(printed):
+    """Return the only run that JSON shows."""
+    (run,) = json.loads(printed)["runs"]
+    return run
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Write a label map, with a third class that neither side holds, and a prediction."""
+    for side, labels in (("gt", [[0, 0, 1, 1]]), ("pred", [[0, 1, 1, 1]])):
+        (tmp_path / side).mkdir()
+        np.save(tmp_path / side / "a.npy", np.array(labels, np.uint8))
+    return tmp_path / "gt", tmp_path / "pred"
+
+
+def test_the_diff_of_a_metric_shows_it_for_the_set_and_each_image(changed, folders, tmp_path):
+    changed("pixels", *folders, "-o", tmp_path / "r.segbench")
+    run = measured(changed("show", tmp_path / "r.segbench", "--per-image", "--format", "json"))
+    assert (
+        run["summary"]["balanced_accuracy"] == run["per_image"]["a"]["balanced_accuracy"] == 0.75
+    )  # recall 1, spec .5
+
+
+def test_the_diff_of_a_setting_of_counting_shows_it_in_help_and_signature(changed, folders):
+    assert "--first-annotator" in changed("regions", "--help")
+    assert (
+        measured(changed("regions", *folders, "--first-annotator", "--format", "json"))["settings"]["annotators"]
+        == "first"
+    )
+
+
+def test_the_diff_of_a_setting_of_measuring_measures_what_was_counted(changed, folders, tmp_path):
+    kept, merged = tmp_path / "r.segbench", tmp_path / "merged.segbench"
+    command = ("labels", *folders, "--classes", "0-2", "-o", kept, "--format", "json")
+    plain = measured(changed(*command))
+    zero = measured(changed("show", kept, "--absent", "zero", "--format", "json"))
+    assert plain["summary"]["miou"] == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert zero["summary"]["miou"] == pytest.approx((1 / 2 + 2 / 3) / 3)
+    assert zero["settings"] == plain["settings"] | {"absent": "zero"}
+    assert measured(changed(*command, "--absent", "zero"))["summary"] == zero["summary"]  # counts nothing again
+    changed("merge", kept, "-o", merged)
+    assert measured(changed("show", merged, "--format", "json"))["summary"] == zero["summary"]
+
+
+def test_the_diff_of_a_setting_of_measuring_reaches_a_protocol_of_ones_own(changed, tmp_path):
+    kept = tmp_path / "r.segbench"
+    changed("found_objects", DEMO / "ground_truth", DEMO / "predictions" / "random_walker", "-o", kept)
+    weighted = "b=" + str(DEMO / "predictions" / "random_walker")
+    changed("found_objects", DEMO / "ground_truth", weighted, "--beta", "3", "-o", kept)
+    run, _ = json.loads(changed("show", kept, "--beta", "2", "--format", "json"))["runs"]
+    precision, recall = (run["summary"][key] for key in ("object_precision", "object_recall"))
+    assert run["summary"]["object_f"] == pytest.approx(5 * precision * recall / (4 * precision + recall))
+    assert run["settings"]["beta"] == "2"
+    assert "but beta is 1 in random_walker, 3 in b;" in changed("compare", kept, code=2)
+
+
+def test_the_diff_of_a_plot_kind_offers_and_draws_it(changed, folders, tmp_path):
+    changed("pixels", *folders, "-o", tmp_path / "r.segbench")
+    changed("plot", tmp_path / "r.segbench", "--kind", "gap", "-o", tmp_path / "gap.svg")
+    assert "from ODS to OIS" in (tmp_path / "gap.svg").read_text()
+
+
+def test_the_diff_of_a_format_reads_it(changed, tmp_path):
+    for side in ("gt", "pred"):
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "a.map").write_bytes(bytes(np.tri(64, dtype=np.uint8)))
+    assert measured(changed("labels", tmp_path / "gt", tmp_path / "pred", "--format", "json"))["summary"]["iou"] == 1
+
+
 @pytest.fixture
 def run(segbench, install):
     """Run segbench beside an installed package that adds the protocols of the page."""
-    protocol = re.search(r"module = '''\n(.*?)^\.\.\. '''$", PAGE, re.DOTALL | re.MULTILINE)[1]
-    install(
-        {"found_objects": "found_objects_benchmark:FoundObjects", "specific": "specific_benchmark:Specific"},
-        found_objects_benchmark=re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE),
-        specific_benchmark=typed(">>> from dataclasses import", ">>> demo ="),
-    )
+    install(PROTOCOLS, **modules_of_the_page())
 
     def printed(*arguments):
         answer = segbench(*arguments)

@@ -10,6 +10,7 @@ from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named
+from segbench.core.options import setting_text
 
 
 class Measurable(Protocol):
@@ -95,13 +96,13 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
         for name, setting in _fields(result.rules).items()
         if setting.metadata["measuring"] == "apart"
     }
-    values = {name: [_text_of(result, name) for result in results] for name in sorted(apart)}
+    values = {name: [_as_text(result, name) for result in results] for name in sorted(apart)}
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
 
 
-def _text_of(result: Measurable, name: str) -> str:
-    """Return a setting as the signature has it; where it is none of its own, such as a source, its value."""
-    return result.settings.get(name) or str(getattr(result.rules, name, "") or "none")
+def _as_text(result: Measurable, name: str) -> str:
+    """Return a setting as the signature has it, which leaves out what is as by default."""
+    return result.settings.get(name) or setting_text(getattr(result.rules, name, None))
 
 
 def without_measuring(result: Measurable) -> Mapping[str, str]:

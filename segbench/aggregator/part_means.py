@@ -46,7 +46,7 @@ class MeanOverParts(Protocol):
         """Return the settings of the protocol, and over how many parts the mean is."""
         number = len(self.meant)
         noun = singular(self.plural) if number == 1 else self.plural
-        return self.of.signature_fields() | {"mean": f"{number} {noun}"}
+        return self.of.settings_as_text | {"mean": f"{number} {noun}"}
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the settings of measuring of the protocol."""

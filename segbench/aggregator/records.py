@@ -173,7 +173,7 @@ class Run:
     @property
     def fields(self) -> dict[str, str]:
         """All settings as text; of imported results, settings of the protocol are not known."""
-        known = {} if self.settings.get("source") == "imported" else self.rules.signature_fields()
+        known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         return known | dict(self.settings)
 
     @property

@@ -706,11 +706,11 @@ def parts_if_any(result: Result, axis: str) -> Mapping[str, Result]:
 
 def _resettled(result: Result, rules: Protocol, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Return the settings of a result with those of its protocol replaced; what names a part comes before them."""
-    before, names = result.rules.signature_fields(), list(result.settings)
+    before, names = result.rules.settings_as_text, list(result.settings)
     own = (place for place, name in enumerate(names) if before.get(name) == result.settings[name])
     first = next(own, len(names))
     head = {name: result.settings[name] for name in names[:first]} | dict(named)
-    after = {name: text for name, text in rules.signature_fields().items() if name not in head}
+    after = {name: text for name, text in rules.settings_as_text.items() if name not in head}
     tail = {name: result.settings[name] for name in names[first:] if name not in before}
     return head | after | tail
 

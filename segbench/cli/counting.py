@@ -178,7 +178,7 @@ def thresholds_of(
 
     if protocol.capability(Pooling) is None:
         raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
-    settings = protocol.signature_fields() | repairs.signature_fields()
+    settings = protocol.settings_as_text | repairs.signature_fields()
     of_set = {"field", "subset", "missing", *protocol.measuring_settings()}  # a tuning set may be any images
     settings = without_selection(settings, *of_set)
     masked = any("field" in pairing.signature_fields() for pairing in pairings.values())

@@ -7,11 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from functools import cache
 from itertools import islice
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import named
 
 _T = TypeVar("_T", int, float)
 
@@ -60,12 +62,26 @@ def set_fields(settings: Any, **values: Any) -> None:  # noqa: ANN401  a frozen 
         object.__setattr__(settings, name, value)
 
 
-def check_flags(settings: Any) -> None:  # noqa: ANN401  a dataclass
-    """Insist that all fields of a dataclass that are on or off are True or False; "no" would be on."""
-    for each in fields(settings):
-        value = getattr(settings, each.name)
-        if isinstance(each.default, bool) and type(value).__name__ not in ("bool", "bool_"):  # Python's or NumPy's
-            raise ArgumentError(f"{each.name} is {_shown(value)}, expected True or False")
+def check_settings(settings: Any) -> None:  # noqa: ANN401  a dataclass
+    """Insist that flags of a dataclass are True or False ("no" would be on), and each `Literal` one of its values."""
+    kind: Any = type(settings)
+    choices = _choices(kind)
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if isinstance(field.default, bool) and type(value).__name__ not in ("bool", "bool_"):  # Python's or NumPy's
+            raise ArgumentError(f"{field.name} is {_shown(value)}, expected True or False")
+        if field.name in choices and value is not field.default:
+            check_choice(value, named(field.name), choices[field.name])
+
+
+@cache
+def _choices(kind: Any) -> dict[str, tuple[Any, ...]]:  # noqa: ANN401  a dataclass
+    """Return the values of each field of a dataclass that is a `Literal`, or one or None."""
+    literals = {
+        name: [literal for literal in (hint, *get_args(hint)) if get_origin(literal) is Literal]
+        for name, hint in get_type_hints(kind).items()
+    }
+    return {name: get_args(found[0]) for name, found in literals.items() if found}
 
 
 def check_choice(value: object, name: str, choices: Iterable[object]) -> None:

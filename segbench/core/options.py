@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, Field, field, fields
 from typing import Any
 
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import option_of
+from segbench.core.numbers import written
 
 
 def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002, ANN401  as argparse calls it; of any type
@@ -38,6 +39,24 @@ def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a
 def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
     """Name the fields with a mark, such as `of_predictions`, see `option`."""
     return frozenset(each.name for each in fields(protocol) if each.metadata.get(mark))
+
+
+def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  # noqa: ANN401  a dataclass
+    """Write the options of these names that differ from their defaults, as signatures have them."""
+    changed = {}
+    for setting in options_of(type(protocol)).values():
+        value = getattr(protocol, setting.name)
+        if setting.name in names and value != setting.default:
+            changed[setting.name] = setting_text(value)
+    return changed
+
+
+def setting_text(value: Any) -> str:  # noqa: ANN401  a value of a field
+    """Write a value of an option."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return ",".join(written(part) if isinstance(part, (int, float)) else str(part) for part in values) or "none"
 
 
 def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass

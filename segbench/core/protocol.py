@@ -11,7 +11,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import named
 from segbench.core.metric import Metric
-from segbench.core.options import fields_with
+from segbench.core.options import changed_options, fields_with
 from segbench.core.sample import Reading, Sample
 
 if TYPE_CHECKING:
@@ -68,7 +68,14 @@ class Protocol(ABC):
 
     @abstractmethod
     def signature_fields(self) -> dict[str, str]:
-        """Give every setting that a metric depends on, as text."""
+        """Return every setting of counting that a metric depends on, as text, and of measuring what is worded here."""
+
+    @property
+    def settings_as_text(self) -> dict[str, str]:
+        """All settings that a metric depends on, for signatures: also those of measuring that are not worded."""
+        worded, measuring = self.signature_fields(), self.measuring_settings()
+        changed = changed_options(self, measuring - worded.keys())
+        return worded | changed
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the names of the settings that change no counts, only the table, see `segbench.core.options`."""

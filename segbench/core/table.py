@@ -292,9 +292,12 @@ class CountsTable(Table, Generic[Held]):
 
     counts: type[Held]
     """What it holds of an image."""
+    settings: Any
+    """The protocol, where formulas depend on its settings."""
 
-    def __init__(self, per_image: Mapping[str, Held]) -> None:
+    def __init__(self, per_image: Mapping[str, Held], settings: Any = None) -> None:  # noqa: ANN401  of any protocol
         self.per_image = per_image
+        self.settings = settings
 
     @property
     def images(self) -> int:

@@ -21,9 +21,9 @@ annotator all rules count the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 
 if TYPE_CHECKING:
@@ -37,13 +37,6 @@ AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
 
 Labelled: TypeAlias = "tuple[BoolArray, BoolArray | None]"
 """Labels, True where positive, and where they count; None for everywhere."""
-
-
-def as_annotator_rule(text: str) -> AnnotatorRule:
-    """Read a rule for several annotators."""
-    if text not in get_args(AnnotatorRule):
-        raise ArgumentError(f"{format_setting('annotators', text)} is not a rule; choose any, all, majority or each")
-    return cast("AnnotatorRule", text)
 
 
 def take_one() -> str:

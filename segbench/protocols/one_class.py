@@ -19,7 +19,7 @@ class OneClass:
     def signature_fields(self) -> dict[str, str]:
         """Return the settings of all classes, and whether means over classes leave this one out."""
         in_means = self.label not in getattr(self.of, "background", ())
-        return fields_of_class(self.of.signature_fields(), in_means=in_means)
+        return fields_of_class(self.of.settings_as_text, in_means=in_means)
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the settings of measuring of all classes."""

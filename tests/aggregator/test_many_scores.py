@@ -13,6 +13,8 @@ import segbench
 from segbench import compare, count_pixels, evaluate, load_results
 from segbench.aggregator.codec import encode
 from segbench.core import pooling
+from segbench.core.metric import Metric
+from segbench.protocols.pixels import metrics
 from segbench.report.documents import json_document
 from segbench.report.tables import Listing, threshold_table
 
@@ -176,3 +178,18 @@ def test_of_very_many_images_the_summary_is_kept_and_the_same_follows_from_it(tm
     monkeypatch.undo()
     plain = compare([counted, evaluate(gt, gt, method="masks")], replicates=50)
     assert str(compare([loaded, masks], replicates=50)) == str(plain)
+
+
+def test_a_metric_that_is_added_later_is_measured_of_what_was_kept_before(folders, tmp_path, monkeypatch):
+    evaluate(*folders[:2], results=tmp_path / "r.segbench")
+    added = (*metrics.METRICS, Metric(key="specificity", range=(0, 1), image_key="specificity"))
+    formulas = metrics.PixelTable.formulas
+    monkeypatch.setattr(metrics, "METRICS", added)
+    monkeypatch.setattr(metrics.PixelTable, "metrics", added)
+    monkeypatch.setattr(
+        metrics.PixelTable, "formulas", lambda self, of: {**formulas(self, of), "specificity": of["best"].specificity}
+    )
+    (stored,) = load_results(tmp_path / "r.segbench")
+    assert stored.kept is not None
+    assert "specificity" in stored.summary
+    assert dict(stored.summary) == dict(evaluate(*folders[:2]).summary)

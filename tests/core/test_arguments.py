@@ -10,15 +10,20 @@ from cases import write_papers
 
 import segbench
 from segbench import (
+    Anomalies,
     ArgumentError,
     Boundaries,
     BoundaryCounts,
+    Centerlines,
     Classes,
+    Contours,
     Labels,
+    Objects,
     Pixels,
     RegionCounts,
     Regions,
     Repairs,
+    Saliency,
     ScoreCounts,
 )
 
@@ -204,7 +209,28 @@ def test_what_is_on_or_off_is_true_or_false(value):
             Pixels(**{name: value})
     with pytest.raises(ArgumentError, match=r"invert is .*, expected True or False"):
         Classes(labels=[0, 1], invert=value)
+    for protocol, name in ((Boundaries, "thin"), (Saliency, "stretch")):
+        with pytest.raises(ArgumentError, match=rf"{name} is .*, expected True or False"):
+            protocol(**{name: value})
     assert Pixels(invert=np.bool_(True)).invert
+
+
+@pytest.mark.parametrize(
+    ("protocol", "name", "choices"),
+    [
+        (Pixels, "annotators", "one of any, all, majority, each"),
+        (Centerlines, "skeleton", "one of zhang, lee, thin, medial-axis"),
+        (Centerlines, "connectivity", "8 or 4"),
+        (Contours, "empty", "'undefined' or 'diagonal'"),
+        (Contours, "convention", "one of metrics-reloaded, medpy, deepmind, davis"),
+        (Anomalies, "image_score", "'max' or 'top1'"),
+        (Objects, "kind", "one of instances, panoptic, components"),
+    ],
+)
+@pytest.mark.parametrize("value", ["x", True, 5, ("max",)])
+def test_what_is_chosen_is_one_of_the_choices(protocol, name, choices, value):
+    with pytest.raises(ArgumentError, match=rf"^{name} is .*, expected {choices}$"):
+        protocol(**{name: value})
 
 
 DEMO = "datasets/demo/objects"

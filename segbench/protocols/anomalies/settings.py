@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, set_fields
+from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, check_settings, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -149,13 +149,12 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     )
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if isinstance(self.defects, (str, PathLike)):
             set_fields(self, defects=read_defects(self.defects))
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
         set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
-        if self.image_score not in ("max", "top1"):
-            raise ArgumentError(f"{named('image_score')} is {self.image_score!r}, expected 'max' or 'top1'")
         if not isinstance(self.image_scores, tuple):
             set_fields(self, image_scores=read_scores(self.image_scores))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_whole, listed, set_fields
+from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
@@ -167,6 +167,7 @@ class Boundaries(
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import as_radius, as_suppression, as_tolerance, number_or_list
 
+        check_settings(self)
         set_fields(self, max_dist=as_tolerance(self.max_dist), thresholds=number_or_list(self.thresholds))
         if not isinstance(self.max_dist, str) and self.max_dist > _MOST_DIST:
             what = f"{named('max_dist')} is {self.max_dist:g} of the diagonal, expected at most {_MOST_DIST}"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import check_choice, set_fields
+from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
@@ -99,8 +99,7 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
     def __post_init__(self) -> None:
         from segbench.protocols.boundaries.inputs import number_or_list
 
-        check_choice(self.skeleton, named("skeleton"), get_args(Skeleton))
-        check_choice(self.connectivity, named("connectivity"), (8, 4))
+        check_settings(self)
         if self.at is not None and self.thresholds is not None:
             raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
         settle_mask(self)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_real, check_choice, check_flags, listed, set_fields
+from segbench.core.arguments import as_real, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -189,10 +189,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_settings(self)
         self._settle_convention()
-        for name, choices in (("surface", Surface), ("hd95", Percentile), ("empty", Empty)):
-            check_choice(getattr(self, name), named(name), get_args(choices))
         set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
         if self.at is not None:
             set_fields(self, reads=MASKS)
@@ -212,8 +210,6 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
-        if self.convention is not None:
-            check_choice(self.convention, named("convention"), _OF_TOOLS)
         of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
         for name, value in of_tool.items():
             if getattr(self, name) in (None, False):

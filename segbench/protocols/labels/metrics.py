@@ -162,20 +162,11 @@ class LabelTable(CountsTable[LabelCounts]):
     counts = LabelCounts
     means = ("mean_iou", "iou", "dice")
 
-    def __init__(
-        self,
-        classes: str,
-        metrics: Sequence[Metric],
-        per_image: Mapping[str, LabelCounts],
-        *,
-        background: Sequence[int] = (),
-        remapped: bool = False,
-    ) -> None:
-        super().__init__(per_image)
-        self.classes = classes
-        self._remapped = remapped
-        self._meant = in_means(read_classes(classes)[0], background)
-        self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
+    def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
+        super().__init__(per_image, settings)
+        self.classes: str = settings.classes_text
+        self._meant = in_means(read_classes(self.classes)[0], settings.background)
+        self.metrics = tuple(metric for metric in settings.metrics() if metric.kind == "score")
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -222,31 +213,37 @@ class LabelTable(CountsTable[LabelCounts]):
     @cached_property
     def estimates(self) -> FloatArray:
         sums = self.layout.named(self.layout.total()[np.newaxis])
-        of_images = np.array([_mean_of_worst(self.columns["mean_iou"])])
-        by_class = np.array([[_mean_of_worst(of_class) for of_class in self.columns["iou"].T]])
+        mean_iou = np.array([_mean_of_worst(self.columns["mean_iou"])])
+        iou = np.array([[_mean_of_worst(of_class) for of_class in self.columns["iou"].T]])
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            row: FloatArray = self.laid_out({**self.formulas(sums), **self._over_worst(of_images, by_class)})[0]
+            row: FloatArray = self.laid_out(self._formulas(sums, mean_iou, iou))[0]
         return row
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        by_class = _ByClass(of["tp"], of["truth"], of["predicted"])
         # Which images are the worst no sum of several shows: a row of one is its own.
         several = of["has_classes"] != 1
-        of_image = np.where(several, np.nan, of["mean_iou"])
-        by_class_of_image = np.where(several[:, np.newaxis], np.nan, of["iou"])
+        mean_iou = np.where(several, np.nan, of["mean_iou"])
+        return self._formulas(of, mean_iou, np.where(several[:, np.newaxis], np.nan, of["iou"]))
+
+    def _formulas(self, of: Sums, mean_iou: FloatArray, iou: FloatArray) -> Mapping[str, FloatArray]:
+        """Compute every metric; mIoU and IoU by class of the worst images have the shapes (R,) and (R, K)."""
+        by_class = _ByClass(of["tp"], of["truth"], of["predicted"])
+        over_classes = {
+            "miou": by_class.iou,
+            "miou_classes": of["iou"],
+            "miou_classes_5": iou,
+            "mean_accuracy": share(by_class.tp, by_class.truth),
+            "mean_dice": by_class.dice,
+        }
         return {
+            **{name: _mean(values[:, self._meant]) for name, values in over_classes.items()},
             **_pooled(by_class, self._meant),
             "miou_images": of["mean_iou"],
-            "miou_classes": _mean(of["iou"][:, self._meant]),
-            **self._over_worst(of_image, by_class_of_image),
+            "miou_images_5": mean_iou,
             **_positive(by_class),
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
         }
-
-    def _over_worst(self, of_images: FloatArray, by_class: FloatArray) -> dict[str, FloatArray]:
-        """Compute metrics from means over the worst images, shape (R,), and those of each class, shape (R, K)."""
-        return {"miou_images_5": of_images, "miou_classes_5": _mean(by_class[:, self._meant])}
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
@@ -331,7 +328,8 @@ class LabelTable(CountsTable[LabelCounts]):
             held = {name: number for (name, number), within in zip(held.items(), meant, strict=True) if within}
             notes += held_note(shown["miou_classes"], held, self.images)
         labels = read_classes(self.classes)[0]
-        return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=self._remapped))
+        remapped = bool(self.settings.gt_map or self.settings.pred_map)
+        return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=remapped))
 
 
 def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[str, ...]:
@@ -360,19 +358,15 @@ def _mean_of_worst(values: FloatArray) -> float:
 
 
 def _pooled(sums: _ByClass, meant: BoolArray) -> dict[str, FloatArray]:
-    """Compute what follows from pixels by class; the classes `meant` are in means."""
+    """Compute what follows from pixels of all classes; the classes `meant` are weighted in `fw_iou`."""
     pixels = sums.truth.sum(axis=1)
     found = sums.tp.sum(axis=1)
-    of = _ByClass(sums.tp[:, meant], sums.truth[:, meant], sums.predicted[:, meant])
-    iou = of.iou
+    truth, iou = sums.truth[:, meant], sums.iou[:, meant]
     # In products of pixels, of which the counts of most sets are exact, rather than shares.
     chance = (sums.truth * sums.predicted).sum(axis=1)
     return {
-        "miou": _mean(iou),
         "pixel_accuracy": found / pixels,
-        "mean_accuracy": _mean(share(of.tp, of.truth)),
-        "mean_dice": _mean(of.dice),
-        "fw_iou": np.nan_to_num(of.truth * iou).sum(axis=1) / of.truth.sum(axis=1),
+        "fw_iou": np.nan_to_num(truth * iou).sum(axis=1) / truth.sum(axis=1),
         "kappa": (pixels * found - chance) / (pixels * pixels - chance),
     }
 
@@ -393,6 +387,6 @@ def _positive(sums: _ByClass) -> dict[str, FloatArray]:
 
 
 def _mean(values: FloatArray) -> FloatArray:
-    """Give the mean of each row over the values that are defined; nan where none is."""
+    """Return the mean of each row over the values that are defined; nan where none is."""
     defined = ~np.isnan(values)
     return np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)

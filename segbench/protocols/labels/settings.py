@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_whole, listed, set_fields
+from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
@@ -165,6 +165,7 @@ class Labels(
     )
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if self.palette != "":
             self._settle_palette()
         for name in ("gt_map", "pred_map"):
@@ -219,8 +220,8 @@ class Labels(
         return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     def measuring_settings(self) -> frozenset[str]:
-        """Return `background`; of masks nothing."""
-        return frozenset() if self.masks else super().measuring_settings()
+        """Return all; masks have no background."""
+        return super().measuring_settings() - (frozenset(("background",)) if self.masks else frozenset())
 
     @property
     def masks(self) -> bool:
@@ -237,8 +238,8 @@ class Labels(
             "classes": _MASKS if self.masks else self.classes_text,
             "void": ",".join(map(str, self.void or ())) or "none",
         }
-        if self._background:
-            fields["background"] = labels_text(self._background)
+        if background := cast("tuple[int, ...]", self.background):
+            fields["background"] = labels_text(background)
         if self.masks:
             fields["positive"] = str(self.positive or "larger")
             if self.predicted_positive is not None:
@@ -261,16 +262,10 @@ class Labels(
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
-    @property
-    def _background(self) -> tuple[int, ...]:
-        """The labels that means over classes leave out."""
-        return cast("tuple[int, ...]", self.background)
-
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
-        remapped = bool(self.gt_map or self.pred_map)
-        return LabelTable(self.classes_text, self.metrics(), per_image, background=self._background, remapped=remapped)
+        return LabelTable(per_image, self)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False

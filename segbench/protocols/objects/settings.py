@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_real, as_whole, check_choice, listed, set_fields
+from segbench.core.arguments import as_real, as_whole, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -179,9 +179,9 @@ class Objects(
     min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
 
     def __post_init__(self) -> None:
+        check_settings(self)
         if self.kind is None:
             set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
-        check_choice(self.kind, named("kind"), get_args(Kind))
         set_fields(self, iou=tuple(map(float, self._thresholds)))
         for each in fields(self):
             kinds = _ONLY_OF.get(each.name, (self.kind,))

@@ -24,7 +24,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, as_whole, check_flags, listed, set_fields
+from segbench.core.arguments import Quantize, as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, named, setting
@@ -102,7 +102,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
     calibration: bool = option_like(Pixels, "calibration")
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_settings(self)
         given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
         labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))

@@ -144,12 +144,12 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        if self.image_set.kept is None:
+        summary = {} if self.image_set.kept is None else self.image_set.kept[0]
+        if all(metric.key in summary for metric in self._own):
+            values = {metric.label: np.array([summary[metric.key]]) for metric in self._own}
+        else:  # nothing is kept, or it was kept before a metric was added
             own = ColumnLayout(self._of_images, self.means)
             values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
-        else:
-            summary, _ = self.image_set.kept
-            values = {metric.label: np.array([summary[metric.key]]) for metric in self._own}
         for block in self.blocks.values():
             values |= zip((metric.label for metric in block.metrics), block.estimates[:, np.newaxis], strict=True)
         if self.image_set.rest is not None:

@@ -24,10 +24,10 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, as_quantize, as_real, check_flags, listed, set_fields
+from segbench.core.arguments import Quantize, as_quantize, as_real, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -39,7 +39,7 @@ from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols import label_rules as rules
-from segbench.protocols.annotators import AnnotatorRule, Labelled, as_annotator_rule, brought_together, take_one
+from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, take_one
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
     thresholds_source: str = field(default="", metadata={"measuring": "apart"})
 
     def __post_init__(self) -> None:
-        check_flags(self)
+        check_settings(self)
         given: Any = self.at
         given = (given,) if isinstance(given, Real) else listed(given, "at", "(0.5,)")
         at = {as_real(value, named("at")) for value in given}
@@ -164,8 +164,6 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
         source = (self.thresholds_source or "given") if thresholds else ""
         set_fields(self, thresholds=thresholds, thresholds_source=source)
-        if self.annotators is not None:
-            as_annotator_rule(self.annotators)
 
     def signature_fields(self) -> dict[str, str]:
         fields = {
@@ -429,7 +427,7 @@ def count_pixels(
 
     bits = as_quantize(quantize, "quantize")
     if annotators is not None:
-        as_annotator_rule(annotators)
+        check_choice(annotators, "annotators", get_args(AnnotatorRule))
     (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
     if unlabelled is not None:
         truth = np.where(unlabelled, 0, truth)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import set_fields
+from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
@@ -135,6 +135,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
     stretch: bool = option("Use maps as they are, instead of stretching each to [0, 1].", True)
 
     def __post_init__(self) -> None:
+        check_settings(self)
         set_fields(self, positive=rule_text(self.positive))
         set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
 

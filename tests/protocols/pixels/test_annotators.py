@@ -103,9 +103,9 @@ class TestRules:
 
     @pytest.mark.parametrize("rule", ["most", "", "Any"])
     def test_what_is_no_rule_is_refused(self, rule):
-        with pytest.raises(ArgumentError, match="choose any, all, majority or each"):
+        with pytest.raises(ArgumentError, match="expected one of any, all, majority, each"):
             Pixels(annotators=rule)
-        with pytest.raises(ArgumentError, match="choose any, all, majority or each"):
+        with pytest.raises(ArgumentError, match="expected one of any, all, majority, each"):
             count_pixels([[1]], [1], annotators=rule)
 
     @pytest.mark.parametrize(("labels", "rule"), [([[0, 1], [1, 0]], None), ([[0], [1]], "any"), ([[[0, 1]]], "all")])
