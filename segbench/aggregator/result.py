@@ -648,13 +648,13 @@ def _changed_texts(settings: Mapping[str, str], before: Mapping[str, str], after
     """
     changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
     names = [name for name in settings if name in after or name not in changed]
-    place = 0
+    behind = 0
     for name in after:
         if name in names:
-            place = names.index(name) + 1
+            behind = names.index(name) + 1
         elif name in changed:
-            names.insert(place, name)
-            place += 1
+            names.insert(behind, name)
+            behind += 1
     return {name: after[name] if name in changed else settings[name] for name in names}
 
 

@@ -196,7 +196,7 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
     if how.rows == "group" and not how.group_by and not every:
-        groups = [of for places in groups for of in grouped((groups_named(results[k]), k) for k in places).values()]
+        groups = [rows for alike in groups for rows in grouped((groups_named(results[k]), k) for k in alike).values()]
     if how.rows == "class image":
         groups = [places for places in groups if any(results[place].classes for place in places)] or groups
     tables = []
@@ -213,7 +213,7 @@ def _part(
     results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
 ) -> Part:
     """Make the table of some of the results."""
-    if how.rows == "group" and not how.group_by and not any(has_groups(results[place]) for place in places):
+    if how.rows == "group" and not how.group_by and not any(has_groups(results[k]) for k in places):
         how = replace(how, rows="method")
     if how.rows == "method" and not every:
         places = [places[k] for k in headline_order([results[place] for place in places])]

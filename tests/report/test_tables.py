@@ -270,7 +270,7 @@ class TestBest:
             detector, method="other", settings={"source": "imported"}, signature="protocol:boundaries|data:2"
         )
         curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
-        printed = Result("HED", "boundaries", {}, "data:3", {}, published=curve)
+        printed = Result("HED", Boundaries(), {}, "data:3", {}, published=curve)
         table = method_table([printed, detector, imported, human])
         assert "images" not in table.header
         assert "best" in {table.marks.get((row, 1), "") for row in range(3)}
@@ -411,7 +411,7 @@ class TestThresholds:
         # Positives have ten scores above .9, and a thousand scores below .1 hold negatives alone.
         scores = np.concatenate([np.linspace(1, 0.9, 10), np.linspace(0.1, 0, 1000)])
         positive = np.repeat([100, 0], [10, 1000])
-        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(scores, positive, 100 - positive)})
+        result = Result("m", Pixels(), {}, "data:0", {"a": ScoreCounts(scores, positive, 100 - positive)})
         table = threshold_table([result])
         recall = [row[table.header.index("recall")] for row in table.rows]
         assert set(recall) == {".0000", *(f".{tenth}000" for tenth in range(1, 10)), "1.0000"}
@@ -422,7 +422,7 @@ class TestThresholds:
 
     def test_rows_without_positives(self):
         levels = np.linspace(1, 0, 300)
-        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(levels, [0] * 300, [5] * 300)})
+        result = Result("m", Pixels(), {}, "data:0", {"a": ScoreCounts(levels, [0] * 300, [5] * 300)})
         table = threshold_table([result])
         assert 10 <= len(table.rows) <= 23
         assert {row[table.header.index("f")] for row in table.rows} == {"-"}
@@ -443,7 +443,7 @@ class TestThresholds:
 
     def test_a_published_curve_has_no_counts(self):
         curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
-        published = Result("HED", "boundaries", {}, "data:0", {}, published=curve)
+        published = Result("HED", Boundaries(), {}, "data:0", {}, published=curve)
         rows = threshold_table([published, *boundary_results()]).rows
         assert rows[0][:3] == ["HED", ".2000", "-"]
         assert rows[0][-1] == number(4 / 7)
@@ -451,7 +451,7 @@ class TestThresholds:
 
 def test_one_remark_on_many_methods_is_one_line():
     curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
-    results = [Result(f"m{k}", "boundaries", {}, "data:0", {}, published=curve) for k in range(6)]
+    results = [Result(f"m{k}", Boundaries(), {}, "data:0", {}, published=curve) for k in range(6)]
     text = shown(results, 200)
     assert text.count("undefined") == 1
     assert "all 6 methods: undefined" in text
