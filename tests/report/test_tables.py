@@ -10,6 +10,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_
 from hypothesis import given
 from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
+from unusual_protocols import Fixed
 
 from segbench import Boundaries, BoundaryCurve, Classes, Pixels, Result, ScoreCounts, evaluate
 from segbench.aggregator.result import names_of
@@ -87,7 +88,7 @@ class TestNarrowTerminals:
         """Two results of a protocol whose columns are always the same."""
         install({"fixed": "unusual_protocols:Fixed"})
         signature = "protocol:fixed|data:0"
-        return [replace(result, protocol="fixed", signature=signature) for result in pixel_results(2)]
+        return [replace(result, rules=Fixed(), signature=signature) for result in pixel_results(2)]
 
     def test_leave_out_the_columns_that_can_be_spared_and_say_so(self, results):
         text = in_a_terminal(results, 90)
@@ -256,13 +257,13 @@ class TestBest:
         gt = write_folder(tmp_path / "gt", labels)
         file, classes = tmp_path / "r.segbench", ("--classes", "0-2", "--no-check")
         segbench("labels", gt, f"one={gt}", f"two={gt}", *classes, "-o", file)
-        segbench("labels", gt, f"three={gt}", *classes, "--background", "0", "-o", file)
+        segbench("labels", gt, f"three={gt}", *classes, "--void", "254", "-o", file)
         why = "not all methods have the same settings; the best is marked only among those that do: one, two"
         of_classes = segbench("show", file, "--per-class").out
-        assert f"\n0: {why} (background:none); three (background:left out of means)" in of_classes
+        assert f"\n{why} (void:255); three (void:254)" in of_classes
         assert of_classes.count(why) == 1
         of_groups = segbench("show", file, "--group-by", "folder").out
-        assert of_groups.count(f"{why} (background:none); three (background:0)") == 1
+        assert of_groups.count(f"{why} (void:255); three (void:254)") == 1
 
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
         detector, human = boundary_results()
