@@ -54,8 +54,9 @@ def measured_with(results: Sequence[Measured], settings: Mapping[str, Any]) -> l
             known = ", ".join(sorted(frozenset().union(*measurable))) or "none"
             what = f"{named(name)} is no setting of measuring of these runs, which are: {known}"
             raise ArgumentError(f"{what}; count again with it, or leave it out")
-    own = [{name: settings[name] for name in settings if name in known} for known in measurable]
-    return [result.with_settings(**of) if of else result for result, of in zip(results, own, strict=True)]
+    chosen = [{name: settings[name] for name in settings if name in known} for known in measurable]
+    pairs = zip(results, chosen, strict=True)
+    return [result.with_settings(**values) if values else result for result, values in pairs]
 
 
 def measured_alike(results: Sequence[Measured]) -> list[Measured]:

@@ -195,7 +195,7 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
     if how.rows == "group" and not how.group_by and not every:
-        groups = [of for places in groups for of in grouped((groups_named(results[k]), k) for k in places).values()]
+        groups = [rows for alike in groups for rows in grouped((groups_named(results[k]), k) for k in alike).values()]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []

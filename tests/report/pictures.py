@@ -10,7 +10,18 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.testing.compare import compare_images
 
-from segbench import BoundaryCounts, LabelCounts, RegionCounts, Result, ScoreCounts
+from segbench import (
+    Annotators,
+    Boundaries,
+    BoundaryCounts,
+    LabelCounts,
+    Labels,
+    Pixels,
+    RegionCounts,
+    Regions,
+    Result,
+    ScoreCounts,
+)
 
 BASELINE = Path(__file__).parent / "baseline"
 RENEW = "SEGBENCH_NEW_BASELINES"
@@ -52,7 +63,7 @@ def pixel_results(methods: int = 3, images: int = 8, *, name: str = "method {}")
         return ScoreCounts(levels / 32, positives, negatives)
 
     return [
-        Result(name.format(k), "pixels", {}, "protocol:pixels|data:0", {f"im{i}": counts(k, i) for i in range(images)})
+        Result(name.format(k), Pixels(), {}, "protocol:pixels|data:0", {f"im{i}": counts(k, i) for i in range(images)})
         for k in range(methods)
     ]
 
@@ -85,8 +96,8 @@ def boundary_results() -> list[Result]:
     signature = "protocol:boundaries|data:0"
     human = {f"im{i}": BoundaryCounts([0.5], [800 + 10 * i], [1000], [820], [1000]) for i in range(4)}
     return [
-        Result("detector", "boundaries", {}, signature, {f"im{i}": counts(i) for i in range(4)}),
-        Result("human", "boundaries", {"thresholds": "annotators"}, signature, human),
+        Result("detector", Boundaries(), {}, signature, {f"im{i}": counts(i) for i in range(4)}),
+        Result("human", Annotators(settings=Boundaries()), {"thresholds": "annotators"}, signature, human),
     ]
 
 
@@ -97,7 +108,7 @@ def region_results() -> list[Result]:
     part = np.full(9, 2**34)
     best = int(covered.max())
     counts = RegionCounts(thresholds, 1, 400, 400, best, covered, covered, *([part] * 6))
-    return [Result("ucm", "regions", {}, "protocol:regions|data:0", {"im0": counts})]
+    return [Result("ucm", Regions(), {}, "protocol:regions|data:0", {"im0": counts})]
 
 
 def label_results(methods: int = 2, images: int = 6) -> list[Result]:
@@ -113,8 +124,8 @@ def label_results(methods: int = 2, images: int = 6) -> list[Result]:
         return LabelCounts(",".join(f"{name}={k}" for k, name in enumerate(names)), np.column_stack([matrix, outside]))
 
     settings = {"classes": counts(0, 0).classes, "void": "none"}
-    signature = "protocol:labels|data:0"
+    rules, signature = Labels(classes=range(5), names=names, void=()), "protocol:labels|data:0"
     return [
-        Result(f"method {k}", "labels", settings, signature, {f"im{i}": counts(k, i) for i in range(images)})
+        Result(f"method {k}", rules, settings, signature, {f"im{i}": counts(k, i) for i in range(images)})
         for k in range(methods)
     ]

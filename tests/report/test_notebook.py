@@ -8,7 +8,9 @@ from pictures import boundary_results, pixel_results, region_results
 from segbench import (
     Accumulator,
     ArgumentError,
+    Boundaries,
     BoundaryCurve,
+    Pixels,
     Result,
     compare_results,
 )
@@ -71,18 +73,18 @@ def test_printed_a_result_is_a_line_with_its_figure():
     assert repr(result.per_image) == "<metrics of 8 images by name>"
     (regions,) = region_results()
     assert "1 image, covering_ods 0." in repr(regions)
-    printed = Result("HED", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+    printed = Result("HED", Boundaries(), {}, "data:0", {}, published=PublishedCurve(CURVE))
     assert repr(printed) == "Result('HED', boundaries, published without images, ods_f 0.7000)"
 
 
 def test_undefined_figures_say_why():
-    summary = Result("a", "pixels", {}, "data:0", {"im": ScoreCounts([1.0], [0], [5])}).summary
+    summary = Result("a", Pixels(), {}, "data:0", {"im": ScoreCounts([1.0], [0], [5])}).summary
     assert "no positive pixels" in summary._repr_html_()
 
 
 def test_a_published_curve_is_a_table():
     published = PublishedCurve(boundary_results()[0].curve)
-    assert "table" in tags(Result(HOSTILE, "boundaries", {}, "data:0", {}, published=published))
+    assert "table" in tags(Result(HOSTILE, Boundaries(), {}, "data:0", {}, published=published))
 
 
 def test_masks_show_their_point_and_what_they_lack():

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from PIL import Image, ImageColor
 
 import segbench
+from segbench import Boundaries
 from segbench.aggregator.rereading import full_protocol
 from segbench.cli.commands import app
 from segbench.protocols.states import State
@@ -166,7 +167,7 @@ def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
     with pytest.raises(segbench.DataError, match="is a file, expected a folder"):
         segbench.export_overlays([result], tmp_path / "r.segbench")
     counts = segbench.BoundaryCounts([0.5], [1], [1], [1], [1])
-    imported = segbench.Result("m", "boundaries", {}, "protocol:boundaries|data:0", {"a": counts})
+    imported = segbench.Result("m", Boundaries(), {}, "protocol:boundaries|data:0", {"a": counts})
     with pytest.raises(segbench.DataError, match="counted by others"):
         segbench.export_overlays([imported], tmp_path / "out")
 

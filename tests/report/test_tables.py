@@ -10,6 +10,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_
 from hypothesis import given
 from pictures import boundary_results, pixel_results, region_results
 from rich.console import Console
+from unusual_protocols import Fixed
 
 from segbench import Boundaries, BoundaryCurve, Classes, Pixels, Result, ScoreCounts, evaluate
 from segbench.aggregator.result import names_of
@@ -87,7 +88,7 @@ class TestNarrowTerminals:
         """Two results of a protocol whose columns are always the same."""
         install({"fixed": "unusual_protocols:Fixed"})
         signature = "protocol:fixed|data:0"
-        return [replace(result, protocol="fixed", signature=signature) for result in pixel_results(2)]
+        return [replace(result, rules=Fixed(), signature=signature) for result in pixel_results(2)]
 
     def test_leave_out_the_columns_that_can_be_spared_and_say_so(self, results):
         text = in_a_terminal(results, 90)
@@ -256,13 +257,13 @@ class TestBest:
         gt = write_folder(tmp_path / "gt", labels)
         file, classes = tmp_path / "r.segbench", ("--classes", "0-2", "--no-check")
         segbench("labels", gt, f"one={gt}", f"two={gt}", *classes, "-o", file)
-        segbench("labels", gt, f"three={gt}", *classes, "--background", "0", "-o", file)
+        segbench("labels", gt, f"three={gt}", *classes, "--void", "254", "-o", file)
         why = "not all methods have the same settings; the best is marked only among those that do: one, two"
         of_classes = segbench("show", file, "--per-class").out
-        assert f"\n0: {why} (background:none); three (background:left out of means)" in of_classes
+        assert f"\n{why} (void:255); three (void:254)" in of_classes
         assert of_classes.count(why) == 1
         of_groups = segbench("show", file, "--group-by", "folder").out
-        assert of_groups.count(f"{why} (background:none); three (background:0)") == 1
+        assert of_groups.count(f"{why} (void:255); three (void:254)") == 1
 
     def test_imported_counts_and_printed_curves_compete_where_images_are_the_same(self):
         detector, human = boundary_results()
@@ -270,7 +271,7 @@ class TestBest:
             detector, method="other", settings={"source": "imported"}, signature="protocol:boundaries|data:2"
         )
         curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
-        printed = Result("HED", "boundaries", {}, "data:3", {}, published=curve)
+        printed = Result("HED", Boundaries(), {}, "data:3", {}, published=curve)
         table = method_table([printed, detector, imported, human])
         assert "images" not in table.header
         assert "best" in {table.marks.get((row, 1), "") for row in range(3)}
@@ -411,7 +412,7 @@ class TestThresholds:
         # Positives have ten scores above .9, and a thousand scores below .1 hold negatives alone.
         scores = np.concatenate([np.linspace(1, 0.9, 10), np.linspace(0.1, 0, 1000)])
         positive = np.repeat([100, 0], [10, 1000])
-        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(scores, positive, 100 - positive)})
+        result = Result("m", Pixels(), {}, "data:0", {"a": ScoreCounts(scores, positive, 100 - positive)})
         table = threshold_table([result])
         recall = [row[table.header.index("recall")] for row in table.rows]
         assert set(recall) == {".0000", *(f".{tenth}000" for tenth in range(1, 10)), "1.0000"}
@@ -422,7 +423,7 @@ class TestThresholds:
 
     def test_rows_without_positives(self):
         levels = np.linspace(1, 0, 300)
-        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(levels, [0] * 300, [5] * 300)})
+        result = Result("m", Pixels(), {}, "data:0", {"a": ScoreCounts(levels, [0] * 300, [5] * 300)})
         table = threshold_table([result])
         assert 10 <= len(table.rows) <= 23
         assert {row[table.header.index("f")] for row in table.rows} == {"-"}
@@ -443,7 +444,7 @@ class TestThresholds:
 
     def test_a_published_curve_has_no_counts(self):
         curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
-        published = Result("HED", "boundaries", {}, "data:0", {}, published=curve)
+        published = Result("HED", Boundaries(), {}, "data:0", {}, published=curve)
         rows = threshold_table([published, *boundary_results()]).rows
         assert rows[0][:3] == ["HED", ".2000", "-"]
         assert rows[0][-1] == number(4 / 7)
@@ -451,7 +452,7 @@ class TestThresholds:
 
 def test_one_remark_on_many_methods_is_one_line():
     curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
-    results = [Result(f"m{k}", "boundaries", {}, "data:0", {}, published=curve) for k in range(6)]
+    results = [Result(f"m{k}", Boundaries(), {}, "data:0", {}, published=curve) for k in range(6)]
     text = shown(results, 200)
     assert text.count("undefined") == 1
     assert "all 6 methods: undefined" in text

@@ -257,8 +257,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             for name, value in of_tool.items():
                 if getattr(self, name) != value:
                     asked = format_setting("convention", convention)
-                    has, takes = (_as_signed(of) for of in (getattr(self, name), value))
-                    what = f"{asked} is for counts with {name}:{takes}, and these have {name}:{has}"
+                    counted, takes = (_as_signed(setting) for setting in (getattr(self, name), value))
+                    what = f"{asked} is for counts with {name}:{takes}, and these have {name}:{counted}"
                     raise ArgumentError(f"{what}; count again with it")
         return super().with_settings(**settings)
 

@@ -130,7 +130,7 @@ class TestTables:
 
     def test_a_page_of_many_images_stays_small_and_says_what_it_leaves_out(self, tmp_path):
         images = {f"im{k:05}": ScoreCounts([2, 1], [k % 90, 90 - k % 90], [k % 7, 300]) for k in range(4001)}
-        results = [Result(name, "pixels", {}, "protocol:pixels|data:0", images) for name in ("one", "other")]
+        results = [Result(name, Pixels(), {}, "protocol:pixels|data:0", images) for name in ("one", "other")]
         path = write_page(tmp_path, results, replicates=20, most_panels=0)
         page = path.read_text()
         assert page.count("<tr data-method=") == 3000
@@ -151,9 +151,9 @@ class TestTables:
         gt, one, two = write_methods(tmp_path, {"one": 3, "two": 1}, images=3)
         page = write_page(tmp_path, [evaluate(gt, one), evaluate(gt, two)], replicates=50).read_text()
         assert page.count("3 images: intervals over fewer than 10") == 1
-        alone = Result("print", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+        alone = Result("print", Boundaries(), {}, "data:0", {}, published=PublishedCurve(CURVE))
         counts = BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12, 5])
-        counted = Result("counted", "boundaries", {}, "data:0", {"a": counts, "b": counts})
+        counted = Result("counted", Boundaries(), {}, "data:0", {"a": counts, "b": counts})
         page = write_page(tmp_path, [alone, counted], replicates=50).read_text()
         assert "print: a published curve has no images to resample, so no intervals" in page
         assert "counted: 2 images: intervals over fewer than 10" in page
@@ -252,13 +252,13 @@ class TestAnswer:
 
     def test_methods_that_share_the_first_place_do_not_have_it_alone(self, tmp_path):
         images = {f"im{k:02}": ScoreCounts([2, 1], [5 + k, 1], [k, 9]) for k in range(12)}
-        same = [Result(name, "pixels", {}, "protocol:pixels|data:0", images) for name in ("one", "other")]
+        same = [Result(name, Pixels(), {}, "protocol:pixels|data:0", images) for name in ("one", "other")]
         said = sentences(write_page(tmp_path, same, replicates=20).read_text())
         assert "one is first, alone or with others, in 100 % of 20 resamples of the images." in said
 
     def test_metrics_that_disagree_are_named(self, tmp_path):
         def counted(name, images):
-            return Result(name, "pixels", {}, "protocol:pixels|data:0", {f"im{k:02}": one for k, one in images})
+            return Result(name, Pixels(), {}, "protocol:pixels|data:0", {f"im{k:02}": one for k, one in images})
 
         each = counted("each", ((k, ScoreCounts([2 * k + 2, 2 * k + 1], [100, 0], [0, 300])) for k in range(12)))
         pooled = counted("pooled", ((k, ScoreCounts([2, 1], [90 - k % 3, 10 + k % 3], [9, 291])) for k in range(12)))
@@ -288,10 +288,10 @@ class TestAnswer:
         assert "Dotted: 95 % of the contours.</p>" in page
 
     def test_a_published_curve_is_not_tested(self, tmp_path):
-        print_only = Result("print", "boundaries", {}, "data:0", {}, published=PublishedCurve(CURVE))
+        print_only = Result("print", Boundaries(), {}, "data:0", {}, published=PublishedCurve(CURVE))
         counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k % 3, 5]) for k in range(7)}
         worse = {name: replace(one, matched_gt=one.matched_gt // 2) for name, one in counts.items()}
-        counted = [Result(name, "boundaries", {}, "data:0", c) for name, c in (("a", counts), ("b", worse))]
+        counted = [Result(name, Boundaries(), {}, "data:0", c) for name, c in (("a", counts), ("b", worse))]
         said = sentences(write_page(tmp_path, [print_only, *counted], replicates=20).read_text())
         assert "Not compared: print (published without images)." in said
         assert f"{compare_results(counted).answer().verdict}." in said
@@ -422,7 +422,7 @@ class TestCurves:
     def test_a_published_curve_has_no_images(self, tmp_path):
         rows = BoundaryCurve([0.25, 0.75], [1.0, 0.4], [0.4, 1.0])
         signature = "protocol:boundaries|images:unknown|data:none|segbench:0.9.0"
-        result = Result("printed", "boundaries", {}, signature, {}, published=PublishedCurve(rows))
+        result = Result("printed", Boundaries(), {}, signature, {}, published=PublishedCurve(rows))
         page = write_page(tmp_path, [result]).read_text()
         assert "Metrics of single images are not known" in page
         assert f"<code>{signature}</code>" in page

@@ -20,6 +20,7 @@ from pictures import boundary_results, label_results, noisy_results, pixel_resul
 
 import segbench
 from segbench import (
+    Annotators,
     ArgumentError,
     Boundaries,
     BoundaryCounts,
@@ -219,7 +220,7 @@ class TestSpace:
         levels = np.linspace(1, 0, 50)
         positives, negatives = np.full(50, 100), np.full(50, 100)
         positives[0], negatives[0] = 0, 9
-        result = Result("m", "pixels", {}, "data:0", {"a": ScoreCounts(levels, positives, negatives)})
+        result = Result("m", Pixels(), {}, "data:0", {"a": ScoreCounts(levels, positives, negatives)})
         (line,) = [line for line in plot_pr(result).lines if line.get_zorder() == 3]
         assert line.get_xdata().min() >= 0.005
         perfect = plot_pr(pixel_results(1)).lines
@@ -318,7 +319,7 @@ class TestAgainstTheThreshold:
         levels = np.array([1.0, 0.6, 0.0])
         for height in range(20, 60):  # of the long step beside the legend
             counts = ScoreCounts(levels, [height, 20, 80 - height], [0, 900, 100])
-            ax = plot(Result("m", "pixels", {}, "data:0", {"a": counts}), "f")
+            ax = plot(Result("m", Pixels(), {}, "data:0", {"a": counts}), "f")
             ax.figure.draw_without_rendering()
             box, (line, _) = ax.get_legend().get_window_extent(), ax.lines
             corners = line.get_transform().transform(line.get_xydata())
@@ -328,7 +329,7 @@ class TestAgainstTheThreshold:
 
     def test_unknown_thresholds_are_named_and_not_drawn(self):
         curve = PublishedCurve(BoundaryCurve([np.nan, np.nan], [1.0, 0.4], [0.4, 1.0]))
-        ax = plot([Result("HED", "boundaries", {}, "data:0", {}, published=curve)], "f")
+        ax = plot([Result("HED", Boundaries(), {}, "data:0", {}, published=curve)], "f")
         assert labels_of(ax) == ["[F=.700] HED"]
         assert all(np.isnan(line.get_xydata()).any(axis=1).all() for line in ax.lines)
 
@@ -366,7 +367,7 @@ class TestImages:
     def test_refuses_what_has_no_images_or_no_such_figure(self):
         curve = PublishedCurve(BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0]))
         with pytest.raises(ArgumentError, match="published curves have none"):
-            plot_images([Result("HED", "boundaries", {}, "data:0", {}, published=curve)])
+            plot_images([Result("HED", Boundaries(), {}, "data:0", {}, published=curve)])
         with pytest.raises(ArgumentError, match="expected one of f, precision"):
             plot_images(pixel_results(1), metric="dice")
 
@@ -412,7 +413,7 @@ class TestMasks:
 def test_annotators_without_a_partner_are_named_and_not_drawn():
     detector, _ = boundary_results()
     alone = {"im0": BoundaryCounts([1.0], [0], [0], [0], [0])}
-    human = Result("human", "boundaries", {"thresholds": "annotators"}, detector.signature, alone)
+    human = Result("human", Annotators(settings=Boundaries()), {"thresholds": "annotators"}, detector.signature, alone)
     for draw in (plot_pr, partial(plot, kind="f")):
         assert labels_of(draw([detector, human]))[1] == "[F=-] human"
     assert threshold_table([human]).text().rows == [["human", "1.0000", "0", "0", "0", "0", "-", "-", "-"]]
@@ -595,7 +596,7 @@ class TestTheFrame:
     @pytest.mark.parametrize("draw", [plot_pr, plot_roc, partial(plot, kind="f")])
     def test_a_line_on_it_is_drawn_in_full_width(self, draw):
         counts = ScoreCounts(np.linspace(1, 0, 30), [50] * 29 + [0], [0] * 29 + [99])
-        ax = draw(Result("perfect", "pixels", {}, "data:0", {"a": counts}))
+        ax = draw(Result("perfect", Pixels(), {}, "data:0", {"a": counts}))
         (line,) = [line for line in ax.lines if line.get_label().endswith("perfect")]
         half = line.get_linewidth() / 2 * ax.get_figure().dpi / 72
         left, bottom, right, top = line.get_clip_box().extents - ax.bbox.extents
@@ -664,12 +665,12 @@ class TestBands:
     def test_boundaries_have_a_band_and_print_has_none(self):
         counts = {str(k): BoundaryCounts([0.2, 0.6], [8, 4], [10, 10], [8, 4], [12 + k, 5]) for k in range(5)}
         curve = boundary_curve(BoundaryCounts.sum(counts.values()))
-        counted = Result("counted", "boundaries", {}, "data:0", counts)
-        printed = Result("printed", "boundaries", {}, "data:0", {}, published=PublishedCurve(curve))
+        counted = Result("counted", Boundaries(), {}, "data:0", counts)
+        printed = Result("printed", Boundaries(), {}, "data:0", {}, published=PublishedCurve(curve))
         ax = plot_pr([counted, printed], band=0.9, replicates=20)
         assert len(ax.collections) == 1
 
     def test_results_of_two_protocols_are_no_one_plot(self, results):
-        other = Result("b", "boundaries", {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
+        other = Result("b", Boundaries(), {}, "data:0", {"a": BoundaryCounts([0.5], [1], [2], [1], [2])})
         with pytest.raises(ArgumentError, match="boundaries and pixels"):
             plot_pr([results[0], other])
