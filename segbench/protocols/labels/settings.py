@@ -350,6 +350,12 @@ class Labels(
 
         return find_numberings(stored, self._labels, self.void or (), str(self.gt_map), str(self.pred_map))
 
+    def renumbered_pairs(self, truth: IntArray, predicted: IntArray, pixels: IntArray) -> Renumbered | None:
+        """Find the same for pairs of values that are listed, each with its pixels."""
+        from segbench.protocols.labels.numberings import StoredLabels
+
+        return self.renumbered(StoredLabels.of_pairs(truth, predicted, pixels))
+
     def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
         """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
         found = [label for label, number in zip(self._labels, pixels, strict=True) if number][:2]

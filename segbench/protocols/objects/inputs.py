@@ -86,15 +86,12 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
 
 def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[str, ...]:
     """Say that panoptic maps number the classes as another list of a known data set does, and how these belong."""
-    from segbench.protocols.labels.numberings import StoredLabels, find_numberings
-
     if rules.classes is None or sample.about[0] is not None:
         return ()
     divisor, kept = rules.divisor or _INSTANCES, found.true[found.rows] != _OUTSIDE
     sides = (found.true[found.rows][kept], found.predicted[found.columns][kept])
     truth, predicted = (np.where(values < divisor, values, values // divisor) for values in sides)
-    stored = StoredLabels.of_pairs(truth, predicted, found.pixels[kept])
-    renumbered = find_numberings(stored, rules.classes, rules.void or (), "", "")
+    renumbered = rules.class_rules.renumbered_pairs(truth, predicted, found.pixels[kept])
     if renumbered is None:
         return ()
     classes = [

@@ -256,6 +256,11 @@ class Objects(
             found["classes"] = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         return found | ({"things": ",".join(map(str, self.things))} if self.things else {})
 
+    @property
+    def class_rules(self) -> Labels:
+        """How the classes of panoptic maps are numbered."""
+        return Labels(classes=self.classes, names=self.names, void=self.void)
+
     def measuring_settings(self) -> frozenset[str]:
         """Return `iou`; components have thresholds of their own."""
         return frozenset() if self.kind == COMPONENTS else super().measuring_settings()
