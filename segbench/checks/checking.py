@@ -445,6 +445,7 @@ def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Findin
     ]
     two = {truth.file for truth in masks}
     two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
+    two |= {probe.mask.file for probe in probes if probe.mask}  # an image of more values is not counted
     others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
     predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
     message = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"

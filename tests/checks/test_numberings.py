@@ -62,7 +62,7 @@ def followed(text, folder, truths, predictions, settings):
     """Do what a text advises, and return the mIoU."""
     settings = settings | dict(re.findall(r"(gt_map|pred_map)='([^']*)'", text))
     sides = {"the ground truth": truths, "predictions": predictions}
-    if formula := re.search(r"save labels of ([a-z ]+), (numpy.where\(.*?\)),", text):
+    if formula := re.search(r"save labels of ([a-z ]+), (numpy.where\(.*?\))[,;]", text):
         for side in formula[1].split(" and "):
             sides[side] = eval(formula[2], {"numpy": np, "ids": sides[side]})  # noqa: S307
     return library.evaluate(*write(folder, *sides.values()), Labels(**settings)).summary["miou"]
@@ -89,6 +89,7 @@ def test_cityscapes(tmp_path, preset, true, predicted):
         assert not found
         return
     assert [finding.key for finding in found] == ["renumbered"]
+    assert "Objects() and" not in found[0].fix  # maps are for labels
     assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(right)
 
 

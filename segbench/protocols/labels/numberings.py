@@ -108,15 +108,16 @@ class Numberings:
     def fix(self, given: tuple[str, str]) -> str:
         """Name the settings that differ from those given, and what no setting does."""
         names = ("gt_map", "pred_map")
-        changed = [
+        changed = " and ".join(
             format_setting(name, text) for name, text, old in zip(names, self.maps, given, strict=True) if text != old
-        ]
-        labels = f"numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
+        )
         of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
         sides = " and ".join(side for side, instance in of_sides if instance)
-        objects = setting("segbench objects", "Objects()")
-        by_hand = [f"save labels of {sides}, {labels}, or evaluate instances with {objects}"] if sides else []
-        return " and ".join([*by_hand, *changed])
+        if not sides:
+            return changed
+        saved = f"save labels of {sides}, numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
+        give = f", and give {changed}" if changed else ""
+        return f"{saved}{give}; or evaluate instances with {setting('segbench objects', 'Objects()')}"
 
     def what(self, given: tuple[str, str]) -> str:
         """Say which numbers the sides have that the given maps do not expect."""
