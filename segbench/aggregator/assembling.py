@@ -21,7 +21,7 @@ from segbench.core.arguments import as_path
 from segbench.core.arrays import as_floats
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES, number_in_detail, without_detail
@@ -29,6 +29,7 @@ from segbench.core.table import Reducing
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.palettes import Palettes
 from segbench.loaders.repairs import idle
+from segbench.protocols.label_rules import leaving_out
 from segbench.protocols.registry import protocol_of
 
 NOTHING_SAVED = "no image was saved before the run stopped"
@@ -121,10 +122,8 @@ def _settled(
     facts: Mapping[str, Facts], packed: Mapping[str, bytes], protocol: Protocol, run: Run, *, part: bool
 ) -> dict[str, bytes]:
     """Give the new counts of those images that the whole set changes."""
-    void, field = run.settings.get("void", "none"), run.inputs.field if run.inputs else None
-    left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
-    left_out_by += [] if field is None else [format_setting("field", field)]
-    decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
+    excluded_by = leaving_out(run.settings, run.inputs.field if run.inputs else None)
+    decided = settled(protocol, facts, excluded_by=excluded_by, part=part)
     return {
         name: encode(decided[known](decode(packed[name], protocol.counts)))
         for name, known in facts.items()

@@ -73,7 +73,7 @@ from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
-from segbench.protocols.label_rules import LabelRule
+from segbench.protocols.label_rules import LabelRule, leaving_out
 from segbench.protocols.mask_pairs import LossyNumbersError
 from segbench.protocols.nodata import decode_for
 from segbench.protocols.pixels.settings import Pixels
@@ -246,7 +246,8 @@ class _Set:
         failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
         seen = [probe for probe in probes if not probe.failure]
         judged = len(seen) + len(failures)
-        truths = truth_findings(seen, expected, total)
+        left_out_by = leaving_out(protocol.signature_fields(), self.pairing.inputs.field)
+        truths = truth_findings(seen, expected, total, left_out_by=left_out_by)
         of_classes = class_findings(seen, by_class)
         labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
         labels += numbered_region_findings(seen, expected)

@@ -8,5 +8,10 @@ def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
     whole = executors.decode_for
-    monkeypatch.setattr(executors, "decode_for", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+
+    def decode(protocol, raw, repairs):
+        names.append(raw.files.name)
+        return whole(protocol, raw, repairs)
+
+    monkeypatch.setattr(executors, "decode_for", decode)
     return names
