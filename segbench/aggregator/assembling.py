@@ -21,13 +21,14 @@ from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES, number_in_detail, without_detail
 from segbench.core.table import Keeping
 from segbench.loaders.palettes import Palettes
 from segbench.loaders.repairs import idle
+from segbench.protocols.label_rules import leaving_out
 
 NOTHING_SAVED = "no image was saved before the run stopped"
 _DAMAGED = "the file was changed or damaged: run again into a new file"
@@ -105,10 +106,8 @@ def _settled(
     facts: Mapping[str, Facts], packed: Mapping[str, bytes], protocol: Protocol, run: Run, *, part: bool
 ) -> dict[str, bytes]:
     """Give the new counts of those images that the whole set changes."""
-    void, field = run.fields.get("void", "none"), run.inputs.field if run.inputs else None
-    left_out_by = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
-    left_out_by += [] if field is None else [format_setting("field", field)]
-    decided = settled(protocol, facts, excluded_by=" and ".join(left_out_by), part=part)
+    excluded_by = leaving_out(run.fields, run.inputs.field if run.inputs else None)
+    decided = settled(protocol, facts, excluded_by=excluded_by, part=part)
     return {
         name: encode(decided[known](decode(packed[name], protocol.counts)))
         for name, known in facts.items()

@@ -73,7 +73,7 @@ from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
-from segbench.protocols.label_rules import LabelRule
+from segbench.protocols.label_rules import LabelRule, leaving_out
 from segbench.protocols.mask_pairs import LossyNumbersError
 from segbench.protocols.nodata import decode_for
 from segbench.protocols.pixels.settings import Pixels
@@ -246,7 +246,8 @@ class _Set:
         failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
         seen = [probe for probe in probes if not probe.failure]
         judged = len(seen) + len(failures)
-        truths = truth_findings(seen, expected, total)
+        left_out_by = leaving_out(protocol.signature_fields(), self.pairing.inputs.field)
+        truths = truth_findings(seen, expected, total, left_out_by=left_out_by)
         of_classes = class_findings(seen, by_class)
         labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
         labels += numbered_region_findings(seen, expected)
@@ -445,6 +446,7 @@ def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Findin
     ]
     two = {truth.file for truth in masks}
     two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
+    two |= {probe.mask.file for probe in probes if probe.mask}  # an image of more values is not counted
     others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
     predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
     message = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"

@@ -10,6 +10,7 @@ Conventions
    other side has no labels, `_FEWEST_ALONE` are needed.
 3. Lines of mixed labels make steps: one lies beside the next. Where maps were halved, they need not, but then there are
    at least `_FEWEST_ALONE`, and as many as other labels.
+4. Mixed labels lie between regions. Where every pixel has a random label, most labels lie in lines, but there are none.
 
 Two classes, and classes whose numbers have no free ones between them, show nothing.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,9 @@ _THIN = 0.4
 _STEPS = 0.1
 """Share of the pixels of such labels that have another one beside them, on the way from the lower label to the higher:
 above .18 in damaged maps, below .02 where contours are classes."""
+_REGIONS = 0.25
+"""Share of the pixels that have a pixel of their own label on both sides, in their row or column: at least .33 in
+damaged maps, at most .2 where each pixel has one of three or more random labels."""
 _AREA = 0.1
 """Share up to which a label is one of regions."""
 _FEWEST, _FEWEST_ALONE = 2, 3
@@ -52,12 +56,13 @@ _FEWEST_PIXELS = 10
 
 @dataclass(frozen=True)
 class LabelLines:
-    """How many pixels the labels of a map have, how many of these lie in lines, and how many lines make steps."""
+    """How many pixels the labels of a map have, how many of these lie in lines or regions, and how many lines step."""
 
     labels: Array
     pixels: Array
     in_lines: Array  # pixels of lines of one or two pixels between a lower and a higher label
     in_steps: Array  # pixels of such lines with another one of the same direction beside them
+    in_regions: Array  # pixels between two of the same label, in their row or column
 
 
 def lines_in(labels: Array) -> LabelLines:
@@ -66,28 +71,30 @@ def lines_in(labels: Array) -> LabelLines:
     if labels.dtype not in (np.uint8, np.uint16):
         values, codes = np.unique(labels, return_inverse=True)
         ranks = codes.reshape(labels.shape).astype(np.uint16)
-    (lines, steps), (lines_down, steps_down) = _across(ranks), _across(np.ascontiguousarray(ranks.T))
+    across, down = _across(ranks), _across(np.ascontiguousarray(ranks.T))
     pixels = np.bincount(ranks.reshape(-1))
     present = np.flatnonzero(pixels)
-    marked = lines | lines_down.T, steps | steps_down.T
-    in_lines, in_steps = (np.bincount(ranks[where], minlength=pixels.size)[present] for where in marked)
-    return LabelLines(values if values.size else present, pixels[present], in_lines, in_steps)
+    marked = (row_wise | column_wise.T for row_wise, column_wise in zip(across, down, strict=True))
+    counts = (np.bincount(ranks[mask], minlength=pixels.size)[present] for mask in marked)
+    return LabelLines(values if values.size else present, pixels[present], *counts)
 
 
-def _across(ranks: Array) -> tuple[BoolArray, BoolArray]:
-    """Mark pixels of lines that cross rows, and those with another line beside them that rises or falls as well."""
-    lines, steps = np.zeros((2, *ranks.shape), np.bool_)
+def _across(ranks: Array) -> tuple[BoolArray, BoolArray, BoolArray]:
+    """Mark pixels of lines that cross rows, those beside another line that rises or falls as well, and regions."""
+    lines, steps, regions = np.zeros((3, *ranks.shape), np.bool_)
     rises, falls = ranks[:, 1:] > ranks[:, :-1], ranks[:, 1:] < ranks[:, :-1]
+    stays = ~(rises | falls)
+    regions[:, 1:-1] = stays[:, :-1] & stays[:, 1:]
     for goes in (rises, falls):
         of_one = goes[:, :-1] & goes[:, 1:]
         lines[:, 1:-1] |= of_one
         beside = of_one[:, :-1] & of_one[:, 1:]
         steps[:, 1:-2] |= beside
         steps[:, 2:-1] |= beside
-        of_two = goes[:, :-2] & ~(rises | falls)[:, 1:-1] & goes[:, 2:]
+        of_two = goes[:, :-2] & stays[:, 1:-1] & goes[:, 2:]
         lines[:, 1:-2] |= of_two
         lines[:, 2:-1] |= of_two
-    return lines, steps
+    return lines, steps, regions
 
 
 def label_lines(sample: Sample) -> Mapping[Side, LabelLines]:
@@ -108,14 +115,16 @@ class SideLines:
     pixels: Counter[float]
     in_lines: Counter[float]
     in_steps: Counter[float]
+    in_regions: Counter[float]
 
     @classmethod
     def of(cls, lines: Sequence[LabelLines]) -> SideLines:
         """Add up those of images."""
-        added_up = cls(Counter(), Counter(), Counter())
+        names = [field.name for field in fields(cls)]
+        added_up = cls(*(Counter() for _ in names))
         for image in lines:
             labels = image.labels.tolist()
-            for name in ("pixels", "in_lines", "in_steps"):
+            for name in names:
                 getattr(added_up, name).update(dict(zip(labels, getattr(image, name).tolist(), strict=True)))
         return added_up
 
@@ -134,7 +143,9 @@ class SideLines:
         return [label for label in self.known if self.share(label) >= _THIN]
 
     def look_mixed(self, labels: Sequence[float]) -> bool:
-        """Return whether lines make steps from label to label, or are as many as the other labels: contours do not."""
+        """Return whether lines lie between regions, and make steps or are as many as other labels: contours do not."""
+        if self.in_regions.total() < _REGIONS * self.pixels.total():
+            return False
         steps = sum(self.in_steps[label] for label in labels) >= _STEPS * sum(self.pixels[label] for label in labels)
         return steps or len(labels) >= max(_FEWEST_ALONE, len(self.known) - len(labels))
 

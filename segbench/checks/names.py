@@ -119,7 +119,7 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
     what = f"{sum(map(len, groups))} predictions are the same as another one, byte for byte"
-    places = (Place(shown(path), f"as {group[0].name}") for group in groups for path in group[1:])
+    places = (Place(shown(path), f"as {shown(group[0])}") for group in groups for path in group[1:])
     fix = "check that each belongs to its own image"
     found = _are_ground_truth(copies if are_truth else [], len(samples), "byte for byte")
     return [*found, *finding("duplicates", what, fix, places)]

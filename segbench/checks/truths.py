@@ -23,6 +23,7 @@ from segbench.protocols.label_rules import (
     LABELS_BELOW,
     ORDER,
     SOFT,
+    UNLABELLED,
     VOIDS,
     LabelRule,
     all_but,
@@ -30,6 +31,7 @@ from segbench.protocols.label_rules import (
     ends_in_void,
     grey_levels_positive,
     has_third_value,
+    left_out,
     listed,
 )
 
@@ -47,12 +49,15 @@ _MOST_OF_MASKS = 4
 _found = partial(found_in, about="ground truth")
 
 
-def truth_findings(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
-    """Judge the ground truth of the images inspected; `total` is the number of all images."""
+def truth_findings(probes: Sequence[Probe], expected: Expected, total: int, *, left_out_by: str = "") -> list[Finding]:
+    """Judge the ground truth of the images inspected; `total` is the number of all images.
+
+    `left_out_by` are the options that leave pixels out, as they were given.
+    """
     lines = expected.lines
     values = [*_photographs(probes, expected), *_values(probes, expected, lines)]
     by_set = expected.rule is None and not lines and not expected.nonzero
-    of_set = [] if values else _one_set(probes, total, by_set=by_set)
+    of_set = [] if values else _one_set(probes, total, by_set=by_set, left_out_by=left_out_by)
     drawn = _lines(probes, thinned=lines.thinned) if lines else []
     return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes, expected), *drawn]
 
@@ -141,7 +146,8 @@ def _meaning(
             fix += f" and {format_setting('positive', others[-1])}, or whichever labels are positive"
         return f"labels and the value {written(nodata)}, which the files declare as no data (GDAL_NODATA)", fix
     if kind == "labels":
-        fix = f"{format_setting('positive', examples[-1])}, or {all_but(examples[0])}, or whichever labels are positive"
+        lowest = min(value for value in examples if value != UNLABELLED)
+        fix = f"{format_setting('positive', examples[-1])}, or {all_but(lowest)}, or whichever labels are positive"
         return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
@@ -173,7 +179,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
     return finding("annotators", what, fix, places, about="ground truth", images=images, whole=whole)
 
 
-def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Finding]:
+def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: str) -> list[Finding]:
     """Judge the set as a whole: one pair of values in all images, and something positive and negative in some."""
     truths = [truth for probe in probes for truth in probe.truths if truth.values]
     pairs = grouped((truth.values, truth) for truth in truths)
@@ -190,12 +196,12 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool) -> list[Findi
     lacking = "positive" if unsettled else one_sided[0]
     which = "a value that occurs" if lacking == "positive" else "some of the values that occur"
     fix = f"{format_setting('positive')} with {which}: {listed(together)}"
+    what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     if len(together) == 1:
         fix = BOTH_SIDES
         if any(truth.ignored for truth in truths):
-            fix = f"another {format_setting('void')} or {format_setting('field')}, or none: "
-            fix += f"nothing but {together[0]:g} is left"
-    what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
+            fix = left_out(left_out_by) or BOTH_SIDES
+            what += f": nothing but {together[0]:g} is left"
     whole = unsettled and len(probes) == total
     return _found(truths, ONE_SIDED, what, fix, _held, whole=whole)
 

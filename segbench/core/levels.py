@@ -85,10 +85,10 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     if max(-lowest, highest) < BEYOND_EXACT:
         return
     problem = f"integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
+    change = "replace all scores by their ranks among those of all images"
     if highest - lowest < BEYOND_EXACT:
-        change = f"subtract the same whole number, such as {lowest}, from the scores of all images"
-    else:
-        change = "replace the scores of all images by their ranks among all of these"
+        # Not the lowest score of this image: that of each would change which scores of two images are equal.
+        change = f"subtract the same whole number, the lowest score of all images, from all scores, or {change}"
     hint = f"{change} and only then turn them into float64"
     raise DataError(name, f"{problem}which float64 does not hold exactly", hint)
 
@@ -144,7 +144,7 @@ def refuse_beyond_unit(name: str, scores: Any, why: str, otherwise: str = "") ->
     lowest, highest = (float(scores.min()), float(scores.max())) if math.prod(scores.shape) else (0.0, 1.0)
     if lowest < -ROUNDING or highest > 1 + ROUNDING:
         scale = how_to_scale(lowest, highest)
-        use = setting(f"use {scale}", f"{how_to_change(lowest, highest)}, or of files use {scale}")
+        use = setting(f"use {scale}", f"{how_to_change(lowest, highest)}, or for files use {scale}")
         raise DataError(name, f"scores from {lowest:g} to {highest:g}, {why}", use + otherwise)
 
 

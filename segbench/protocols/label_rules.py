@@ -13,12 +13,12 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
 from segbench.core.sample import SIDES
@@ -68,6 +68,8 @@ _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 class LabelRule:
     """Which ground-truth values are positive: a comparison such as ``>=128``, or a list such as ``1,3``."""
 
+    with_void: ClassVar[bool] = True  # whether the protocol has a setting for void
+
     comparison: str
     values: tuple[float, ...]
 
@@ -115,7 +117,7 @@ class LabelRule:
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
         """Mark which pixels of a file are positive; a value among scores, where they count, is refused."""
         if self.comparison == "=" and all(map(float.is_integer, self.values)):
-            refuse_scores(file, ground_truth, valid, str(self))
+            refuse_scores(file, ground_truth, valid, str(self), void=self.with_void)
         return self.positive(ground_truth)
 
     def positive(self, ground_truth: Array) -> BoolArray:
@@ -197,8 +199,14 @@ class LabelRule:
         none = "negative" if positive.any() else "positive"
         rule = format_setting("positive", str(self))
         what = f"{rule} leaves no {none} pixel in {where}, which holds {listed(values)}"
-        hint = suggested_positive(values.tolist()) if values.size > 1 else _left_out(left_out_by) or BOTH_SIDES
+        hint = suggested_positive(values.tolist()) if values.size > 1 else left_out(left_out_by) or BOTH_SIDES
         raise DataError("ground truth", what, hint)
+
+
+class RuleWithoutVoid(LabelRule):
+    """A rule of a protocol that leaves no values out."""
+
+    with_void: ClassVar[bool] = False
 
 
 Advice = Callable[[Sequence[float], Sequence[float]], str]
@@ -403,9 +411,8 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
     Without a setting for `void`, such values are not positive.
     """
     *others, highest = values
-    if void and values[0] == UNLABELLED and len(values) > 2:
-        left_out = f"if -1 is void, leave it out: {format_setting('void', (-1,))}"
-        return f"{left_out}, and {suggested_positive(values[1:])}" if len(values) > 3 else left_out
+    if values[0] == UNLABELLED and len(values) > 2:
+        return _suggested_beside_unlabelled(values[1:], void=void)
     if not void and (ends_in_void(values) or has_third_value(values)):
         unsure, sure = (highest, others[-1]) if ends_in_void(values) else (values[1], highest)
         of_sure, of_all = format_setting("positive", sure), format_setting("positive", f">{values[0]:g}")
@@ -421,9 +428,22 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
     return f"{_name_positive(written(highest))}, or {all_but(values[0])}"
 
 
+def _suggested_beside_unlabelled(labels: Sequence[float], *, void: bool) -> str:
+    """Say the same of rising labels beside -1."""
+    if not void:
+        return suggested_positive(labels, void=False)
+    leave_out = f"if -1 is void, leave it out: {format_setting('void', (-1,))}"
+    return f"{leave_out}, and {suggested_positive(labels)}" if len(labels) > 2 else leave_out
+
+
 def suggested_beside(values: Sequence[float], _predicted: Sequence[float] = ()) -> str:
     """Say what `suggested_positive` says, whatever is predicted."""
     return suggested_positive(values)
+
+
+def suggested_without_void(values: Sequence[float], _predicted: Sequence[float] = ()) -> str:
+    """Say the same for a protocol that has no setting for void."""
+    return suggested_positive(values, void=False)
 
 
 def all_but(lowest: float) -> str:
@@ -467,7 +487,7 @@ def refuse_exchanged(sample: Sample) -> None:
         )
 
 
-def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str) -> None:
+def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str, *, void: bool = True) -> None:
     """Refuse numbers that are not whole, where they count, in ground truth of which a rule for labels is written."""
     import numpy as np
 
@@ -480,7 +500,7 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
     refuse_nan(file, among)
     values = np.unique(among)
     what = f"holds {describe(values)}, expected whole numbers beside {format_setting('positive', rule)}"
-    raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist()))
+    raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist(), void=void))
 
 
 def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None) -> None:
@@ -533,7 +553,7 @@ def settled_positive(
     if len(holders) > 2:
         hint = _name_positive(f">={sorted(holders)[1]:g}")
     elif excluded_by:
-        hint = _left_out(excluded_by)
+        hint = left_out(excluded_by)
     else:
         one, other = (format_setting("positive", value) for value in (1, 255))
         name = f"{one} for 0 and 1, {other} for 0 and 255" if 0 in holders else format_setting("positive", min(holders))
@@ -560,7 +580,15 @@ def require_two_classes(
     raise DataError("ground truth", what, count(int(left_out[-1]), other))
 
 
-def _left_out(by: str) -> str:
+def leaving_out(settings: Mapping[str, str], field: str | None) -> str:
+    """Write the options that leave pixels out, as they were given: of the fields of a signature, and of the inputs."""
+    void = settings.get("void", "none")
+    options = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
+    options += [] if field is None else [format_setting("field", field)]
+    return " and ".join(options)
+
+
+def left_out(by: str) -> str:
     """Say that options may have left out all other values; nothing where none did."""
     return f"perhaps {by} left out every other value; give another, or none" if by else ""
 

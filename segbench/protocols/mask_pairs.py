@@ -37,7 +37,7 @@ from segbench.protocols.label_rules import (
     suggested_positive,
     where_not_void,
 )
-from segbench.protocols.mask_settings import cuts_of, format_cuts
+from segbench.protocols.mask_settings import ThresholdOfSet, cuts_of, format_cuts
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = BoolArray
@@ -230,7 +230,8 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
         return notes
     lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
     said, span = format_cuts(settings), f"[{number(lowest)} to {number(highest)}]"
-    if doubts := doubts_on_cuts(cuts, said, lowest, highest):
+    doubts = () if isinstance(settings.at, ThresholdOfSet) else doubts_on_cuts(cuts, said, lowest, highest)
+    if doubts:
         return (*notes, *doubts)
     if highest < min(cuts) or (above and highest == min(cuts)):
         return (*notes, f"no score reaches {said}, so nothing is predicted {span}")

@@ -49,6 +49,10 @@ POSITIVE: Mapping[str, Any] = {
 VOID: Mapping[str, Any] = {"metavar": "VALUES", "panel": "Ground truth", "read": read_void, "example": "0,255"}
 
 
+class ThresholdOfSet(float):
+    """A threshold that the scores of the whole set decided: it is on their scale, whatever that is."""
+
+
 _SEVERAL = 0.2
 """From two images and this share of all on, masks of 0 and 1 beside soft maps are no accident."""
 
@@ -100,7 +104,7 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[str, str] | None:
 
 def settle_mask(settings: Any, *words: str) -> None:
     """Check `at`, which may be one of some words, and `positive`."""
-    if settings.at is not None and settings.at not in words:
+    if settings.at is not None and settings.at not in words and not isinstance(settings.at, ThresholdOfSet):
         expected = " or ".join(["a score", *map(repr, words)])
         set_fields(settings, at=as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
     set_fields(settings, positive=optional_rule(settings.positive))

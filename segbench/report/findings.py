@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from segbench.checks.findings import Finding, Report
+from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
 from segbench.core.numbers import many
 from segbench.loaders.decoded import listed
@@ -48,17 +49,20 @@ def report_json(reports: Sequence[Report]) -> str:
 
 
 def refusal(reports: Sequence[Report]) -> str:
-    """Give all that stops a run as one text; what several methods show is one finding, of all their files."""
+    """Return all that stops a run as one text; what several methods show is one finding, of all their files."""
     same = grouped((_same(found), (report.method, found)) for report in reports for found in report.errors)
-    parts = []
+    parts, hidden = [], False
     for (key, fix, _), group in same.items():
         methods = dict.fromkeys(method for method, _ in group)
         who = f"{', '.join(methods)}: " * (len(methods) < len(reports))
         message = max((found for _, found in group), key=lambda found: len(found.places)).message
-        lines = dict.fromkeys(str(place) for _, found in group for place in found.places)
-        parts.append(f"{who}{key}: {message}{listed(list(lines))}  -> {fix}")
-    or_count = ", --no-check counts what it can" if _some_count(reports) else ""
-    return f"nothing is counted (segbench check --format json lists all{or_count})\n" + "\n".join(parts)
+        lines = list(dict.fromkeys(str(place) for _, found in group for place in found.places))
+        hidden = hidden or len(lines) > LISTED
+        parts.append(f"{who}{key}: {message}{listed(lines)}  -> {fix}")
+    remedies = ["segbench check --format json lists all"] if hidden else []
+    remedies += ["--no-check counts what it can"] if _some_count(reports) else []
+    details = f" ({', '.join(remedies)})" if remedies else ""
+    return f"nothing is counted{details}; " + "\n".join(parts)
 
 
 def _some_count(reports: Sequence[Report]) -> bool:

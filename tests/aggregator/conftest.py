@@ -1,12 +1,17 @@
 import pytest
 
-from segbench.protocols import nodata
+from segbench.aggregator import executors
 
 
 @pytest.fixture
 def decoded(monkeypatch):
     """The names of images whose files are decoded from now on."""
     names = []
-    whole = nodata.decode_sample
-    monkeypatch.setattr(nodata, "decode_sample", lambda raw, *how: names.append(raw.files.name) or whole(raw, *how))
+    whole = executors.decode_for
+
+    def decode(protocol, raw, repairs):
+        names.append(raw.files.name)
+        return whole(protocol, raw, repairs)
+
+    monkeypatch.setattr(executors, "decode_for", decode)
     return names

@@ -123,6 +123,7 @@ def test_whole_images_take_the_lowest_score_alone(tmp_path, protocol):
     assert found == evaluate(*blank, protocol).summary
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 @pytest.mark.parametrize(
     ("stored", "nodata"), [(holed(PREDICTED, 255), "255"), (holed(PREDICTED, -9999, np.int16), "-9999")]
 )
@@ -132,6 +133,7 @@ def test_predicted_labels_without_data_are_wrong(tmp_path, stored, nodata):
     assert f"prediction: {nodata} is declared as no data (GDAL_NODATA), which counts as wrong" in result.notes[0]
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_predicted_labels_of_nan_are_wrong(tmp_path):
     stored = holed(PREDICTED, np.nan, np.float32)
     result = evaluate(*folders(tmp_path, geotiff(LABELS), geotiff(stored, "nan")), Labels(classes=3))

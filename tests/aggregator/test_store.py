@@ -101,8 +101,10 @@ class TestForeignFiles:
         file = tmp_path / "notes.segbench"
         file.write_text("my notes, which are long enough to be taken for a header " * 20)
         before = file.read_bytes()
-        with pytest.raises(DataError, match=r"is not a results file \(.*give one of a run"):
+        with pytest.raises(ArgumentError, match=r"exists and was not written by segbench; give another file name"):
             evaluate(*papers, results=file)
+        with pytest.raises(DataError, match=r"is not a results file \(.*give one of a run"):
+            load_results(file)
         assert file.read_bytes() == before
 
     def test_the_database_of_another_program(self, tmp_path, papers):
@@ -110,8 +112,12 @@ class TestForeignFiles:
         with closing(sqlite3.connect(file)) as database, database:
             database.execute("CREATE TABLE notes (text)")
         database.close()
-        with pytest.raises(DataError, match="another program"):
+        before = file.read_bytes()
+        with pytest.raises(ArgumentError, match="is a database of another program; give another file name"):
             evaluate(*papers, results=file)
+        with pytest.raises(DataError, match="is a database of another program"):
+            load_results(file)
+        assert file.read_bytes() == before
 
     @pytest.mark.parametrize("schema", [3, 99])
     def test_a_file_of_another_version(self, tmp_path, papers, schema):

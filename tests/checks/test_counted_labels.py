@@ -397,6 +397,13 @@ class TestCopiesOfMethods:
         assert answer.out.count("duplicates: ") == 1
         assert "duplicates: predictions are the same as those of ours, byte for byte" in answer.out
 
+    def test_copies_in_folders_are_named_with_their_folders(self, segbench, tmp_path):
+        sides = [{f"{city}/{name}": drawn for city in ("bonn", "ulm") for name, drawn in side.items()}
+                 for side in (TRUTHS, PREDICTIONS)]  # fmt: skip
+        gt, pred = (write_folder(tmp_path / name, side) for name, side in zip(("gt", "pred"), sides, strict=True))
+        out = segbench("check", "labels", gt, pred, "--classes", "0-4").out
+        assert f"{pred}/ulm/im1.png: as {pred}/bonn/im1.png\n" in out
+
     def test_one_file_that_differs_makes_two_methods(self, segbench, tmp_path):
         gt, first = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "a", PREDICTIONS)
         second = write_folder(tmp_path / "b", PREDICTIONS | {"im0.png": prediction(0, 0.3)})

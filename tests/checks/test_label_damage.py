@@ -247,6 +247,16 @@ def test_lines_that_are_classes_are_none(segbench, tmp_path):
     assert "mixed-labels" not in found
 
 
+@pytest.mark.parametrize("classes", [3, 5, 19, 150])
+def test_random_labels_are_none(segbench, tmp_path, classes):
+    rng = np.random.default_rng(classes)
+    truths = [rng.integers(0, classes, (48, 64)).astype(np.uint8) for _ in range(4)]
+    others = [rng.integers(200, 200 + min(classes, 55), (48, 64)).astype(np.uint8) for _ in range(4)]
+    gt, pred = write(tmp_path / "gt", truths), write(tmp_path / "pred", others)
+    found, _ = findings(segbench, "labels", gt, pred, "--classes", "0-254")
+    assert "mixed-labels" not in found
+
+
 def test_a_tenth_of_random_sets():
     script = runpy.run_path(str(ROOT / "scripts/checks/check_label_damage.py"))
     assert script["damaged_unnoticed"](20) == []

@@ -364,6 +364,13 @@ def of_colours(maps, background, marked):
     }
 
 
+@pytest.mark.parametrize("verb", ["centerlines", "saliency"])
+def test_predicted_masks_of_two_colours_are_no_scores_as_colours(found, verb):
+    findings, _ = found(verb, MASKS, of_colours(MASKS, (0, 0, 0), RED))
+    assert findings["colour"]["message"].startswith("8 predicted masks of those inspected are of two colours")
+    assert findings["colour"]["flag"] == "save masks of 0 and 255 in one channel"
+
+
 @pytest.mark.parametrize(("background", "marked"), [((0, 0, 0), RED), (YELLOW, BLUE)])
 def test_masks_of_two_colours_are_no_scores_as_colours(segbench, found, tmp_path, background, marked):
     findings, _ = found("pixels", of_colours(MASKS, background, marked), SOFT)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import imageio.v3 as iio
 import numpy as np
@@ -62,7 +63,7 @@ def followed(text, folder, truths, predictions, settings):
     """Do what a text advises, and return the mIoU."""
     settings = settings | dict(re.findall(r"(gt_map|pred_map)='([^']*)'", text))
     sides = {"the ground truth": truths, "predictions": predictions}
-    if formula := re.search(r"save labels of ([a-z ]+), (numpy.where\(.*?\)),", text):
+    if formula := re.search(r"save labels of ([a-z ]+), (numpy.where\(.*?\))[,;]", text):
         for side in formula[1].split(" and "):
             sides[side] = eval(formula[2], {"numpy": np, "ids": sides[side]})  # noqa: S307
     return library.evaluate(*write(folder, *sides.values()), Labels(**settings)).summary["miou"]
@@ -89,6 +90,7 @@ def test_cityscapes(tmp_path, preset, true, predicted):
         assert not found
         return
     assert [finding.key for finding in found] == ["renumbered"]
+    assert "Objects() and" not in found[0].fix  # maps are for labels
     assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(right)
 
 
@@ -119,8 +121,9 @@ def test_own_maps_of_labels_that_are_remapped_already(tmp_path, rule, names):
 def test_a_run_notes_the_setting(tmp_path):
     truths, predictions = drawn(IDS.size)
     places = write(tmp_path, as_ids(truths), predictions)
-    notes = library.evaluate(*places, Labels(**settings_of("cityscapes-labelids"))).notes
     told = "predictions seem to have the numbers of the classes already, which pred_map changes: pred_map=''"
+    with pytest.warns(UserWarning, match=f"^{told}$"):
+        notes = library.evaluate(*places, Labels(**settings_of("cityscapes-labelids"))).notes
     assert notes == (f"{told} ({IMAGES} of {IMAGES} images)",)
 
 
@@ -150,7 +153,9 @@ def test_panoptic_maps_of_the_other_numbering_are_noted():
     notes = {}
     for name, found in maps.items():
         pairs = {str(k): pair for k, pair in enumerate(zip(true, found, strict=True))}
-        notes[name] = library.evaluate(pairs, protocol=protocol).notes
+        with warnings.catch_warnings(record=True, action="always") as warned:
+            notes[name] = library.evaluate(pairs, protocol=protocol).notes
+        assert len(warned) == (name == "other")
     assert notes["right"] == ()
     assert notes["other"][0].startswith("predictions seem to have other numbers than the classes: ")
     assert ", 0=7,1=8,2=11,3=12," in notes["other"][0]

@@ -121,7 +121,7 @@ def test_images_of_classes_have_a_table_per_protocol(segbench, folders, with_cla
     ("options", "message"),
     [
         (["--classes", "road"], "'road' is not a class"),
-        (["--classes", "3-1"], "'3-1' is not a range"),
+        (["--classes", "3-1"], "'3-1' is a range that falls; write 1-3"),
         (["--classes", "0-2", "--positive", "1"], "--positive cannot be combined with --classes"),
         (["--classes", "0-2", "--nms", "1,5,1.01"], "No such option: --nms; it is an option of segbench boundaries"),
         (["--classes", "0-2,255"], "both a class and void"),

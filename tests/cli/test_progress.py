@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from methods import write_methods
 
-from segbench.protocols import nodata
+from segbench.aggregator import executors
 
 LINE = re.compile(r"^a: (\d+) of 12 \((\d+) %\) in \d:\d\d:\d\d", re.MULTILINE)
 
@@ -19,13 +19,13 @@ def folders(tmp_path):
 @pytest.fixture
 def slow(monkeypatch):
     """Let each image take a twentieth of a second by the clock of progress, also on a busy machine."""
-    decoded, clock = nodata.decode_sample, [0.0]
+    decoded, clock = executors.decode_for, [0.0]
 
     def decode(*arguments):
         clock[0] += 0.05
         return decoded(*arguments)
 
-    monkeypatch.setattr(nodata, "decode_sample", decode)
+    monkeypatch.setattr(executors, "decode_for", decode)
     monkeypatch.setattr("segbench.cli.printing.time", SimpleNamespace(monotonic=lambda: clock[0]))
 
 

@@ -156,7 +156,6 @@ class TestWrongUse:
 
     @pytest.mark.parametrize("option", ["--void", "--field"])
     def test_what_leaves_out_every_positive_is_named(self, segbench, tmp_path, option):
-        # More images than a run looks into, so that counting finds it.
         names = [f"{k}.png" for k in range(5)]
         gt = write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH * 255))
         pred = write_folder(tmp_path / "pred", dict.fromkeys(names, (FIRST_SCORES * 255).astype(np.uint8)))

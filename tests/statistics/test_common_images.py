@@ -96,6 +96,7 @@ def test_a_note_says_so():
     )
 
 
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_classes_are_compared_in_the_images_where_both_methods_have_them():
     truth = square(2, 8) + 2 * square(12, 8)
     alike = [square(2, 7) + 2 * square(12, 8 - k % 2) for k in range(7)]

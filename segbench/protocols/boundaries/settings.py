@@ -22,6 +22,7 @@ from segbench.protocols.annotators import ONE_ANNOTATOR
 from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
+    RuleWithoutVoid,
     describe,
     numbered_by,
     optional_rule,
@@ -376,7 +377,7 @@ class Boundaries(
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
-            return LabelRule.parse(self.positive).labels(name, ground_truth)
+            return RuleWithoutVoid.parse(self.positive).labels(name, ground_truth)
         boundary: BoolArray = ground_truth != 0
         if not np.all(ground_truth[boundary] == ground_truth.max()):
             values = np.unique(ground_truth)

@@ -119,7 +119,7 @@ def advice_on_objects(true_values: Sequence[float], predicted: Sequence[float]) 
         numbers = [NO_OBJECT]
     by_hand = "save the number of its object for each pixel, and 0 for none"
     others = set(predicted) - {0, NO_OBJECT}
-    if others and others.issubset(numbers):
+    if others and NO_OBJECT in predicted and others.issubset(numbers):
         return f"save 0, and not {NO_OBJECT:g}, where no object is predicted"
     if not numbers:
         return by_hand

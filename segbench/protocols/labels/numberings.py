@@ -4,14 +4,16 @@ Conventions
 -----------
 Values are compared as stored, never as a given map makes them. Either side may need no map, the map given for it or for
 the other side, or one that a data set of the same classes comes with, such as labelIds of Cityscapes for its trainIds.
-Two maps are right if, under them, more than twice as many pixels agree as under those given, and more than a quarter of
-those that count, in at least two classes, and if they leave no true label without a class or void.
+Two maps are right if, under them, more than twice as many pixels agree as under those given, by more than chance makes
+of the pixels that count (their square root), and more than a quarter of these, in at least two classes, and if they
+leave no true label without a class or void.
 
 Values from 1000 that are a known label times 1000 and a number are ids of instances, however few agree.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -108,15 +110,16 @@ class Numberings:
     def fix(self, given: tuple[str, str]) -> str:
         """Name the settings that differ from those given, and what no setting does."""
         names = ("gt_map", "pred_map")
-        changed = [
+        changed = " and ".join(
             format_setting(name, text) for name, text, old in zip(names, self.maps, given, strict=True) if text != old
-        ]
-        labels = f"numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
+        )
         of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
         sides = " and ".join(side for side, instance in of_sides if instance)
-        objects = setting("segbench objects", "Objects()")
-        by_hand = [f"save labels of {sides}, {labels}, or evaluate instances with {objects}"] if sides else []
-        return " and ".join([*by_hand, *changed])
+        if not sides:
+            return changed
+        saved = f"save labels of {sides}, numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
+        give = f", and give {changed}" if changed else ""
+        return f"{saved}{give}; or evaluate instances with {setting('segbench objects', 'Objects()')}"
 
     def what(self, given: tuple[str, str]) -> str:
         """Say which numbers the sides have that the given maps do not expect."""
@@ -180,7 +183,8 @@ def find_numberings(
             continue
         one = _numberings(stored, pair, instances, labels, void)
         true_labels = _labels_of(_plain(stored.truth, instances[0]), pair[0])
-        clear = one.right > 2 * right or (pair == ("", "") and _already_remapped(stored, given, labels))
+        by_chance = math.sqrt(one.counted)
+        clear = one.right > 2 * right + by_chance or (pair == ("", "") and _already_remapped(stored, given, labels))
         agree = any(instances) or (clear and 4 * one.right > one.counted and one.classes > 1)
         if agree and expected.issuperset(true_labels.tolist()) and (pair != given or any(instances)):
             found.append(one)

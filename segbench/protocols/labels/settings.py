@@ -321,7 +321,10 @@ class Labels(
             raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else self.notes_on_numbers(sample, matrix, ignored)
-        notes += doubts_on_labels(matrix)
+        if not any(
+            isinstance(note, Doubt) for note in notes
+        ):  # of other numbers, most of which are none of the classes
+            notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def notes_on_numbers(self, sample: Sample, matrix: IntArray, ignored: int) -> tuple[str, ...]:
@@ -332,7 +335,7 @@ class Labels(
         joined = tuple(self._notes_on_joined(maps))
         odd = few_agree or many_outside or joined or maps.may_hold_instances
         renumbered = self.renumbered(self.stored(sample)) if odd else None
-        return joined if renumbered is None else (f"{renumbered.what}: {renumbered.fix}",)
+        return joined if renumbered is None else (Doubt(f"{renumbered.what}: {renumbered.fix}"),)
 
     def stored(self, sample: Sample) -> StoredLabels:
         """Count the pairs of values of an image as they are stored."""

@@ -11,6 +11,7 @@ from segbench.core.arrays import Array, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
+from segbench.core.notes import Doubt
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
 from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
@@ -97,7 +98,7 @@ def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[str, 
     classes = [
         f"{remapping} in {side}" for side, remapping in zip(_SIDES, renumbered.likely.maps, strict=True) if remapping
     ]
-    return (f"{renumbered.what}: save these with the labels of {named('classes')}, {' and '.join(classes)}",)
+    return (Doubt(f"{renumbered.what}: save these with the labels of {named('classes')}, {' and '.join(classes)}"),)
 
 
 def _labels(

@@ -22,7 +22,16 @@ from segbench.loaders.reading import MASKS
 from segbench.protocols.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
 from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels
-from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
+from segbench.protocols.mask_settings import (
+    AT,
+    CONNECTIVITY,
+    POSITIVE,
+    VOID,
+    CutMasks,
+    ThresholdOfSet,
+    expected_of_mask,
+    settle_mask,
+)
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
 from segbench.protocols.objects.reading import INSTANCE_MAPS
@@ -312,7 +321,7 @@ class Objects(
         """Cut scores at the threshold that this run found."""
         if why := summary.undefined.get("ods_threshold"):
             raise DataError("the best threshold", f"is undefined ({why})", f"choose it: {format_setting('at', 0.5)}")
-        return replace(self, at=summary["ods_threshold"])
+        return replace(self, at=ThresholdOfSet(summary["ods_threshold"]))
 
     @property
     def why_not_arrays(self) -> str:

@@ -57,7 +57,7 @@ def doubts_on_logits(scores: Array) -> tuple[str, ...]:
     if scores.dtype.kind != "f" or not lowest < LOGIT - ROUNDING:
         return ()
     doubt = "scores like logits: each map is stretched, which gives other metrics than a sigmoid"
-    sigmoid = setting("--scale sigmoid", "a sigmoid, or of files repairs=Repairs(scale='sigmoid')")
+    sigmoid = setting("--scale sigmoid", "a sigmoid, or for files repairs=Repairs(scale='sigmoid')")
     return (Doubt(f"{doubt}; apply {sigmoid} [{number(lowest)} to {number(highest)}]"),)
 
 

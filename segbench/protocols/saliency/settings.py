@@ -20,9 +20,9 @@ from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
 from segbench.protocols.label_rules import (
-    LabelRule,
     ManyValuesError,
     Positive,
+    RuleWithoutVoid,
     describe,
     half_among,
     numbered_by,
@@ -30,8 +30,8 @@ from segbench.protocols.label_rules import (
     refuse_exchanged,
     rule_option,
     rule_text,
-    suggested_beside,
     suggested_positive,
+    suggested_without_void,
 )
 from segbench.protocols.states import State, states_of_labels
 
@@ -49,7 +49,7 @@ HALF = ">128"
 
 
 @dataclass(frozen=True)
-class MaskRule(LabelRule):
+class MaskRule(RuleWithoutVoid):
     """A rule for levels; masks of one bit are taken as they are."""
 
     def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
@@ -67,7 +67,7 @@ class MaskRule(LabelRule):
                 what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
                 if highest > half:
                     raise DataError(file, what, _named(f">{half}"))
-                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_beside)
+                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_without_void)
         if ground_truth.any() and not found.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
@@ -263,6 +263,6 @@ def count_saliency(
         held = distinct(truth)
         what = f"labels hold values other than 0 and 1: {describe(held)}"
         of_8_bits = 128 < held[-1] <= 255 and held[0] >= 0
-        hint = _named(HALF) if of_8_bits else suggested_positive(held.tolist())
+        hint = _named(HALF) if of_8_bits else suggested_positive(held.tolist(), void=False)
         raise ArgumentError(f"{what}; {perhaps_swapped(truth)}{hint}")
     return count_map("scores", truth == 1, values, stretch=stretch)

@@ -4,7 +4,7 @@ import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, FIRST_TRUTH
+from cases import FIRST_SCORES, FIRST_TRUTH, write_folder
 from hypothesis import given
 from PIL import Image
 
@@ -143,8 +143,15 @@ class TestCountPixels:
     @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "saliency", "anomalies"])
     def test_integers_that_floats_cannot_tell_apart_are_refused_by_every_protocol(self, protocol):
         labels, scores = np.array([[0, 255, 0, 255]]), 2**60 + np.array([[1, 2, 3, 4]])
-        with pytest.raises(DataError, match=rf"integer scores from {2**60 + 1} to .* such as {2**60 + 1}, from"):
+        with pytest.raises(DataError, match=rf"integer scores from {2**60 + 1} to .* the lowest score of all images"):
             evaluate({"a": (labels, scores)}, protocol=protocol)
+
+    def test_one_number_is_subtracted_from_the_large_integers_of_all_images(self, segbench, tmp_path):
+        scores = {f"{k}.npy": 2**60 + np.array([[k + 1, k + 2]]) for k in range(3)}
+        gt = write_folder(tmp_path / "gt", dict.fromkeys(scores, np.array([[0, 255]], np.uint8)))
+        answer = segbench("pixels", gt, write_folder(tmp_path / "pred", scores))
+        assert answer.err.count("subtract the same whole number, the lowest score of all images") == 1
+        assert "such as" not in answer.err
 
     def test_integers_that_floats_cannot_tell_apart_are_refused_on_a_device(self):
         torch = pytest.importorskip("torch")
