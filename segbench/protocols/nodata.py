@@ -57,13 +57,19 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
     except DataError as error:
         if error.path not in sample.truth_files:
             raise
-        raise DataError(error.path, error.what, f"{advice}; otherwise {error.hint}") from None
+        raise DataError(error.path, error.what, _first(advice, error.hint)) from None
     return replace(counted, notes=(*counted.notes, f"ground truth: {advice}"))
 
 
 def _before(advice: str, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> str:
     """Write advice before that on the values of a set."""
-    return f"{advice}; otherwise {advise(values, other_side)}"
+    return _first(advice, advise(values, other_side))
+
+
+def _first(advice: str, otherwise: str) -> str:
+    """Write advice on a declared value before another advice, which may begin with the same remedy."""
+    declared, remedy = advice.split("; ")
+    return f"{declared}; {otherwise if otherwise.startswith(remedy) else f'{remedy}; otherwise {otherwise}'}"
 
 
 def _advice_on_truth(protocol: Any, sample: Sample) -> str:

@@ -26,7 +26,7 @@ from segbench.report.tables import (
 )
 from segbench.statistics.intervals import Intervals
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:

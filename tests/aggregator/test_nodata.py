@@ -190,6 +190,11 @@ def test_ground_truth_without_data_is_advised_as_void(tmp_path, protocol, value)
     assert evaluate(*places, protocol(void=value)).summary["ignored"] == HOLE.sum()
 
 
+def test_the_remedy_for_no_data_of_ground_truth_is_said_once(tmp_path):
+    places = folders(tmp_path, geotiff(holed(LABELS, 99, np.int16), "99"), geotiff(PREDICTED))
+    assert str(segbench.check(*places, Labels(classes=3))).count("void=(99, 255)") == 1
+
+
 def test_ground_truth_of_nan_is_advised_as_void(tmp_path):
     places = folders(tmp_path, geotiff(holed(LABELS, np.nan, np.float32), "nan"), geotiff(PREDICTED))
     with pytest.raises(REFUSED, match=r"leave such pixels out: void=\(-1, 255\)"):
