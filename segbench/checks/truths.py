@@ -196,14 +196,14 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: 
     lacking = "positive" if unsettled else one_sided[0]
     which = "a value that occurs" if lacking == "positive" else "some of the values that occur"
     fix = f"{format_setting('positive')} with {which}: {listed(together)}"
-    what = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
+    message = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     if len(together) == 1:
         fix = BOTH_SIDES
         if any(truth.ignored for truth in truths):
             fix = left_out(left_out_by) or BOTH_SIDES
-            what += f": nothing but {together[0]:g} is left"
+            message += f": nothing but {together[0]:g} is left"
     whole = unsettled and len(probes) == total
-    return _found(truths, ONE_SIDED, what, fix, _held, whole=whole)
+    return _found(truths, ONE_SIDED, message, fix, _held, whole=whole)
 
 
 def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:

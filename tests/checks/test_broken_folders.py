@@ -266,9 +266,9 @@ def test_faults_of_a_list_are_said_once(segbench, tmp_path):
     rows = ["name,ground_truth,prediction:a,prediction:b", "ape,gt/none.png,pred/ape.png,pred/lost.png"]
     (tmp_path / "pairs.csv").write_text("\n".join(rows))
     err = segbench("pixels", "--pairs", tmp_path / "pairs.csv").err
-    heading, finding, *faults, mend = err.splitlines()
-    assert heading.startswith(f"segbench: {tmp_path}/pairs.csv: nothing is counted")
-    assert finding == f"list: {tmp_path}/pairs.csv: holds faulty lines"
+    heading, *faults, mend = err.splitlines()
+    which = f"list: {tmp_path}/pairs.csv: holds faulty lines"
+    assert heading == f"segbench: {tmp_path}/pairs.csv: nothing is counted; {which}"
     assert [fault.rpartition("/")[2].split(":")[0] for fault in faults] == ["none.png", "lost.png"]
     assert mend.startswith("  -> correct the list")
     rows[0] = "name,gt,prediction:a,prediction:b"
@@ -282,7 +282,7 @@ def test_folders_the_wrong_way_round(segbench, tmp_path):
     truth, scores = blobs().write(tmp_path)
     refused = segbench("pixels", scores, truth)
     assert refused.code == 1
-    assert "exchanged: the folders look swapped" in refused.err.split("\n")[1]
+    assert "exchanged: the folders look swapped" in refused.err.split("\n")[0]
     assert "JPEG" not in refused.err
     (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
     assert [finding["key"] for finding in report["findings"]] == ["exchanged"]  # what goes on is not advised beside it

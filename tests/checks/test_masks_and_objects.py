@@ -173,8 +173,8 @@ def test_void_that_leaves_positives_alone_is_found(found):
     assert run.code == 0
     finding = findings["no-positives"]
     assert finding["severity"] == "warning"
-    assert finding["message"] == "no pixel is negative in the 8 images inspected"
-    assert finding["flag"] == "another --void or --field, or none: nothing but 255 is left"
+    assert finding["message"] == "no pixel is negative in the 8 images inspected: nothing but 255 is left"
+    assert finding["flag"] == "perhaps --void 0 left out every other value; give another, or none"
     assert "no-positives" not in found("pixels", MASKS, SOFT, "--positive", "255")[0]
 
 

@@ -118,6 +118,13 @@ def test_own_maps_of_labels_that_are_remapped_already(tmp_path, rule, names):
     assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(miou(truths, predictions))
 
 
+def test_few_pixels_that_agree_by_chance_show_no_other_numbering():
+    rng = np.random.default_rng(0)
+    pairs = [tuple(rng.integers(0, 3, (2, 6, 6))) for _ in range(300)]
+    result = library.evaluate(pairs, protocol=Labels(classes=3, pred_map="0=1,1=0"))
+    assert result.notes == ()
+
+
 def test_a_run_notes_the_setting(tmp_path):
     truths, predictions = drawn(IDS.size)
     places = write(tmp_path, as_ids(truths), predictions)
@@ -175,6 +182,17 @@ class TestLabelMapsAmongEdges:
         found = library.check(*places, Boundaries(**settings)).errors
         assert [finding.key for finding in found] == ["label-map"]
         assert found[0].fix.startswith(fix)
+
+    def test_pixels_that_nobody_labelled_are_not_advised_as_edges(self, tmp_path):
+        truths = np.where(np.arange(48) < 8, -1, self.LABELS.astype(np.int16).clip(max=2))
+        for side, maps in (("gt", truths), ("pred", np.random.default_rng(0).random(truths.shape))):
+            (tmp_path / side).mkdir()
+            for k, values in enumerate(maps):
+                np.save(tmp_path / side / f"{k}.npy", values)
+        places = tmp_path / "gt", tmp_path / "pred"
+        (fix,) = (found.fix for found in library.check(*places, Boundaries()).errors if found.key == "labels")
+        assert "positive='>0'" in fix
+        assert "positive='>-1'" not in fix
 
     def test_numbers_of_regions_beside_drawn_lines_are_found(self, tmp_path):
         lines = np.array([255 * library.label_boundaries(labels) for labels in self.LABELS])

@@ -321,9 +321,7 @@ class Labels(
             raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else self.notes_on_numbers(sample, matrix, ignored)
-        if not any(
-            isinstance(note, Doubt) for note in notes
-        ):  # of other numbers, most of which are none of the classes
+        if not any(isinstance(note, Doubt) for note in notes):  # wrong maps explain labels outside the classes
             notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
