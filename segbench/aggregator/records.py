@@ -172,9 +172,11 @@ class Run:
 
     @property
     def fields(self) -> dict[str, str]:
-        """All settings as text; of imported results, settings of the protocol are not known."""
+        """All settings as text, and a class that is not installed; of imported results, no settings are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
-        return known | dict(self.settings)
+        counted_by = self.stored.counted_by
+        lacking = {} if counted_by in ("", type(self.rules).__name__) else {"class": counted_by}
+        return known | lacking | dict(self.settings)
 
     @property
     def signed(self) -> str:

@@ -39,6 +39,8 @@ def why_no_pictures(result: Result) -> str:
         choice = format_setting(singular(plural), "NAME")
         return f"is a mean over {plural}, of which each has its own pictures: {choice}"
     if result.inputs is not None:
+        if kind := result.settings.get("class"):
+            return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
         if result.rules.capability(Pictured) is None:
             return _without_pictures(result.rules)
         if not result.counts:

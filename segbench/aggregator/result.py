@@ -683,8 +683,8 @@ class Axis:
 
     plural: str
     divide: Callable[[Result, str | Mapping[str, str]], Division]
-    option: tuple[str, str]
-    """What counts, or names, several of them: on the command line, and in Python."""
+    option: Callable[[], str]
+    """Writes what counts, or names, several of them, for the interface in use."""
     is_in_one: bool = False
     """Whether each image is in one part alone."""
     has_rows: bool = False
@@ -692,9 +692,13 @@ class Axis:
 
 
 AXES: Mapping[str, Axis] = {
-    "class": Axis("classes", partial(_by_protocol, "class"), ("--classes 0-18", "classes=")),
-    "object": Axis("objects", partial(_by_protocol, "object"), ("--sequences", "sequences=True"), has_rows=True),
-    "group": Axis("groups", _by_group, ("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True),
+    "class": Axis("classes", partial(_by_protocol, "class"), lambda: setting("--classes 0-18", "classes=")),
+    "object": Axis(
+        "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
+    ),
+    "group": Axis(
+        "groups", _by_group, lambda: setting("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True
+    ),
 }
 """What `Result.parts` takes results apart by."""
 

@@ -410,7 +410,7 @@ def part_rows(
     """
     if axis != "group" and not any(axis in result.axes for result in results):
         what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
-        how = how_to_count_classes(results) if axis == "class" else f"count again with {setting(*AXES[axis].option)}"
+        how = how_to_count_classes(results) if axis == "class" else f"count again with {AXES[axis].option()}"
         raise ArgumentError(f"{what}; {how}")
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import segbench
 from segbench import Accumulator, Classes, Contours, Labels, Objects, Pixels, evaluate, load_results, merge_results
+from segbench.aggregator.result import parts_if_any
 from segbench.report.documents import document
 from segbench.report.tables import Listing
 
@@ -181,8 +182,8 @@ def test_a_stored_run_shows_what_a_run_with_the_settings_gives(tmp_path, case, s
 
 
 def groups_and_classes(result):
-    groups = result.groups("folder")
-    return [*groups.values(), groups.mean, *result.classes.values()]
+    groups = result.parts("group", by="folder")
+    return [*groups.values(), groups.mean, *parts_if_any(result, "class").values()]
 
 
 @pytest.fixture

@@ -252,7 +252,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
         (lambda: RESULT.parts("class")["car"], "ours has no classes: it is a result of the pixels"),
         (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
-        (lambda: segbench.count_boundaries(TRUTH, 100 * SOFT), "of files use repairs="),
+        (lambda: segbench.count_boundaries(TRUTH, 100 * SOFT), "for files use repairs="),
         (lambda: segbench.count_boundaries(SOFT, TRUTH), "15 values besides 0, .* scores come before ground truths"),
     ],
 )

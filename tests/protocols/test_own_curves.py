@@ -1,7 +1,7 @@
 """Protocols of one's own, without a curve and with one: tables, plots and the page need no change."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import ClassVar
@@ -104,7 +104,7 @@ class Accuracy(Protocol):
     counts: ClassVar[type] = Hits
     title: ClassVar[str] = "The share of pixels that are right."
 
-    draw: type[Series] | None = field(default=None, compare=False)
+    draw: ClassVar[type[Series] | None] = None
 
     def metrics(self):
         return (
@@ -120,6 +120,14 @@ class Accuracy(Protocol):
 
     def signature_fields(self):
         return {}
+
+
+class WithCurve(Accuracy):
+    draw = AccuracyCurve
+
+
+class WithSpacedCurve(Accuracy):
+    draw = SpacedCurve
 
 
 class Printed(Published):
@@ -148,8 +156,8 @@ def counted(tmp_path):
     gt = write_folder(tmp_path / "gt", {f"{k}.png": truth[k].astype(np.uint8) * 255 for k in range(2)})
     pred = write_folder(tmp_path / "pred", {f"{k}.npy": (truth[k] + random.random((8, 8))) / 2 for k in range(2)})
 
-    def run(draw=None, **more):
-        return evaluate(gt, pred, Accuracy(draw), **more)
+    def run(kind=Accuracy, **more):
+        return evaluate(gt, pred, kind(), **more)
 
     return run
 
@@ -181,8 +189,8 @@ def test_without_a_curve_plots_say_what_can_be_drawn(counted):
 
 
 def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
-    known = counted(AccuracyCurve, method="counted")
-    printed = Result("printed", "accuracy", {}, known.signature, {}, published=Printed())
+    known = counted(WithCurve, method="counted")
+    printed = Result("printed", Accuracy(), {}, known.signature, {}, published=Printed())
     table = threshold_table([known, printed]).text()
     assert len(table.rows) == 3
     assert table.notes == ("printed: no curve is known",)
@@ -193,7 +201,7 @@ def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
 
 
 def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys):
-    result = counted(AccuracyCurve)
+    result = counted(WithCurve)
     table = threshold_table([result]).text()
     assert table.header == ["method", "threshold", "accuracy"]
     assert [row for row, mark in table.marks.items() if mark == "best"] == [(int(result.curve.accuracy.argmax()), 2)]
@@ -209,7 +217,7 @@ def test_its_own_curve_is_in_tables_plots_and_the_page(counted, tmp_path, capsys
 
 
 def test_its_own_curve_in_spaces_is_drawn_there(counted, tmp_path):
-    result = counted(SpacedCurve)
+    result = counted(WithSpacedCurve)
     ax = plot_pr(result)
     assert ax.lines[-1].get_xdata().tolist() == [1.0, 0.6, 0.2]
     assert ax.get_legend().get_texts()[0].get_text().startswith("[ACC=")

@@ -75,7 +75,7 @@ def noisy_results(methods: int, *, images: int = 12, name: str = "method_{:02}")
     return [
         Result(
             name.format(place),
-            "pixels",
+            Pixels(),
             {},
             "protocol:pixels|data:0",
             {f"im{k:02}": ScoreCounts([2, 1], [hit, 1000 - hit], [150, 850]) for k, hit in enumerate(of_method)},

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from segbench import (
     ArgumentError,
+    Boundaries,
     BoundaryCounts,
     DataError,
     Result,
@@ -22,8 +23,8 @@ FIRST = BoundaryCounts([0.25, 0.75], [8, 5], [10, 10], [3, 2], [6, 2])
 SECOND = BoundaryCounts([0.25, 0.75], [2, 1], [10, 10], [1, 1], [4, 2])
 
 
-def result_of(counts, method="mine", protocol="boundaries"):
-    return Result(method, protocol, {"thresholds": "list"}, "protocol:boundaries|data:0", counts)
+def result_of(counts, method="mine"):
+    return Result(method, Boundaries(), {"thresholds": "list"}, "protocol:boundaries|data:0", counts)
 
 
 def contents(folder):

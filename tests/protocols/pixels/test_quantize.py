@@ -58,7 +58,7 @@ def test_pixels_that_do_not_count_may_hold_anything(valid):
         ([-4.0, 3.0], r"scores from -4 to 3, but quantize rounds scores from 0 to 1; apply a sigmoid to logits"),
         (
             [0.0, 200.0],
-            r"0 to 200, .*; divide them by the highest score .*, or of files use repairs=Repairs\(scale=255\)",
+            r"0 to 200, .*; divide them by the highest score .*, or for files use repairs=Repairs\(scale=255\)",
         ),
         ([0.5, 1000.0], r"scores from 0.5 to 1000, .*; divide them by the highest score that there can be"),
         ([0.5, math.nan], r"1 NaN and 0 infinite scores"),
