@@ -41,9 +41,9 @@ _THIN = 0.4
 _STEPS = 0.1
 """Share of the pixels of such labels that have another one beside them, on the way from the lower label to the higher:
 above .18 in damaged maps, below .02 where contours are classes."""
-_REGIONS = 0.25
-"""Share of the pixels that have a pixel of their own label on both sides, in their row or column: at least .33 in
-damaged maps, at most .2 where each pixel has one of three or more random labels."""
+_REGIONS = 0.16
+"""Share of the pixels that have a pixel of their own label on both sides, in their row or column: above .21 in damaged
+maps, below .12 where each pixel has one of four or more random labels. Of three, but one can lie in lines."""
 _AREA = 0.1
 """Share up to which a label is one of regions."""
 _FEWEST, _FEWEST_ALONE = 2, 3
