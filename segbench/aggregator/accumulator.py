@@ -423,8 +423,14 @@ class Accumulator:
         return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
 
     def _run(self, notes: tuple[str, ...] = ()) -> Run:
-        name, stored = self.protocol.name, StoredProtocol.of(self.protocol)
-        return Run(method=shown(self.method), protocol=name, stored=stored, settings={"source": "arrays"}, notes=notes)
+        return Run(
+            method=shown(self.method),
+            protocol=self.protocol.name,
+            stored=StoredProtocol.of(self.protocol),
+            given=self.protocol,
+            settings={"source": "arrays"},
+            notes=notes,
+        )
 
     def _joined(self, name: str, held: _Image | None, fresh: _Image) -> _Image:
         """Give the counts of an image with those that came under its name before."""

@@ -224,6 +224,7 @@ def evaluate_pairing(
         method=shown(method),
         protocol=protocol.name,
         stored=StoredProtocol.of(protocol),
+        given=protocol,
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=pairing.notes,
         inputs=pairing.inputs.absolute(),

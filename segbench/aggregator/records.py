@@ -153,6 +153,7 @@ class Run:
     complete: bool = False
     version: str = ""  # of the segbench that counted
     key: int = 0  # of the row
+    given: Protocol | None = field(default=None, compare=False)  # in the process that counts, which may define its own
 
     @cached_property
     def inputs_json(self) -> str:
@@ -161,8 +162,8 @@ class Run:
 
     @cached_property
     def rules(self) -> Protocol:
-        """The protocol."""
-        return self.stored.restored(self.protocol)
+        """The protocol that counts, or that of the stored settings."""
+        return self.given or self.stored.restored(self.protocol)
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -174,9 +175,8 @@ class Run:
     def fields(self) -> dict[str, str]:
         """All settings as text, and a class that is not installed; of imported results, no settings are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
-        counted_by = self.stored.counted_by
-        lacking = {} if counted_by in ("", type(self.rules).__name__) else {"class": counted_by}
-        return known | lacking | dict(self.settings)
+        lacking = self.stored.lacking(self.protocol)
+        return known | ({"class": lacking} if lacking else {}) | dict(self.settings)
 
     @property
     def signed(self) -> str:

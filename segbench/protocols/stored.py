@@ -46,10 +46,13 @@ class StoredProtocol(NamedTuple):
         except (TypeError, ValueError, KeyError) as error:
             raise ArgumentError(f"the settings of {name} are not those of this version ({error})") from error
 
-    @property
-    def counted_by(self) -> str:
-        """The name of the class that counted."""
-        return str(json.loads(self.counting)["class"]) if self.counting else ""
+    def lacking(self, name: str) -> str:
+        """Name the class that counted if it is not installed, so that the protocol of that name stands for it."""
+        kind = protocols().get(name)
+        if kind is None or not self.counting:
+            return ""
+        counted_by = str(json.loads(self.counting)["class"])
+        return "" if _class_of(kind, counted_by).__name__ == counted_by else counted_by
 
 
 def _stored_fields(kind: type[Protocol]) -> list[Field[Any]]:
@@ -73,10 +76,15 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, (list, tuple, range)) else value
 
 
+def _class_of(kind: type[Protocol], name: str) -> type[Protocol]:
+    """Return a class by its name if it is beside that of the protocol, as that of annotators is; else the latter."""
+    beside = getattr(sys.modules[kind.__module__], name, None)
+    return beside if isinstance(beside, type) and issubclass(beside, Protocol) else kind
+
+
 def _made(kind: type[Protocol], settings: Mapping[str, Any]) -> Protocol:
-    """Make a protocol of stored settings, of its class or of one beside it, as that of annotators is."""
-    beside = getattr(sys.modules[kind.__module__], str(settings["class"]), None)
-    made = beside if isinstance(beside, type) and issubclass(beside, Protocol) else kind
+    """Make a protocol of stored settings."""
+    made = _class_of(kind, str(settings["class"]))
     known = {setting.name for setting in _stored_fields(made)}
     return made(**{name: _restored(kind, value) for name, value in settings.items() if name in known})
 
