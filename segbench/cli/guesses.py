@@ -5,15 +5,19 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from segbench.cli.options import required
 from segbench.core.errors import ArgumentError
+from segbench.core.interface import format_setting
 from segbench.core.names import first_names
+from segbench.core.options import options_of
 from segbench.protocols.registry import protocols_of, verbs
 
 if TYPE_CHECKING:
     from segbench.core.metric import Metric
+    from segbench.core.protocol import Protocol
 
 _LISTED = 8
 
@@ -219,9 +223,27 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
     keys += [key for key, _ in known if _plain(key) == word or (len(word) > 2 and _plain(key).startswith(word))]
     if found := dict.fromkeys(verb for key, verb in known if key in keys):
         return f"{typed} is measured by {first_names([f'segbench {verb}' for verb in found], _LISTED)}"
+    for verb, kind in kinds:
+        if given := _setting_for(word, kind):
+            return f"{typed} is measured by segbench {verb}, with {given}"
     if near := _of_one_kind(word, meant):
         return f"for {typed}, perhaps {' or '.join(meant[near])} is meant"
     return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"
+
+
+def _setting_for(word: str, kind: type[Protocol]) -> str:
+    """Write the setting with which a protocol has a metric at a threshold, as ``f@0.5``; empty if there is none."""
+    name, at, threshold = word.partition("@")
+    if not at or not re.fullmatch(r"\d*\.?\d+", threshold):
+        return ""
+    names = {name} | {_plain(key) for keys, words in _METRICS.items() if name in words.split() for key in keys.split()}
+    for setting in options_of(kind).values():
+        if setting.metadata.get("measuring") == "union":
+            with suppress(ArgumentError):  # of a threshold that it does not take
+                metrics = kind(**{setting.name: (float(threshold),)}).metrics()
+                if names & {_plain(metric.key.partition("@")[0]) for metric in metrics if "@" in metric.key}:
+                    return format_setting(setting.name, (float(threshold),))
+    return ""
 
 
 def _of_one_kind(word: str, known: Collection[str]) -> str:

@@ -79,6 +79,8 @@ METRICS = {
     "S-measure": "segbench saliency",
     "PSNR": "does not measure PSNR",
     "osi_f": "ois_f",
+    "dice@0.7": "segbench pixels, with --at 0.7",
+    "f1_images@.72": "segbench objects, with --iou 0.72",
 }
 
 NAMES = {"maxF": "ods_f", "ODS F": "ods_f", "AP": "average_precision", "Dice": "ods_f", "FPR95": "fpr_at_95_tpr"}
