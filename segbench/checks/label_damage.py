@@ -6,8 +6,8 @@ Conventions
 2. Such files can be saved as PNG later, and maps can be resized. Where labels are mixed, pixels between two regions get
    the numbers between theirs: labels that lie almost only in lines of at most `_LINE` pixels, between a lower and a
    higher label of the same row or column. Rims, poles and contours are such labels, too, so that at least `_FEWEST` of
-   them are needed that the other side lacks, or has in areas; or as many on both sides, if both are damaged. If the
-   other side has no labels, `_FEWEST_ALONE` are needed.
+   them are needed that the other side lacks, or has in areas; or as many on both sides, if both are damaged, between
+   more than two labels of regions. Between two, or if the other side has no labels, `_FEWEST_ALONE` are needed.
 3. Lines of mixed labels make steps: one lies beside the next. Where maps were halved, they need not, but then there are
    at least `_FEWEST_ALONE`, and as many as other labels.
 4. Mixed labels lie between regions. Where every pixel has a random label, most labels lie in lines, but there are none.
@@ -46,7 +46,7 @@ _REGIONS = 0.16
 maps, below .12 where each pixel has one of four or more random labels. Of three, but one can lie in lines."""
 _AREA = 0.1
 """Share up to which a label is one of regions."""
-_FEWEST, _FEWEST_ALONE = 2, 3
+_FEWEST, _FEWEST_ALONE, _REGIONS_OF_MASKS = 2, 3, 2
 PLURALS: Mapping[Side, str] = {"ground truth": "ground truth", "prediction": "predictions"}
 _OF_DAMAGE = ("outside-classes", "never-predicted")
 """Findings that damage brings about; their advice would make classes of noise."""
@@ -164,7 +164,9 @@ def mixed_labels(side: SideLines, other: SideLines | None) -> list[float]:
         # Predictions of noise have lines of many classes, and the ground truth nearly all of these.
         enough = 4 * len(lacking) >= len(in_areas) and len(lacking) + len(in_areas) >= _FEWEST
         labels = sorted([*lacking, *in_areas]) if enough else thin
-        enough = enough or min(len(thin), len(other.thin)) >= _FEWEST
+        # An outer and an inner line between background and body look like those of masks resized on both sides.
+        masks = len(side.known) - len(thin) <= _REGIONS_OF_MASKS
+        enough = enough or min(len(thin), len(other.thin)) >= (_FEWEST_ALONE if masks else _FEWEST)
     return labels if enough and side.look_mixed(labels) else []
 
 

@@ -247,6 +247,16 @@ def test_lines_that_are_classes_are_none(segbench, tmp_path):
     assert "mixed-labels" not in found
 
 
+def test_an_outer_and_an_inner_line_of_bodies_on_both_sides_are_none(segbench, tmp_path):
+    nested = np.zeros((56, 56), np.uint8)
+    for label, margin in enumerate((10, 11, 12), start=1):
+        nested[margin:-margin, margin:-margin] = label
+    truths = [np.roll(nested, place, axis=0) for place in range(6)]
+    places = write(tmp_path / "gt", truths), write(tmp_path / "pred", [np.roll(one, 2, axis=0) for one in truths])
+    found, _ = findings(segbench, "labels", *places, "--classes", "0-3")
+    assert "mixed-labels" not in found
+
+
 @pytest.mark.parametrize("classes", [3, 5, 19, 150])
 def test_random_labels_are_none(segbench, tmp_path, classes):
     rng = np.random.default_rng(classes)
