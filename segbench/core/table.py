@@ -52,7 +52,7 @@ class Table(ABC):
     @property
     @abstractmethod
     def columns(self) -> Mapping[str, Any]:
-        """What is known of each image, by name; tables compute it once (`functools.cached_property`).
+        """What is known of each image, by name; tables compute it once (``functools.cached_property``).
 
         Each is an array of shape (images, ...), a sparse matrix of shape (images, k), or a table of the same images.
         Whole numbers (integers and truth values) add exactly; sums of floats are rounded once.

@@ -246,7 +246,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
                 raise ArgumentError(f"{named(wrong[0])} {reason}")
 
     def with_settings(self, **settings: Any) -> Self:
-        """Return the protocol that measures the same counts otherwise, see `Protocol`; a convention sets `hd95`."""
+        """Return the protocol that measures the same counts otherwise, see `Protocol`; a convention sets ``hd95``."""
         convention = settings.pop("convention", None)
         if convention is not None:
             check_choice(convention, named("convention"), _OF_TOOLS)
