@@ -17,7 +17,7 @@ from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers
+from segbench.core.options import option, option_like, read_numbers, setting_text
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample
 from segbench.loaders.reading import LABEL_MAPS, MASKS
@@ -257,7 +257,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             for name, value in of_tool.items():
                 if getattr(self, name) != value:
                     asked = format_setting("convention", convention)
-                    counted, takes = (_as_signed(setting) for setting in (getattr(self, name), value))
+                    counted, takes = (setting_text(setting) for setting in (getattr(self, name), value))
                     what = f"{asked} is for counts with {name}:{takes}, and these have {name}:{counted}"
                     raise ArgumentError(f"{what}; count again with it")
         return super().with_settings(**settings)
@@ -456,7 +456,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             return Counted(counts, self._objects_held(sample, counts))
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        notes = self._labels.notes_on_numbers(sample, counts.matrix, 0)
+        notes = self._labels.notes_on_numbers(self._labels.maps_of(sample), sample.field, counts.matrix, 0)
         notes += doubts_on_labels(counts.matrix)
         return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
 
@@ -513,13 +513,6 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if self._kind == _OBJECTS:
             return places_of_objects(sample, void=void)
         return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
-
-
-def _as_signed(value: Any) -> str:
-    """Write a setting of a tool as signatures do."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return value
 
 
 def _spacing(value: Any) -> float:

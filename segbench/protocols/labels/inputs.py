@@ -71,6 +71,7 @@ class LabelMap:
     labels: Array
     mapping: Remapping = Remapping()
     lossy: str = ""  # the compression that changed its values
+    by_place: bool = False  # whether labels are places in a stack of scores, which no map changes
 
     @property
     def stored_values(self) -> Array:
@@ -151,7 +152,9 @@ def label_maps(
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map), sample.lossy[0]),
-        LabelMap(file, "the prediction", predicted, Remapping() if by_place else Remapping.parse(pred_map)),
+        LabelMap(
+            file, "the prediction", predicted, Remapping() if by_place else Remapping.parse(pred_map), by_place=by_place
+        ),
     )
 
 

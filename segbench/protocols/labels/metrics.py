@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
@@ -236,7 +236,7 @@ class LabelTable(CountsTable[LabelCounts]):
             "mean_dice": by_class.dice,
         }
         return {
-            **{name: _mean(values[:, self._meant]) for name, values in over_classes.items()},
+            **{name: mean_of_defined(values[:, self._meant]) for name, values in over_classes.items()},
             **_pooled(by_class, self._meant),
             "miou_images": of["mean_iou"],
             "miou_images_5": mean_iou,
@@ -384,9 +384,3 @@ def _positive(sums: _ByClass) -> dict[str, FloatArray]:
         "ber": 1 - (of.recall + of.specificity) / 2,
         "mcc": of.mcc,
     }
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    """Return the mean of each row over the values that are defined; nan where none is."""
-    defined = ~np.isnan(values)
-    return np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)

@@ -30,6 +30,8 @@ from segbench.protocols.labels.values import Remapping, shift_to_zero
 
 _FEWEST_CLASSES = 3
 
+_parsed = cache(Remapping.parse)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StoredLabels:
@@ -41,13 +43,13 @@ class StoredLabels:
     by_place: bool = False  # whether the predicted ones are places in stacks of scores, which no map changes
 
     @classmethod
-    def of(cls, maps: LabelMaps, valid: BoolArray | None, *, by_place: bool) -> StoredLabels:
+    def of(cls, maps: LabelMaps, valid: BoolArray | None) -> StoredLabels:
         """Count the pairs of values in two label maps, where pixels are valid."""
         stored = [_values_and_places(each.stored_values, valid) for each in maps]
         (truth, rows), (predicted, columns) = stored
         pairs = np.bincount(rows * predicted.size + columns, minlength=truth.size * predicted.size)
         pixels = pairs.reshape(truth.size, predicted.size)
-        return cls(truth=truth, predicted=predicted, pixels=pixels, by_place=by_place)
+        return cls(truth=truth, predicted=predicted, pixels=pixels, by_place=maps.predicted.by_place)
 
     @classmethod
     def of_pairs(cls, truth: IntArray, predicted: IntArray, pixels: IntArray) -> StoredLabels:
@@ -161,14 +163,20 @@ class Renumbered:
         return f"if label 0 of the ground truth is a class, {fix}; if it is void, {self.otherwise.fix(self.given)}"
 
 
+def maps_to_try(labels: Sequence[int], in_use: tuple[str, str]) -> tuple[str, ...]:
+    """List the maps that either side may need; one, which changes nothing, where no other is known."""
+    maps = tuple(dict.fromkeys(("", *in_use, *known_maps(tuple(labels)))))
+    if len(maps) > 1 and (shift := shift_to_zero(labels)):
+        maps += tuple(text for text in (shift, f"{shift},0=255") if text not in maps)
+    return maps
+
+
 def find_numberings(
     stored: StoredLabels, labels: Sequence[int], void: Sequence[int], gt_map: str, pred_map: str
 ) -> Renumbered | None:
     """Compare stored values under the maps that may be right; None if those given are."""
     given = (gt_map, "" if stored.by_place else pred_map)
-    maps = tuple(dict.fromkeys(("", *given, *known_maps(tuple(labels)))))
-    if len(maps) > 1 and (shift := shift_to_zero(labels)):
-        maps += tuple(text for text in (shift, f"{shift},0=255") if text not in maps)
+    maps = maps_to_try(labels, given)
     instances = _instance(stored.truth, maps, labels, void), _instance(stored.predicted, maps, labels, void)
     if len(labels) < _FEWEST_CLASSES or not stored.pixels.any() or (len(maps) == 1 and not any(instances)):
         return None
@@ -176,17 +184,20 @@ def find_numberings(
     expected = set(void) | set(labels)
     countable = expected.issuperset(_labels_of(stored.truth, gt_map).tolist())
     right = now.right if countable else 0
+    true_values = _plain(stored.truth, instances[0])
+    of_truth = [text for text in _possible(maps, given[0], labels) if not _joins(text, stored.truth, labels)]
+    of_truth = [text for text in of_truth if expected.issuperset(_labels_of(true_values, text).tolist())]
+    of_predictions = [""]
+    if not stored.by_place:
+        possible = _possible(maps, given[1], labels)
+        of_predictions = [text for text in possible if not _joins(text, stored.predicted, labels)]
     found = []
-    of_predictions = ("",) if stored.by_place else _possible(maps, given[1], labels)
-    for pair in product(_possible(maps, given[0], labels), of_predictions):
-        if any(_joins(text, getattr(stored, side), labels) for text, side in zip(pair, _SIDES, strict=True)):
-            continue
+    for pair in product(of_truth, of_predictions):
         one = _numberings(stored, pair, instances, labels, void)
-        true_labels = _labels_of(_plain(stored.truth, instances[0]), pair[0])
         by_chance = math.sqrt(one.counted)
         clear = one.right > 2 * right + by_chance or (pair == ("", "") and _already_remapped(stored, given, labels))
         agree = any(instances) or (clear and 4 * one.right > one.counted and one.classes > 1)
-        if agree and expected.issuperset(true_labels.tolist()) and (pair != given or any(instances)):
+        if agree and (pair != given or any(instances)):
             found.append(one)
     return _most_likely(found, given, stored, void)
 
@@ -197,7 +208,7 @@ def _already_remapped(stored: StoredLabels, given: tuple[str, str], labels: Sequ
     Of a class, predictions must show it: pixels without a label may have its number.
     """
     for text, side in zip(given, _SIDES, strict=True):
-        mapping = Remapping.parse(text)
+        mapping = _parsed(text)
         targets = {*mapping.labels.values(), *([mapping.others] if mapping.others is not None else [])}
         if not {*getattr(stored, side).tolist()}.isdisjoint(mapping.labels.keys() - targets):
             return False
@@ -222,7 +233,7 @@ def _most_likely(
         return None
     best = max(likely, key=lambda one: (one.right, -one.counted, [*map(str.__eq__, one.maps, given)]))
     others = [one for one in likely if one.maps[0] == given[0] and 2 * one.right > best.right]
-    leaves_out_0 = Remapping.parse(given[0]).labels.get(0) in void and 0 in stored.truth
+    leaves_out_0 = _parsed(given[0]).labels.get(0) in void and 0 in stored.truth
     unsure = best.maps[0] != given[0] and leaves_out_0 and not np.isin(stored.truth, void).any()
     otherwise = max(others, key=lambda one: one.right) if unsure and others else None
     return Renumbered(given=given, likely=best, otherwise=otherwise)
@@ -230,13 +241,13 @@ def _most_likely(
 
 def _possible(maps: Iterable[str], given: str, labels: Sequence[int]) -> Iterator[str]:
     """List the maps that a side may need; one that only leaves classes out, and moves none, is meant."""
-    moves = any(value != label and label in labels for value, label in Remapping.parse(given).labels.items())
+    moves = any(value != label and label in labels for value, label in _parsed(given).labels.items())
     return (text for text in maps if text == given or moves or not given)
 
 
 def _joins(text: str, values: IntArray, labels: Sequence[int]) -> bool:
     """Return whether a map gives labels the numbers of stored values that it does not name."""
-    return not Remapping.parse(text).ambiguous.intersection(labels).isdisjoint(values.tolist())
+    return not _parsed(text).ambiguous.intersection(labels).isdisjoint(values.tolist())
 
 
 def _numberings(
@@ -249,27 +260,26 @@ def _numberings(
     """Count what agrees under two maps."""
     true_labels = _labels_of(_plain(stored.truth, instances[0]), maps[0])
     predicted_labels = _labels_of(_plain(stored.predicted, instances[1]), maps[1])
-    of_classes = np.isin(true_labels, labels)
-    agree = (true_labels[:, None] == predicted_labels) & of_classes[:, None]
+    classes = np.array(labels)[:, np.newaxis]
     distinct, places = np.unique(predicted_labels, return_inverse=True)
-    by_label = np.zeros((distinct.size, true_labels.size), np.int64)
-    np.add.at(by_label, places, stored.pixels.T)
-    by_class = [(by_label[:, true_labels == label].sum(axis=1), distinct == label) for label in labels]
-    named_values = Remapping.parse(maps[0])
+    by_class = np.zeros((distinct.size, len(labels)), np.int64)
+    np.add.at(by_class, places, ((true_labels == classes) @ stored.pixels).T)
+    right = np.where(distinct == classes, by_class.T, 0).max(axis=1)
+    named_values = _parsed(maps[0])
     unnamed_void = np.isin(stored.truth, void) & ~np.isin(stored.truth, [*named_values.labels])
     return Numberings(
         maps=maps,
         instances=instances,
-        right=int(stored.pixels[agree].sum()),
-        counted=int(stored.pixels[of_classes].sum()),
-        classes=sum(bool(pixels.any() and pixels[same].sum() == pixels.max()) for pixels, same in by_class),
+        right=int(right.sum()),
+        counted=int(by_class.sum()),
+        classes=int(np.count_nonzero((right > 0) & (right == by_class.max(axis=0)))),
         void_stored=bool(maps[0]) and named_values.others is None and bool(unnamed_void.any()),
     )
 
 
 def _labels_of(values: IntArray, text: str) -> IntArray:
     """Return the label of each value under a map."""
-    mapping = Remapping.parse(text)
+    mapping = _parsed(text)
     return np.array([mapping.label_of(value) for value in values.tolist()], np.int64)
 
 
@@ -280,7 +290,7 @@ def _plain(values: IntArray, instance: int) -> IntArray:
 
 def _instance(values: IntArray, maps: Iterable[str], labels: Sequence[int], void: Sequence[int]) -> int:
     """Return one of the values that are ids of instances, 0 if any of the large ones is something else."""
-    known = {*labels, *(value for text in maps for value in Remapping.parse(text).labels)}
+    known = {*labels, *(value for text in maps for value in _parsed(text).labels)}
     large = [value for value in values.tolist() if value >= INSTANCES and value not in {*void, *VOIDS}]
     return large[-1] if large and all(v not in known and v // INSTANCES in known for v in large) else 0
 
@@ -295,7 +305,7 @@ def known_maps(labels: tuple[int, ...]) -> tuple[str, ...]:
         texts = {str(preset.options[name]) for name in ("gt_map", "pred_map") if name in preset.options}
         classes = {*classes_of(str(preset.options["classes"]))[0]} if texts else set()
         for text in sorted(texts):
-            pairs = {value: label for value, label in Remapping.parse(text).labels.items() if label in classes}
+            pairs = {value: label for value, label in _parsed(text).labels.items() if label in classes}
             if classes == {*labels}:
                 found.append(text)
             elif pairs.keys() == {*labels} and len({*pairs.values()}) == len(pairs):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from segbench.core.arrays import FloatArray, IntArray
+    from segbench.core.arrays import BoolArray, FloatArray, IntArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.inputs import LabelMaps, Masks
@@ -308,42 +308,49 @@ class Labels(
         from segbench.protocols.labels.counts import LabelCounts
         from segbench.protocols.labels.inputs import Masks
 
-        found = self._masks(sample) if self.masks else Masks(self._maps(sample), sample.field)
+        found = self._masks(sample) if self.masks else Masks(self.maps_of(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
         try:
             matrix, ignored = count_maps(
                 found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
             )
         except DataError as error:
-            renumbered = None if self.masks else self.renumbered(self.stored(sample))
+            renumbered = None if self.masks else self._renumbered_in(found.maps, sample.field)
             if renumbered is None:
                 raise
             raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
-        notes = found.notes if self.masks else self.notes_on_numbers(sample, matrix, ignored)
+        notes = found.notes if self.masks else self.notes_on_numbers(found.maps, sample.field, matrix, ignored)
         if not any(isinstance(note, Doubt) for note in notes):  # wrong maps explain labels outside the classes
             notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
-    def notes_on_numbers(self, sample: Sample, matrix: IntArray, ignored: int) -> tuple[str, ...]:
-        """Say which numbers of labels the maps do not expect, given what was counted under these."""
-        maps = self._maps(sample)
+    def notes_on_numbers(
+        self, maps: LabelMaps, valid: BoolArray | None, matrix: IntArray, ignored: int
+    ) -> tuple[str, ...]:
+        """Say which numbers of labels the remappings do not expect, given what was counted under these."""
+        from segbench.protocols.labels.numberings import maps_to_try
+
         few_agree = 2 * int(matrix.trace()) < int(matrix.sum()) + ignored
         many_outside = bool(self.gt_map and self.pred_map) and _MANY * int(matrix[:, -1].sum()) > int(matrix.sum())
         joined = tuple(self._notes_on_joined(maps))
-        odd = few_agree or many_outside or joined or maps.may_hold_instances
-        renumbered = self.renumbered(self.stored(sample)) if odd else None
+        instances = maps.may_hold_instances
+        odd = few_agree or many_outside or joined or instances
+        others_known = instances or len(maps_to_try(self._labels, (str(self.gt_map), str(self.pred_map)))) > 1
+        renumbered = self._renumbered_in(maps, valid) if odd and others_known else None
         return joined if renumbered is None else (Doubt(f"{renumbered.what}: {renumbered.fix}"),)
 
     def stored(self, sample: Sample) -> StoredLabels:
         """Count the pairs of values of an image as they are stored."""
         from segbench.protocols.labels.numberings import StoredLabels
-        from segbench.protocols.stacks import is_one_map
 
-        by_place = len(sample.predictions[0].shape) > sample.ground_truths[0].ndim and not is_one_map(
-            tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
-        )
-        return StoredLabels.of(self._maps(sample), sample.field, by_place=by_place)
+        return StoredLabels.of(self.maps_of(sample), sample.field)
+
+    def _renumbered_in(self, maps: LabelMaps, valid: BoolArray | None) -> Renumbered | None:
+        """Find the remappings that the values of an image need as they are stored."""
+        from segbench.protocols.labels.numberings import StoredLabels
+
+        return self.renumbered(StoredLabels.of(maps, valid))
 
     def renumbered(self, stored: StoredLabels) -> Renumbered | None:
         """Find the maps under which stored values have the numbers of the classes; None if those given are right."""
@@ -361,14 +368,14 @@ class Labels(
         """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
         found = [label for label, number in zip(self._labels, pixels, strict=True) if number][:2]
         if len(found) < 2:
-            truth = self._maps(sample).truth.remapped().labels
+            truth = self.maps_of(sample).truth.remapped().labels
             found += [label for label in self.void or () if (truth == label).any()]
         return tuple(map(float, found))
 
     def predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
         import numpy as np
 
-        truth, predicted = (each.labels for each in self._maps(sample).remapped())
+        truth, predicted = (each.labels for each in self.maps_of(sample).remapped())
         wrong = np.isin(truth, self._labels) & ~np.isin(predicted, self._labels)
         wrong &= True if sample.field is None else sample.field
         labels, codes = np.unique(predicted[wrong], return_inverse=True)
@@ -380,7 +387,7 @@ class Labels(
         """Compare predictions with the ground truth where that is void or outside the field of view."""
         import numpy as np
 
-        stored = self._maps(sample)
+        stored = self.maps_of(sample)
         truth, predicted = (each.labels for each in stored.remapped())
         valid = rules.where_not_void(truth, self.void or (), sample.field)
         if valid is None:
@@ -393,7 +400,7 @@ class Labels(
 
     def joined(self, sample: Sample) -> dict[str, list[int]]:
         """Give the values in an image that keep a number which a remapping gives others, where that is a class."""
-        return self._joined(self._maps(sample)) if self.gt_map or self.pred_map else {}
+        return self._joined(self.maps_of(sample)) if self.gt_map or self.pred_map else {}
 
     def _joined(self, maps: LabelMaps) -> dict[str, list[int]]:
         from segbench.core.arrays import distinct
@@ -424,7 +431,7 @@ class Labels(
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
-        return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self._maps(sample))
+        return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self.maps_of(sample))
 
     def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
         (truth, predicted), valid, *_ = self._masks(sample)
@@ -460,7 +467,7 @@ class Labels(
             what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
             draws = setting("segbench overlay", "export_overlays")
             raise DataError(sample.name, what, f"{draws} draws right and wrong pixels of any number")
-        maps = self._maps(sample).remapped()
+        maps = self.maps_of(sample).remapped()
         states = self._states(sample, maps)
         drawn, classes = (places_of(each.labels, labels).astype(np.uint8) for each in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
@@ -477,7 +484,8 @@ class Labels(
         """The names of the classes; none of masks."""
         return tuple(self.names or ())
 
-    def _maps(self, sample: Sample) -> LabelMaps:
+    def maps_of(self, sample: Sample) -> LabelMaps:
+        """Return the label maps of an image."""
         from segbench.protocols.labels.inputs import label_maps
 
         texts = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
@@ -487,7 +495,7 @@ class Labels(
         from segbench.protocols.labels.inputs import masks_in
         from segbench.protocols.stacks import is_one_map
 
-        maps = self._maps(sample).remapped()
+        maps = self.maps_of(sample).remapped()
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
         if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
             rule = format_setting("predicted_positive")
