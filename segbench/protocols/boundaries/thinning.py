@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import Array, BoolArray
 from segbench.core.compiling import helper, index, kernel, uint64
+from segbench.core.thinning import queue_all, queue_beside
 from segbench.protocols.boundaries.bits import ONE, unpack
 from segbench.protocols.boundaries.inputs import as_mask
 
@@ -144,7 +145,7 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
 
 
 @helper
-def _thin_once(  # noqa: C901, PLR0917 - arrays one by one, as in `scan`
+def _thin_once(  # noqa: PLR0917 - arrays one by one, as in `scan`
     pixels: Array,
     whole: Array,
     pattern: Array,
@@ -162,20 +163,10 @@ def _thin_once(  # noqa: C901, PLR0917 - arrays one by one, as in `scan`
     turn = 0
     while True:
         bit = np.uint8(1 << (turn & 1))
-        size = 0
         if turn < 2:
-            for p in pixels:
-                if table[pattern[p]] & bit:
-                    queue[size] = p
-                    size += 1
+            size = queue_all(pixels, pattern, table, bit, queue)
         else:
-            for n in range(before_last, gone):
-                for b in range(8):
-                    p = index(deleted[n] + offsets[b])
-                    if table[pattern[p]] & bit and not queued[p]:
-                        queued[p] = True
-                        queue[size] = p
-                        size += 1
+            size = queue_beside(deleted[before_last:gone], offsets, pattern, table, bit, queued, queue)
         for n in range(size):
             p = queue[n]
             queued[p] = False

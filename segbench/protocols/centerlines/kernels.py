@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
 from segbench.core.compiling import compiled, index, root_of
+from segbench.core.thinning import queue_all, queue_beside
 
 ByteArray = NDArray[np.uint8]
 
@@ -66,15 +67,15 @@ def betti_of_patches(mask: ByteArray, side: int, diagonal: int) -> IntArray:
 
 
 @compiled()
-def lee_skeleton(  # noqa: C901, PLR0912 - one loop over turns, whose parts share all arrays
+def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arrays
     mask: ByteArray, deletable: ByteArray, simple: ByteArray, steps: IntArray
 ) -> ByteArray:
     """Thin a mask by Lee's method, from the four borders in turn, until nothing changes.
 
-    Bit b of ``deletable[pattern]`` says that a pixel with these neighbours may be deleted from border b. Candidates of
-    a border are collected first, then deleted one after the other in the order of rows, if they are still `simple`. The
-    pattern of a pixel has a bit for each of its neighbours, at the `steps`, and bit 8 for itself. After the first four
-    turns only pixels beside one that was deleted in the last four are visited: no others can have become candidates.
+    Turns of kind b delete from border b, see `segbench.core.thinning`. Candidates of a border are collected first, then
+    deleted one after the other in the order of rows, if they are still `simple`. The pattern of a pixel has a bit for
+    each of its neighbours, at the `steps`, and bit 8 for itself. After the first four turns only pixels beside one that
+    was deleted in the last four are visited: no others can have become candidates.
     """
     height, width = mask.shape
     stride = width + 2
@@ -97,20 +98,11 @@ def lee_skeleton(  # noqa: C901, PLR0912 - one loop over turns, whose parts shar
     gone = turn = 0
     while turn < 4 or starts[turn & 3] < gone:
         border = np.uint8(1 << (turn & 3))
-        size = 0
         if turn < 4:
-            for pixel in pixels:
-                if deletable[pattern[pixel]] & border:
-                    queue[size] = pixel
-                    size += 1
+            size = queue_all(pixels, pattern, deletable, border, queue)
         else:
-            for n in range(starts[turn & 3], gone):
-                for b in range(8):
-                    pixel = index(deleted[n] + offsets[b])
-                    if deletable[pattern[pixel]] & border and not queued[pixel]:
-                        queued[pixel] = True
-                        queue[size] = pixel
-                        size += 1
+            before = deleted[starts[turn & 3] : gone]
+            size = queue_beside(before, offsets, pattern, deletable, border, queued, queue)
             queue[:size].sort()
         starts[turn & 3] = gone
         for n in range(size):
