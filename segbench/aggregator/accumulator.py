@@ -37,7 +37,6 @@ from segbench.loaders.decoded import shown
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
-from segbench.protocols.stored import StoredProtocol
 
 Repeated = Literal["refuse", "add", "once"]
 Packed = Mapping[Facts, bytes]
@@ -423,14 +422,7 @@ class Accumulator:
         return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
 
     def _run(self, notes: tuple[str, ...] = ()) -> Run:
-        return Run(
-            method=shown(self.method),
-            protocol=self.protocol.name,
-            stored=StoredProtocol.of(self.protocol),
-            given=self.protocol,
-            settings={"source": "arrays"},
-            notes=notes,
-        )
+        return Run.of(self.protocol, method=shown(self.method), settings={"source": "arrays"}, notes=notes)
 
     def _joined(self, name: str, held: _Image | None, fresh: _Image) -> _Image:
         """Give the counts of an image with those that came under its name before."""

@@ -13,8 +13,6 @@ from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.executors import count_all
@@ -37,7 +35,6 @@ from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.protocols.files import find_files
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
-from segbench.protocols.stored import StoredProtocol
 
 
 class FailedImages(UserWarning):
@@ -219,12 +216,10 @@ def evaluate_pairing(
             why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
             raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
         protocol = passes.after(before.summary)
-    protocol = _tuned(protocol, thresholds)
-    run = Run(
+    protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
+    run = Run.of(
+        protocol,
         method=shown(method),
-        protocol=protocol.name,
-        stored=StoredProtocol.of(protocol),
-        given=protocol,
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=pairing.notes,
         inputs=pairing.inputs.absolute(),
@@ -260,14 +255,6 @@ def evaluate_pairing(
     if warn:
         warn_of(doubts, stacklevel=3)
     return result
-
-
-def _tuned(protocol: Protocol, thresholds: Thresholds | None) -> Protocol:
-    """Return the protocol that measures at the thresholds of a tuning set, if there are any."""
-    if thresholds is None:
-        return protocol
-    values = tuple(np.asarray(thresholds).tolist())
-    return protocol.with_settings(thresholds=values, thresholds_source=thresholds.source)
 
 
 def _warn_of_failed(result: Result, images: int) -> None:

@@ -269,7 +269,7 @@ def decode_summary(text: str) -> Summary:
             tuple(map(str, fields["optimistic"])),
             shown(fields["threshold_source"]),
             tuple(map(_note, fields["notes"])),
-            tuple(map(str, fields.get("thresholds", ()))),
+            tuple(map(str, fields["thresholds"])),
         )
 
 

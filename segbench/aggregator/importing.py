@@ -32,7 +32,6 @@ from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.protocols.boundaries.settings import Annotators, Boundaries
-from segbench.protocols.stored import StoredProtocol
 
 _HUMAN = re.compile(r"human(-\d+)?")
 _PRINT_ROUNDING = 2e-6  # how far six digits take a metric
@@ -90,10 +89,9 @@ def import_bsds(
     if results is not None:
         with ResultsFile(Path(results), create=True) as store:
             for result, outcomes in imported:
-                run = Run(
+                run = Run.of(
+                    result.rules,
                     method=result.method,
-                    protocol=result.protocol,
-                    stored=StoredProtocol.of(result.rules),
                     settings=result.settings,
                     notes=result.notes,
                     published=result.published.to_json() if result.published else "",
@@ -110,7 +108,7 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
     digests = {name: _digest(path) for name, path in evaluation.counts.items()}
     outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in sorted(counts.items())]
     settings, protocol, said = _settings(next(iter(counts.values())).thresholds, method)
-    run = Run(method=method, protocol=protocol.name, stored=StoredProtocol.of(protocol), settings=settings)
+    run = Run.of(protocol, method=method, settings=settings)
     result = assemble(run, outcomes)
     notes = (*said, *result.notes, *_disagreements(result.summary, evaluation.best, BEST_KEYS))
     return replace(result, notes=notes), outcomes

@@ -155,6 +155,11 @@ class Run:
     key: int = 0  # of the row
     given: Protocol | None = field(default=None, compare=False)  # in the process that counts, which may define its own
 
+    @classmethod
+    def of(cls, protocol: Protocol, **columns: Any) -> Run:  # noqa: ANN401  of several types
+        """Describe a run of a protocol that counts now."""
+        return cls(protocol=protocol.name, stored=StoredProtocol.of(protocol), given=protocol, **columns)
+
     @cached_property
     def inputs_json(self) -> str:
         """The inputs as they are stored, which may name very many images; empty for none."""

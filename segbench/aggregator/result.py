@@ -548,9 +548,7 @@ class Result:
 
     def with_thresholds(self, thresholds: Thresholds) -> Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
-        return self.with_settings(
-            thresholds=tuple(np.asarray(thresholds).tolist()), thresholds_source=thresholds.source
-        )
+        return self.with_settings(**thresholds.settings)
 
     @property
     def per_image(self) -> ImageSummaries:

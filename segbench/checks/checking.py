@@ -304,7 +304,7 @@ class _Set:
         lossy = {side: files for side, files in self.surveyed.lossy.items() if side not in refused}
         stored = lossy_findings(lossy, self.protocol.reads)
         inputs = [probe.inputs for probe in probes] + [failure.inputs for failure in uncounted]
-        mixed = mixed_label_findings([(image.files, image.lines) for image in inputs], soft=soft)
+        mixed = [] if soft else mixed_label_findings([(image.files, image.lines) for image in inputs])
         told = refused.union(lossy)
         return stored + [finding for finding in mixed if finding.about not in told]
 

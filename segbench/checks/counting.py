@@ -17,8 +17,9 @@ from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.reading import decode_sample, read
+from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.nodata import decode_for
 
 THREADS = min(8, os.cpu_count() or 1)
 """Threads that decode and count images: both let others run."""
@@ -39,7 +40,7 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
         if files.name in result.failed and files.name not in known:
             try:  # for the error itself, of which a result keeps the text
                 with np.errstate(invalid="ignore"):
-                    count_as_run(decode_sample(read(files), protocol.reads, repairs), result.rules)
+                    count_as_run(decode_for(result.rules, read(files), repairs), result.rules)
             except DataError as error:
                 failures[files.name] = error
     if failures or known or not result.summary.empty:

@@ -171,13 +171,11 @@ def mixed_labels(side: SideLines, other: SideLines | None) -> list[float]:
 
 
 def mixed_label_findings(
-    images: Sequence[tuple[Mapping[Side, str], Mapping[Side, LabelLines]]], *, soft: bool
+    images: Sequence[tuple[Mapping[Side, str], Mapping[Side, LabelLines]]],
 ) -> list[Finding]:
-    """Find label maps whose labels were mixed, given files and labels of images; not of `soft` maps."""
+    """Find label maps whose labels were mixed, given files and labels of images."""
     lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}
     known = {side: of for side, of in lines.items() if of.pixels}
-    if soft:
-        return []
     findings: list[Finding] = []
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
         labels = mixed_labels(known[side], known.get(other)) if side in known else []

@@ -28,14 +28,8 @@ _TUNING = "tuning_results"
 @cache
 def measuring_fields() -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
     """Return the options of measuring by the name of their field, with the field of each protocol that has it."""
-    return grouped_fields([(field.name, kind, field) for kind in protocols().values() for field in _fields(kind)])
-
-
-def grouped_fields(
-    entries: Sequence[tuple[str, type[Protocol], Field[Any]]],
-) -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
-    """Group fields by name."""
-    return {name: dict(of) for name, of in grouped((name, (kind, field)) for name, kind, field in entries).items()}
+    by_name = grouped((field.name, (kind, field)) for kind in protocols().values() for field in _fields(kind))
+    return {name: dict(of_kinds) for name, of_kinds in by_name.items()}
 
 
 def _fields(kind: type[Protocol]) -> list[Field[Any]]:

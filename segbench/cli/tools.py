@@ -88,10 +88,8 @@ class Nms(Shown):
             raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
         bits = int(self.bits)
         levels = np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}")
-        return signed_png(Image.fromarray(levels)), (
-            *decoded.notes,
-            *note_on_levels(decoded.array.dtype, scalable=False),
-        )
+        notes = (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
+        return signed_png(Image.fromarray(levels)), notes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -106,6 +106,14 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def mean_of_defined(values: FloatArray) -> FloatArray:
+    """Average along the second axis over the values that are not nan; nan where all are."""
+    defined = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):  # 0 / 0
+        mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
+    return mean
+
+
 def is_whole(array: NDArray[Any]) -> bool:
     """Return whether all values are whole numbers; most soft maps of floats are recognised by a few pixels."""
     if array.dtype.kind != "f":

@@ -58,8 +58,7 @@ class PartMeans(Table):
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Average the metrics of each row of sums."""
-        means = self._means(lambda name, table: table.scored(of[name]))
-        return dict(zip((metric.label for metric in self.metrics), means.T, strict=True))
+        return self.by_label(self._means(lambda name, table: table.scored(of[name])))
 
     def without_each(self) -> FloatArray:
         """Average the metrics without each image in turn."""
@@ -103,8 +102,7 @@ class PartMeans(Table):
     def image_weights(self) -> Mapping[str, FloatArray]:
         """The mean over parts of the weights of images in each."""
         parts = [table.weights_by_metric[:, self.places] for table in self.tables.values()]
-        weights = np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0)
-        return dict(zip((metric.label for metric in self.metrics), weights.T, strict=True))
+        return self.by_label(np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0))
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

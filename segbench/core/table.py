@@ -99,6 +99,10 @@ class Table(ABC):
         """Put metrics by label, shape (R,), in the order of `metrics`, shape (R, metrics)."""
         return np.column_stack([values[metric.label] for metric in self.metrics])
 
+    def by_label(self, values: FloatArray) -> dict[str, FloatArray]:
+        """Name metrics in the order of `metrics`, shape (R, metrics), by their labels, shape (R,)."""
+        return dict(zip((metric.label for metric in self.metrics), values.T, strict=True))
+
     @property
     def images(self) -> int:
         """Number of images."""

@@ -44,6 +44,11 @@ class Thresholds(Brief):
             raise ArgumentError("thresholds hold NaN; expected numbers")
         object.__setattr__(self, "values", frozen(values))
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of measuring that stand for them."""
+        return {"thresholds": tuple(self.values.tolist()), "thresholds_source": self.source}
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001 - NumPy's protocol
         return np.array(self.values, dtype=dtype, copy=copy)
 

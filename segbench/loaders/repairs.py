@@ -66,9 +66,7 @@ class Repairs:
     {'resize': 'bilinear', 'scale': '255'}
     """
 
-    may_differ: ClassVar[frozenset[str]] = frozenset(
-        {"resize", "scale"}
-    )  # crop and nodata change what counts of the ground truth, too
+    may_differ: ClassVar[frozenset[str]] = frozenset({"resize", "scale"})  # others change the ground truth, too
 
     resize: Resize | None = None
     crop: bool = False

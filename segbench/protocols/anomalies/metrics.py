@@ -144,7 +144,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         areas = pro_areas(of["above"], of["equal"], of["found"], of["components"])
         return self._completed(
             {
-                **_of_pixels(self.pixels.scored(of["pixels"])),
+                **self._of_pixels(self.pixels.scored(of["pixels"])),
                 **self.scored_images(of["image"]),
                 **dict(zip(("aupro", "aupro_05"), areas, strict=True)),
                 **self._scored_pimo(of["rates"], of["image"]),
@@ -155,6 +155,11 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def _completed(self, values: Mapping[str, FloatArray], rows: int) -> Mapping[str, FloatArray]:
         """Return metrics by label, nan where there is no value."""
         return {**dict.fromkeys((metric.label for metric in METRICS), np.full(rows, np.nan)), **values}
+
+    def _of_pixels(self, values: FloatArray) -> dict[str, FloatArray]:
+        """Name the metrics of pixels that the protocol reports, given all of them, shape (R, metrics)."""
+        by_label = self.pixels.by_label(values)
+        return {key: by_label[key] for key in _OF_PIXELS}
 
     def scored_images(self, weights: FloatArray) -> dict[str, FloatArray]:
         """Measure images as cases."""
@@ -185,7 +190,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, at every score."""
         everything = np.ones((1, self.images))
-        values = _of_pixels(self.pixels.estimates[np.newaxis]) | self.scored_images(everything)
+        values = self._of_pixels(self.pixels.estimates[np.newaxis]) | self.scored_images(everything)
         values |= {"aupro": np.array([self.pro.areas[0]]), "aupro_05": np.array([self.pro.areas[1]])}
         if not self.pimo.reason and self.facts.anomalous.any():
             measured = pimo_values(self._pimo_of_images, self.facts.anomalous[self.facts.anomalous > 0])
@@ -271,7 +276,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def image_weights(self) -> Mapping[str, FloatArray]:
         """Positives of each image for pixels, components for PRO, and anomalous images for PIMO."""
         return {
-            **_of_pixels(self.pixels.weights_by_metric),
+            **self._of_pixels(self.pixels.weights_by_metric),
             **dict.fromkeys(("aupro", "aupro_05"), self.facts.components),
             **dict.fromkeys(("aupimo", "aupimo_median", "aupimo_zero"), self.facts.anomalous),
         }
@@ -282,7 +287,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         pimo = np.full(self.images, np.nan)
         pimo[self.facts.anomalous > 0] = self._pimo_of_images
         values = {"aupro": areas[:, 0], "aupro_05": areas[:, 1], "aupimo": pimo, "image_score": self.facts.score}
-        return self.laid_out(self._completed(_of_pixels(self.pixels.measure_images()) | values, self.images))
+        return self.laid_out(self._completed(self._of_pixels(self.pixels.measure_images()) | values, self.images))
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -359,12 +364,6 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of pixels off at some places, see `Table`."""
         return self.pixels.heights(space, at, of["pixels"])
-
-
-def _of_pixels(values: FloatArray) -> dict[str, FloatArray]:
-    """Name the metrics of pixels that the protocol reports, given all of them, shape (R, metrics)."""
-    by_key = dict(zip((metric.key for metric in PixelTable.metrics), values.T, strict=True))
-    return {key: by_key[key] for key in _OF_PIXELS}
 
 
 def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:

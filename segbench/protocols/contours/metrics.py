@@ -10,7 +10,7 @@ from typing import Self
 
 import numpy as np
 
-from segbench.core.arrays import BoolArray, FloatArray
+from segbench.core.arrays import BoolArray, FloatArray, mean_of_defined
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric, key_of_images, shares, zero_note
@@ -156,10 +156,10 @@ class ContourTable(CountsTable[ContourCounts]):
     @cached_property
     def columns(self) -> Mapping[str, FloatArray]:
         """Values of each mask, shape (images, masks, keys); of classes the means of each image, too, (images, keys)."""
-        return {"masks": self._values, "images": _mean_over_masks(self._values)}
+        return {"masks": self._values, "images": mean_of_defined(self._values)}
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        over_classes = dict(zip(self._keys, _mean_over_masks(of["masks"]).T, strict=True))
+        over_classes = dict(zip(self._keys, mean_of_defined(of["masks"]).T, strict=True))
         over_images = zip(self._keys, of["images"].T, strict=True)
         return {**over_classes, **{key_of_images(key): mean for key, mean in over_images}}
 
@@ -353,14 +353,6 @@ def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
         return 1.0, 1.0
     found = Conventions(nsd=()).measure(counts.mask(place))
     return found["j"], found["f_davis"]
-
-
-def _mean_over_masks(values: FloatArray) -> FloatArray:
-    """Average over the masks that define a metric, from shape (R, masks, keys) to (R, keys); nan where none does."""
-    defined = ~np.isnan(values)
-    with np.errstate(invalid="ignore"):  # 0 / 0
-        mean: FloatArray = np.where(defined, values, 0).sum(axis=1) / defined.sum(axis=1)
-    return mean
 
 
 def _over_frames(values: Sequence[float]) -> tuple[float, float, float]:

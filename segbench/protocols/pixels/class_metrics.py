@@ -230,8 +230,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return np.concatenate([self._macro.estimates, self._micro.estimates])
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        values = np.hstack([table.scored(of[name]) for name, table in self.columns.items()])
-        return dict(zip((metric.label for metric in self.metrics), values.T, strict=True))
+        return self.by_label(np.hstack([table.scored(of[name]) for name, table in self.columns.items()]))
 
     def without_each(self) -> FloatArray:
         return np.hstack([table.without_each() for table in self.columns.values()])
@@ -244,8 +243,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
-        weights = np.hstack([self._macro.weights_by_metric, self._micro.weights_by_metric])
-        return dict(zip((metric.label for metric in self.metrics), weights.T, strict=True))
+        return self.by_label(np.hstack([table.weights_by_metric for table in self.columns.values()]))
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:

@@ -124,7 +124,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         values = self._own_values(self._best_of(of, by_score), of)
         for name, block in self.blocks.items():
             sums = replace(of[name], values={**of[name].values, "by_score": by_score})
-            values |= zip((metric.label for metric in block.metrics), block.scored(sums).T, strict=True)
+            values |= block.by_label(block.scored(sums))
         return self.laid_out(values)
 
     def _best_of(self, of: Sums, by_score: ByScore) -> AtOds:
@@ -151,7 +151,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             own = ColumnLayout(self._of_images, self.means)
             values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
         for block in self.blocks.values():
-            values |= zip((metric.label for metric in block.metrics), block.estimates[:, np.newaxis], strict=True)
+            values |= block.by_label(block.estimates[np.newaxis])
         if self.image_set.rest is not None:
             values |= {key: np.array([np.nan]) for key in values if key.startswith(OVER_IMAGES)}
         row: FloatArray = self.laid_out(values)[0]
@@ -244,7 +244,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self.image_set.alone
         values = self._own_values(best, alone)
         for block in self.blocks.values():
-            values |= zip((metric.label for metric in block.metrics), block.measure_images().T, strict=True)
+            values |= block.by_label(block.measure_images())
         return self.laid_out(values)
 
     @property
@@ -441,7 +441,7 @@ class _Restricted(Table):
         """Measure the whole table and the blocks, whose metrics take the place of those of the whole."""
         values: dict[str, FloatArray] = {}
         for name, table in self.columns.items():
-            values |= zip((metric.label for metric in table.metrics), measure(name, table).T, strict=True)
+            values |= table.by_label(measure(name, table))
         return values
 
 
