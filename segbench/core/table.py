@@ -46,6 +46,9 @@ class Table(ABC):
     metrics: tuple[Metric, ...]
     """The metrics, in the order of the columns of `score`; no totals."""
 
+    noun: str = "image"
+    """What a row is called in messages, in the singular; several are written by `segbench.core.numbers.many`."""
+
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
 
