@@ -202,10 +202,11 @@ def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
     yield from few_images(measured.images)
     if measured.images > 1:
         yield from _on_weights(measured, places)
-    rare = {name: number for name, number in measured.table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
-    if rare:
-        listed = first_names([f"{name} ({many(number, 'image')})" for name, number in rare.items()], _NAMED_CLASSES)
-        yield f"intervals are too narrow, since few images hold some classes: {listed}"
+    noun = measured.table.noun
+    held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
+    if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
+        listed = first_names(rare, _NAMED_CLASSES)
+        yield f"intervals are too narrow, since few {noun}s hold some classes: {listed}"
 
 
 def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
