@@ -601,5 +601,5 @@ class Tabled(Protocol):
     """Anything with a table, such as a `segbench.Result`."""
 
     @property
-    def table(self) -> Table:
-        """The counts of all images laid out."""
+    def measured(self) -> Table:
+        """The counts of all images laid out, as statistics take them."""

@@ -23,11 +23,6 @@ from segbench.core.table import ColumnLayout, Sums, Table
 _OF_UNITS = "_units"
 
 
-def units_of_rows(table: Table, units: Mapping[str, str]) -> list[str]:
-    """Return the unit of each row of a table, given the unit of each image."""
-    return [units[image] for image in table.image_of_rows]
-
-
 def unit_metrics(metrics: Iterable[Metric], noun: str) -> tuple[Metric, ...]:
     """Return the means over units of the metrics that counts of several images have when they are added up."""
     return tuple(
