@@ -33,7 +33,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
-from segbench.core.metric import columns, footnotes, headline, refuse_outside
+from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
@@ -43,10 +43,12 @@ from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
+from segbench.core.units import UnitTable, unit_metrics
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
+from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,9 +180,24 @@ class Result:
         return self._laid_out()
 
     @cached_property
-    def measured(self) -> Table:
-        """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
+    def by_image(self) -> Table:
+        """The table of images that statistics take: it pools nothing again that a results file keeps."""
         return self._laid_out(self._keeps) if self._keeps else self.table
+
+    @cached_property
+    def measured(self) -> Table:
+        """The table that intervals and comparisons take, of images or, where they are given, of units."""
+        if self.units is None or not self.counts or isinstance(self.rules, MeanOverParts):  # whose parts have units
+            return self.by_image
+        return by_unit(self.by_image, self.counts, self.units, self.table_of)
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the protocol, and those of units."""
+        metrics = self.rules.metrics()
+        if self.units is None or isinstance(self.rules, MeanOverParts):
+            return metrics
+        return (*metrics, *unit_metrics(metrics, self.units.noun))
 
     @property
     def _tuned(self) -> bool:
@@ -555,12 +572,17 @@ class Result:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
         return ImageSummaries(self)
 
+    @property
+    def per_unit(self) -> UnitSummaries:
+        """The metrics of each unit: its counts added up and measured as one image, or the mean over its images."""
+        return UnitSummaries(self)
+
     @cached_property
     def _of_images(self) -> Mapping[str, FloatArray]:
         """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
-        if not self.counts or list(self.measured.names) != list(self.counts):  # such as objects of sequences
+        if not self.counts or list(self.by_image.names) != list(self.counts):  # such as objects of sequences
             return {}
-        metrics, values = self.measured.metrics, self.measured.measure_images()
+        metrics, values = self.by_image.metrics, self.by_image.measure_images()
         for ends in (np.fmin, np.fmax):
             refuse_outside(metrics, ends.reduce(values).tolist())
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
@@ -797,3 +819,44 @@ class ImageSummaries(ByName[Summary]):
 
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), 'image')} by name>"
+
+
+class UnitSummaries(ByName[Summary]):
+    """The metrics of each unit, by its name: its counts added up as one image, or else means over its images."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._names = result.measured.names if isinstance(result.measured, UnitTable) else ()
+
+    @cached_property
+    def _sums(self) -> Mapping[str, Counts]:
+        """The counts of each unit added up."""
+        return summed_counts(self._result.counts, cast("Assignment", self._result.units))
+
+    @cached_property
+    def _values(self) -> Mapping[str, dict[str, float]]:
+        """The metrics of each unit, by their keys for images."""
+        keys = [metric.image_key for metric in self._result.measured.metrics]
+        rows = self._result.measured.measure_images().tolist()
+        return {
+            unit: {key: value for key, value in zip(keys, row, strict=True) if key}
+            for unit, row in zip(self._names, rows, strict=True)
+        }
+
+    def __getitem__(self, unit: str) -> Summary:
+        """Measure the unit of that name."""
+        alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
+        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
+        reasons = {key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])}
+        return replace(alone, metrics=metrics, undefined=reasons)
+
+    def column(self, key: str) -> FloatArray:
+        """Return one metric of every unit, in the order of the names; nan where it is undefined."""
+        return np.array([values.get(key, math.nan) for values in self._values.values()])
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per unit, a column per metric; takes pandas, which segbench does not install by itself."""
+        return data_frame(list(self.values()), "unit", list(self))
+
+    def __repr__(self) -> str:
+        return f"<metrics of {many(len(self), 'unit')} by name>"

@@ -182,7 +182,7 @@ class UnitTable(Table):
     @cached_property
     def _measured(self) -> FloatArray:
         """Every metric of the table of the counts of each unit added up, shape (units, metrics)."""
-        if not self._add_up.any():
+        if not self._add_up.any():  # nothing is added up in vain
             return np.full((self.images, len(self._rows.metrics)), np.nan)
         alone = self._alone()
         places = {name: place for place, name in enumerate(alone.names)}
@@ -229,8 +229,8 @@ class UnitTable(Table):
     def measure_images(self) -> FloatArray:
         """Measure each unit: its counts added up as one image, or the mean over its images; (units, metrics)."""
         rows: Table = self.columns["rows"]
-        alone = np.where(self._add_up, self._measured, rows.measure_images())
-        return np.hstack([alone, self.columns["units"]])
+        has_own = [metric.adds_up and bool(metric.image_key) for metric in rows.metrics]
+        return np.hstack([np.where(has_own, self._measured, rows.measure_images()), self.columns["units"]])
 
     @property
     def totals(self) -> Mapping[str, int]:

@@ -105,7 +105,7 @@ class Answer:
     def verdict(self) -> str:
         """One sentence: who leads, by how much and how surely; or who cannot be told apart."""
         first, second = self.standings[:2]
-        title, images = self.metric.name, many(self.pairs.measured[0].images, "image")
+        title, images = self.metric.name, many(self.pairs.measured[0].images, self.pairs.noun)
         if math.isnan(first.estimate):
             return f"{title} is undefined for every method"
         if math.isnan(second.estimate):
@@ -132,7 +132,7 @@ class Answer:
             p = f" ({p_text(self.p_values[first.method, second.method])}{f': {lacking}' if lacking else ''})"
         rivals = [one for one in self._defined[1:] if one.method in self.not_worse]
         if any(self._pair(first, one) in self.pairs.common for one in rivals):
-            images = f"the images that {'both' if len(rivals) == 1 else 'each two'} have"
+            images = f"the {self.pairs.noun}s that {'both' if len(rivals) == 1 else 'each two'} have"
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
 
     def _pair(self, one: Standing, other: Standing) -> int:
@@ -154,7 +154,7 @@ class Answer:
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
         ahead = number(abs(self._ahead(first, second)))
-        return f"a difference of {ahead} would need about {int(images)} images to be significant"
+        return f"a difference of {ahead} would need about {int(images)} {self.pairs.noun}s to be significant"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""

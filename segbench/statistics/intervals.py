@@ -148,7 +148,7 @@ def intervals(
         What measures counts; by default the protocol that ships for counts of their type.
     unit : str, mapping of str to str, or function of the name, optional
         Which images belong together, such as those of a patient: ``{"a_01": "a", "a_02": "a"}``, ``"folder"``,
-        ``"#_*"`` or ``"meta.csv:patient"``, see docs/units.md. By default each image is drawn by itself. For counts; a
+        ``"#_*"`` or ``"meta.csv:patient"``, see docs/random.md. By default each image is drawn by itself. For counts; a
         result has units of its own, see `Result.with_settings`.
     level : float
         Between 0 and 1.
@@ -204,21 +204,21 @@ def intervals_of(measured: Measured) -> Intervals:
     )
 
 
-def few_images(images: int) -> tuple[str, ...]:
-    """Say what intervals over so few images are worth; nothing where there are enough."""
+def few_images(images: int, noun: str = "image") -> tuple[str, ...]:
+    """Say what intervals over so few images, or units, are worth; nothing where there are enough."""
     if images == 1:
-        return ("1 image: intervals need at least two images",)
+        return (f"1 {noun}: intervals need at least two {noun}s",)
     if images < FEW_IMAGES:
-        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are unreliable",)
+        return (f"{images} {noun}s: intervals over fewer than {FEW_IMAGES} are unreliable",)
     return ()
 
 
 def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
-    yield from few_images(measured.images)
+    yield from few_images(measured.images, measured.noun)
     if measured.images > 1:
         yield from _on_weights(measured, places)
-    noun = measured.table.noun
+    noun = measured.noun
     held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
     if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
         listed = first_names(rare, _NAMED_CLASSES)
@@ -248,8 +248,8 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         share = weights[heaviest, place] / weights[:, place].sum()
         names = {key: key for key, _ in found}
         if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
-            why = f": only {measured.jackknife.counted[place]} of {measured.images} images count in it"
+            why = f": only {measured.jackknife.counted[place]} of {measured.images} {measured.noun}s count in it"
         else:
-            why = f": the {measured.images} images count as {effective[place]:.1f} of equal weight; "
+            why = f": the {measured.images} {measured.noun}s count as {effective[place]:.1f} of equal weight; "
             why += f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
         yield MetricNote("", names, why, _NAMED_METRICS)

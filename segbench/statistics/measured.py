@@ -67,6 +67,11 @@ class Measured:
         """Number of images."""
         return self.table.images
 
+    @property
+    def noun(self) -> str:
+        """What is drawn at random, in the singular: an image, or a unit such as a patient."""
+        return self.table.noun
+
     @cached_property
     def jackknife(self) -> Jackknife:
         """The metrics without each image in turn."""
@@ -116,7 +121,7 @@ class Measured:
             return Found(NO_INTERVAL, reason)
         error = float(self.jackknife.standard_errors[place])
         if error < _NO_SPREAD:
-            return Found(NO_INTERVAL, "the same without each of the images, so that nothing shows how it varies")
+            return Found(NO_INTERVAL, f"the same without each of the {self.noun}s, so that nothing shows how it varies")
         freedom = float(self.jackknife.freedom[place])
         reach = float(t_value(np.array(freedom), self.level)) * error
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
@@ -130,11 +135,11 @@ class Measured:
         if math.isnan(self.table.estimates[place]):
             return self.table.why_undefined(metric)
         if self.images == 1:
-            return "1 image: an interval needs at least two"
+            return f"1 {self.noun}: an interval needs at least two"
         if metric.spread == "erratic":
-            return "it jumps when images change, so that no interval is reliable"
+            return f"it jumps when {self.noun}s change, so that no interval is reliable"
         if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
-            return f"{many(self.images, 'image')}: this metric has intervals from {ENOUGH_IMAGES} images on"
+            return f"{many(self.images, self.noun)}: this metric has intervals from {ENOUGH_IMAGES} {self.noun}s on"
         return "" if metric.spread == "jumps" else self.undefined_without(place)
 
     def why_untested(self, place: int) -> str:
@@ -151,7 +156,7 @@ class Measured:
     def undefined_without(self, place: int) -> str:
         """Name the image without which a metric is undefined; empty where there is none."""
         lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, place]))
-        return f"undefined without the image {self.table.names[lost[0]]}" if lost.size else ""
+        return f"undefined without the {self.noun} {self.table.names[lost[0]]}" if lost.size else ""
 
 
 MOST_REPLICATES = 10_000_000

@@ -29,7 +29,6 @@ from segbench.statistics.measured import Measured
 
 FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
-_ENOUGH = f"from {FEWEST_IMAGES} images on"
 TIED = 1e-12
 _THE_SAME = 1e-10
 _MOST_NEEDED = 1_000_000
@@ -63,6 +62,16 @@ class Pairs:
         """Number the pair of two methods."""
         first, second = sorted((one, other))
         return first * (2 * len(self.measured) - first - 1) // 2 + second - first - 1
+
+    @property
+    def noun(self) -> str:
+        """What is drawn at random, in the singular."""
+        return self.measured[0].noun
+
+    @property
+    def _enough(self) -> str:
+        """How many images, or units, differences need."""
+        return f"differences have intervals and p-values from {FEWEST_IMAGES} {self.noun}s on"
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -121,9 +130,9 @@ class Pairs:
     def _of_all(self) -> str:
         """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
-            return f"{many(self.measured[0].images, 'image')}: differences have intervals and p-values {_ENOUGH}"
+            return f"{many(self.measured[0].images, self.noun)}: {self._enough}"
         if self.metric.spread in ("jumps", "erratic"):
-            return "it jumps when images change, so it has no p-value"
+            return f"it jumps when {self.noun}s change, so it has no p-value"
         lost = [one.undefined_without(self.place) for one in self.measured]
         return lost[0] if all(lost) else ""
 
@@ -137,8 +146,7 @@ class Pairs:
         """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
         if counted >= FEWEST_IMAGES:
             return ""
-        images = many(self.measured[0].images, "image")
-        return f"{counted} of {images} count in it: differences have intervals and p-values {_ENOUGH}"
+        return f"{counted} of {many(self.measured[0].images, self.noun)} count in it: {self._enough}"
 
     @cached_property
     def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -198,7 +206,7 @@ class Pairs:
         if pair in self.common:
             alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
             if np.isnan(alone.differences[0]) and defined.all():
-                return dict.fromkeys(("difference", "interval", "p_value"), "no image in which both have a value")
+                return dict.fromkeys(("difference", "interval", "p_value"), f"no {self.noun} in which both have a value")
             return alone.why_none(0)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
@@ -210,7 +218,7 @@ class Pairs:
         lost = self._of_all or of_one or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
-        return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}
+        return {"interval": f"the same difference in every {self.noun}"} if self._same[pair] & ~self._equal[pair] else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""
