@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -17,6 +22,7 @@ from segbench.core.table import Table
 from segbench.core.units import SummedRows, UnitTable
 from segbench.loaders.file_list import read_column
 from segbench.loaders.source import split_extension
+from segbench.statistics.answer import p_text
 
 FOLDER, NONE, UNIT = "folder", "none", "unit"
 By = str | Mapping[str, str] | Callable[[str], str]
@@ -24,6 +30,13 @@ By = str | Mapping[str, str] | Callable[[str], str]
 
 _EXPECTED = "expected 'folder', a column of a CSV file, 'meta.csv:patient', or a pattern with # for the unit, '#_slice*'"
 _LISTED = 5
+
+FEWEST_UNITS = 6
+"""Below this many units there are no tests over them."""
+_NUMBERED = re.compile(r"(.*?\D)\d+", re.DOTALL)  # what stands before the last number of a name
+_SEPARATED = re.compile(r"[_\-. /].*", re.DOTALL)
+_YEAR = re.compile(r"(19|20)\d\d\D*")
+_SIGNIFICANT = 0.01
 
 
 @dataclass(frozen=True)
@@ -130,3 +143,66 @@ def summed_counts(counts: Mapping[str, Counts], units: Units) -> dict[str, Count
     images = grouped((units.of_images[image], image) for image in counts)
     kind = type(next(iter(counts.values())))
     return {unit: kind.sum(counts[image] for image in names) for unit, names in images.items()}
+
+
+@dataclass(frozen=True)
+class Suggested:
+    """Units that names of images suggest, and what `read_units` reads them by."""
+
+    units: Mapping[str, str]
+    by: str
+
+
+def suggested_units(names: Sequence[str]) -> Suggested | None:
+    """Return the units that names suggest: folders, or what stands before a number; None without such.
+
+    There are two at least, and half of them have several images. A year before a number says nothing.
+    """
+    candidates = [(FOLDER, {name: name.partition("/")[0] for name in names if "/" in name})]
+    if (tail := _common_tail(names)):
+        candidates.append((f"#{tail}*", _matched(f"#{tail}*", names)))
+    for by, units in candidates:
+        images = Counter(units.values())
+        several = sum(number > 1 for number in images.values())
+        years = any(_YEAR.fullmatch(unit) for unit in images)
+        if len(units) == len(names) and len(images) > 1 and 2 * several >= len(images) and not years:
+            return Suggested(units, by)
+    return None
+
+
+def _common_tail(names: Sequence[str]) -> str:
+    """Return what stands between unit and number in all names, such as ``_slice_``; empty if not in all of them."""
+    stems = [match[1] if (match := _NUMBERED.fullmatch(name)) else "" for name in names]
+    backwards = [re.split(r"\d", stem)[-1][::-1] for stem in stems]
+    tail = _SEPARATED.search(os.path.commonprefix(backwards)[::-1])
+    return tail[0] if tail else ""
+
+
+def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[str, ...]:
+    """Say that images of units which their names suggest resemble each other, by a value of each image.
+
+    By Kruskal and Wallis' test over the units, at .01; nothing where names suggest none, or values do not differ.
+    """
+    suggested = suggested_units(names)
+    if suggested is None:
+        return ()
+    from scipy.stats import kruskal
+
+    known = ~np.isnan(values)
+    of_units = grouped(
+        (suggested.units[name], value) for name, value, is_known in zip(names, values, known, strict=True) if is_known
+    )
+    if len(of_units) < 2 or len(set(values[known].tolist())) < 2:
+        return ()
+    p = float(kruskal(*of_units.values()).pvalue)
+    if not p < _SIGNIFICANT:
+        return ()
+    example = first_names([*of_units], 2)
+    what = f"images whose names begin alike ({example}) resemble each other ({p_text(p)} by Kruskal and Wallis)"
+    if len(of_units) < FEWEST_UNITS:
+        return (
+            f"{what}, and {len(of_units)} are too few to test over: if they are patients or videos, intervals and "
+            "p-values hold for these alone",
+        )
+    unit, group = (format_setting(name, suggested.by) for name in ("unit", "group_by"))
+    return (f"{what}: if they are patients or videos, {unit}; if they are fixed categories, {group}",)
