@@ -158,7 +158,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
-        metrics = columns(self.rules.metrics())
+        metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)

@@ -58,6 +58,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
     per_image: bool = option("Print one row per image and method; with --per-class also per class.", False)
+    per_unit: bool = option("Print one row per unit, such as a patient, and method; takes --unit.", False, rare=True)
     per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
     per_object: bool = option(
         "Print one row per object of sequences and method, and the mean over objects.", False, rare=True
@@ -76,6 +77,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
     def __call__(self) -> None:
         wanted: dict[RowKind, bool] = {
             "image": self.per_image,
+            "unit": self.per_unit,
             "class": self.per_class,
             "object": self.per_object,
             "threshold": self.per_threshold,
@@ -91,7 +93,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         if lines != "method" and self.group is None and self.group_by not in (None, "none"):
             what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
-        if lines in ("image", "class image", "threshold") and self.intervals is not None and self.form != "json":
+        if lines in ("image", "unit", "class image", "threshold") and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
@@ -106,8 +108,8 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
         if lines == "method" and self.wanted(loaded):
             lines = "group"
-        if self.sort is not None and not self.per_image:
-            raise ArgumentError("--sort lists the worst images first; add --per-image")
+        if self.sort is not None and not (self.per_image or self.per_unit):
+            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
@@ -126,8 +128,8 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowK
         return None
     if lines == "class image":
         results = [row.result for row in part_rows(results, "class")]
-    every = {metric.key: metric for one in results for metric in one.rules.metrics()}
-    if lines in ("image", "class image"):
+    every = {metric.key: metric for one in results for metric in one.metrics}
+    if lines in ("image", "unit", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
         titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:
@@ -482,7 +484,7 @@ class Overlay(OneFile, Shown):
         for problem in problems:
             click.secho(problem, fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
-            if (metric := best_threshold(result.rules.metrics())) is not None:
+            if (metric := best_threshold(result.metrics)) is not None:
                 click.echo(f"{result.method}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
             for names, colours in {

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segbench.aggregator.result import AXES, Result
+from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
@@ -62,6 +62,8 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
         runs = [run | _narrowed(run, how) for run in runs]
     elif how.rows == "image":
         runs = [run | _images(result, how, results) for run, result in zip(runs, results, strict=True)]
+    elif how.rows == "unit":
+        runs = [run | _alone(result.per_unit, "unit", how, results) for run, result in zip(runs, results, strict=True)]
     elif how.rows == "threshold":
         for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
             if result.chosen_points:
@@ -102,16 +104,23 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
 
 def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
-    summaries = dict(result.per_image)
+    notes = {name: list(notes) for name, notes in result.image_notes.items()}
+    return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
+
+
+def _alone(
+    of_rows: ImageSummaries | UnitSummaries, kind: str, how: Listing, results: Sequence[Result]
+) -> dict[str, Any]:
+    """Return what JSON has of images or units measured alone."""
+    names = list(of_rows)
     if how.sort is not None:
-        order = worst_first(image_metrics(results)[how.sort], result.per_image.column(how.sort))
-        names = list(summaries)
-        summaries = {names[k]: summaries[names[k]] for k in order.tolist()}
-    undefined = {name: how.chosen(one.undefined) for name, one in summaries.items()}
+        order = worst_first(image_metrics(results)[how.sort], of_rows.column(how.sort))
+        names = [names[place] for place in order.tolist()]
+    summaries = {name: of_rows[name] for name in names}
+    undefined = {name: how.chosen(summary.undefined) for name, summary in summaries.items()}
     return {
-        "image_notes": {name: list(notes) for name, notes in result.image_notes.items()},
-        "per_image": {name: how.chosen(finite_values(one)) for name, one in summaries.items()},
-        "image_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
+        f"per_{kind}": {name: how.chosen(finite_values(summary)) for name, summary in summaries.items()},
+        f"{kind}_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
     }
 
 

@@ -39,7 +39,7 @@ from segbench.report.remarks import not_ranked_together, remarks, undefined_metr
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "class", "class image", "object", "threshold", "group"]
+RowKind = Literal["method", "image", "unit", "class", "class image", "object", "threshold", "group"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
@@ -219,8 +219,8 @@ def _part(
     some, named = [results[place] for place in places], [names[place] for place in places]
     drawn = [how.intervals[place] for place in places if how.intervals]
     keys = how.keys
-    if how.rows == "image":
-        table = image_table(some, keys=keys, sort=how.sort)
+    if how.rows in ("image", "unit"):
+        table = image_table(some, keys=keys, sort=how.sort, units=how.rows == "unit")
     elif how.rows == "class image":
         classes = [((row.name, row.method), row.result) for row in part_rows(some, "class")]
         table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
@@ -284,7 +284,7 @@ def method_table(
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     """Give the keys that a table can have, by what a row is: method, class, image or threshold."""
-    if rows == "image":
+    if rows in ("image", "unit"):
         return list(image_metrics(results))
     if rows == "threshold":
         return list(dict.fromkeys(key for curve in threshold_columns(results) for key in curve))
@@ -295,11 +295,11 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
 
 def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
     """Choose the metrics of a table of methods."""
-    known = {one.key: one for result in results for one in result.rules.metrics() if one.key}
+    known = {one.key: one for result in results for one in result.metrics if one.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
-        return columns(results[0].rules.metrics())
+        return columns(results[0].metrics)
     measured = dict.fromkeys(key for result in results for key in result.summary)
     return tuple(known.get(key) or Metric(key=key) for key in measured)
 
@@ -310,11 +310,22 @@ def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, .
 
 
 def image_table(
-    results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None, most: int | None = None
+    results: Sequence[Result],
+    *,
+    keys: Sequence[str] | None = None,
+    sort: str | None = None,
+    most: int | None = None,
+    units: bool = False,
 ) -> Table:
-    """Give one row per image and method, see `table_of_images`."""
+    """Return one row per image and method, or per unit, see `table_of_images`."""
     methods = [((name,), result) for name, result in zip(names_of(results), results, strict=True)]
-    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most)
+    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most, units=units)
+
+
+def without_units(results: Sequence[Result]) -> ArgumentError:
+    """Say how results get units, of which there are none."""
+    option = setting("--unit folder, a column of a CSV file or a pattern of names", "result.with_settings(unit=...)")
+    return ArgumentError(f"{', '.join(names_of(results))}: no units are known; say which images belong together: {option}")
 
 
 def table_of_images(
@@ -324,37 +335,42 @@ def table_of_images(
     keys: Sequence[str] | None,
     sort: str | None,
     most: int | None = None,
+    units: bool = False,
 ) -> Table:
-    """Give one row per image of each result, or the worst by a metric first, at `most` so many of them.
+    """Give one row per image, or per unit, of each result, or the worst by a metric first, at `most` so many of them.
 
     Results are named in the columns `labels`. Notes say why metrics of these rows are undefined.
     """
     results = [result for _, result in named]
     known = image_metrics(results)
     chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    images = [list(result.counts) for result in results]
+    alone = [result.per_unit if units else result.per_image for result in results]
+    if units and not any(alone):
+        raise without_units(results)
+    images = [list(summaries) for summaries in alone]
+    noun = next((result.units.noun for result in results if result.units), "unit") if units else "image"
     starts = np.cumsum([0, *map(len, images)])
     order = np.arange(starts[-1])
     if sort in known:  # a file may hold runs of several protocols
-        values = np.concatenate([result.per_image.column(sort) for result in results])
+        values = np.concatenate([summaries.column(sort) for summaries in alone])
         order = worst_first(known[sort], values)
     found = {}
     for k in sorted(order[:most].tolist()):  # as results files hold them
         place = int(np.searchsorted(starts, k, "right")) - 1
         image = images[place][k - starts[place]]
-        found[k] = Row((*named[place][0], image), results[place].per_image[image], method=place)
+        found[k] = Row((*named[place][0], image), alone[place][image], method=place)
     rows = [found[k] for k in order[:most].tolist()]
     keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = []
     for (text, place), count in undefined.items():
-        noted.append((f"{text}: {of_all(count, of_result[place], 'image')}", " of ".join(named[place][0])))
+        noted.append((f"{text}: {of_all(count, of_result[place], noun)}", " of ".join(named[place][0])))
     said = grouped(dict.fromkeys(noted))
     notes = [f"{few_names(of, len(named))}: {text}" for text, of in said.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         notes.append(f"{', '.join(published)}: published without images, so metrics of images are unknown")
-    return Table((*labels, "image"), chosen, rows, notes=tuple(notes))
+    return Table((*labels, noun), chosen, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
@@ -365,7 +381,7 @@ def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
 def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
     """Give the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
     found: dict[str, Metric] = {}
-    for metric in (metric for result in results for metric in image_columns(result.rules.metrics())):
+    for metric in (metric for result in results for metric in image_columns(result.metrics)):
         found.setdefault(metric.image_key, metric)
     return {
         key: replace(

@@ -65,7 +65,7 @@ def compared_results(
 def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
-    metric = headline(results[0].rules.metrics())
+    metric = headline(results[0].metrics)
     forest = _forest(methods, metric)
     first_set = competing_sets(results)[0]
     leading = [
@@ -173,7 +173,7 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
 def sentence(text: str, methods: Sequence[Method]) -> str:
     """Write a text as a sentence; the name of a method or the key of a metric at its beginning stays as it is."""
     names = {method.name for method in methods} | {method.result.method for method in methods}
-    keys = {metric.key for method in methods for metric in method.result.rules.metrics() if metric.key}
+    keys = {metric.key for method in methods for metric in method.result.metrics if metric.key}
     written = text if text.startswith(tuple(names | keys)) else f"{text[0].upper()}{text[1:]}"
     return f"{written}."
 
