@@ -284,6 +284,7 @@ class Result:
                 replicates,
                 seed,
                 images=0,
+                sample_size=many(0, "image"),
                 notes=(note,),
                 undefined=undefined,
                 thresholds=self.summary.thresholds,
@@ -847,7 +848,9 @@ class UnitSummaries(ByName[Summary]):
         """Measure the unit of that name."""
         alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
         metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
-        reasons = {key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])}
+        reasons = {
+            key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
+        }
         return replace(alone, metrics=metrics, undefined=reasons)
 
     def column(self, key: str) -> FloatArray:

@@ -93,7 +93,8 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         if lines != "method" and self.group is None and self.group_by not in (None, "none"):
             what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
-        if lines in ("image", "unit", "class image", "threshold") and self.intervals is not None and self.form != "json":
+        alone = lines in ("image", "unit", "class image", "threshold")
+        if alone and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )

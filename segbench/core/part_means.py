@@ -35,6 +35,11 @@ class PartMeans(Table):
         return next(iter(self.tables.values())).noun
 
     @property
+    def sample_size(self) -> str:
+        """How many images, or units, there are, in words."""
+        return next(iter(self.tables.values())).sample_size
+
+    @property
     def columns(self) -> Mapping[str, Table]:
         """The tables of the parts."""
         return self.tables

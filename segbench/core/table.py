@@ -23,6 +23,7 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, refuse_outside
+from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
@@ -110,6 +111,11 @@ class Table(ABC):
     def images(self) -> int:
         """Number of images."""
         return self.layout.images
+
+    @property
+    def sample_size(self) -> str:
+        """How many images are drawn at random, in words: 12 images, or 12 patients, 170 images."""
+        return many(self.images, self.noun)
 
     @cached_property
     def names(self) -> Sequence[str]:
@@ -366,10 +372,12 @@ class ColumnLayout:
         """Return the layout with rows added up by the number of the group that each is in."""
         summed = copy(self)
         vars(summed).pop("rows", None)
-        summed.images = number
-        summed.tables = {name: layout.summed(groups, number) for name, layout in self.tables.items()}
-        summed._narrow = [_summed(block, groups, number) for block in self._narrow]
-        summed._wide = [_summed(block, groups, number) for block in self._wide]
+        vars(summed).update(
+            images=number,
+            tables={name: layout.summed(groups, number) for name, layout in self.tables.items()},
+            _narrow=[_summed(block, groups, number) for block in self._narrow],
+            _wide=[_summed(block, groups, number) for block in self._wide],
+        )
         return summed
 
     def total(self) -> FloatArray:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.metric import Metric
+from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.table import ColumnLayout, Sums, Table
 
@@ -79,6 +80,11 @@ class SummedRows(Table):
         """Number of units."""
         return len(self.names)
 
+    @property
+    def sample_size(self) -> str:
+        """How many units and images there are, in words."""
+        return f"{many(self.images, self.noun)}, {self.of.sample_size}"
+
     @cached_property
     def _places(self) -> NDArray[np.intp]:
         """The number of the unit of each row."""
@@ -91,21 +97,25 @@ class SummedRows(Table):
         return self.of.layout.summed(self._places, self.images)
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Compute every metric from sums, see `Table`."""
         return self.of.formulas(of)
 
     def scored(self, of: Sums) -> FloatArray:
+        """Compute every metric from sums by name, see `Table`."""
         return self.of.scored(of)
 
     @property
-    def estimates(self) -> FloatArray:  # type: ignore[override]  # computed once by the table
+    def estimates(self) -> FloatArray:
         """Every metric of all images."""
         return self.of.estimates
 
     def restricted_to_common(self, other: Self) -> Self:
+        """Return the table without values that the other method lacks, see `Table`."""
         restricted = self.of.restricted_to_common(other.of)
         return self if restricted is self.of else type(self)(restricted, self.units, self.noun)
 
     def may_be_restricted(self, metric: Metric) -> bool:
+        """Whether that may change a metric."""
         return self.of.may_be_restricted(metric)
 
     @property
@@ -115,10 +125,11 @@ class SummedRows(Table):
 
     def _added(self, values: NDArray[Any]) -> FloatArray:
         """Add up a value of each row by unit."""
-        return np.bincount(self._places, values.astype(np.float64), self.images)
+        sums: FloatArray = np.bincount(self._places, values.astype(np.float64), self.images)
+        return sums
 
     @property
-    def may_be_missed(self) -> BoolArray:  # type: ignore[override]  # computed once by the table
+    def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
         return self.of.may_be_missed
 
@@ -129,20 +140,25 @@ class SummedRows(Table):
 
     @property
     def totals(self) -> Mapping[str, int]:
+        """Totals over all images."""
         return self.of.totals
 
     def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
         return self.of.why_undefined(metric)
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """What has to be said beside the estimates."""
         return self.of.notes
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
+        """Read the curve of each row of sums off at some places, see `Table`."""
         return self.of.heights(space, at, of)
 
     @property
     def curve(self) -> Series | None:
+        """The curve of the pooled counts."""
         return self.of.curve
 
 
@@ -169,6 +185,11 @@ class UnitTable(Table):
         """Number of units."""
         return self._rows.images
 
+    @property
+    def sample_size(self) -> str:
+        """How many units and images there are, in words."""
+        return self._rows.sample_size
+
     @cached_property
     def columns(self) -> Mapping[str, Any]:
         """The rows of the table, and the metrics of each unit, shape (units, metrics)."""
@@ -189,6 +210,7 @@ class UnitTable(Table):
         return alone.measure_images()[[places[name] for name in self.names]]
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Compute every metric from sums, see `Table`."""
         rows: Table = self.columns["rows"]
         return {**rows.by_label(rows.scored(of["rows"])), **self._named(of["units"])}
 
@@ -210,6 +232,7 @@ class UnitTable(Table):
         return {"units": weights > 0} if self.of_units else {}
 
     def may_be_restricted(self, metric: Metric) -> bool:
+        """Whether that may change a metric."""
         return metric in self.of_units or self._rows.may_be_restricted(metric)
 
     @property
@@ -218,12 +241,13 @@ class UnitTable(Table):
         return {**self.columns["rows"].image_weights, **self._named(~np.isnan(self.columns["units"]))}
 
     @property
-    def may_be_missed(self) -> BoolArray:  # type: ignore[override]  # computed once by the table
+    def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
         return np.append(self._rows.may_be_missed, self._rows.may_be_missed[self._add_up])
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
+        """Which units hold each class."""
         return self._rows.images_of_classes
 
     def measure_images(self) -> FloatArray:
@@ -234,14 +258,18 @@ class UnitTable(Table):
 
     @property
     def totals(self) -> Mapping[str, int]:
+        """Totals over all images."""
         return self._rows.totals
 
     def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
         return f"undefined in every {self.noun}" if metric in self.of_units else self._rows.why_undefined(metric)
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """What has to be said beside the estimates."""
         return self._rows.notes
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
+        """Read the curve of each row of sums off at some places, see `Table`."""
         return self._rows.heights(space, at, of["rows"])

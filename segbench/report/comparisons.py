@@ -15,7 +15,7 @@ from rich.console import Console
 from segbench.aggregator.result import Result
 from segbench.core.grouping import grouped
 from segbench.core.notes import notes_about
-from segbench.core.numbers import exact, many, number, signed
+from segbench.core.numbers import exact, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.remarks import remarks
@@ -345,7 +345,7 @@ def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool)
         better = "superscript: significantly better than the methods of these letters"
         what = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
-        how = f"paired jackknife t-test over {many(of.first.images, 'image')}"
+        how = f"paired jackknife t-test over {of.first.sample_size}"
         how += f", {correction} by each metric" if correction else ""
         said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
     said += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []

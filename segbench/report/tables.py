@@ -324,8 +324,9 @@ def image_table(
 
 def without_units(results: Sequence[Result]) -> ArgumentError:
     """Say how results get units, of which there are none."""
-    option = setting("--unit folder, a column of a CSV file or a pattern of names", "result.with_settings(unit=...)")
-    return ArgumentError(f"{', '.join(names_of(results))}: no units are known; say which images belong together: {option}")
+    how = setting("--unit folder, a column of a CSV file or a pattern of names", "result.with_settings(unit=...)")
+    methods = ", ".join(names_of(results))
+    return ArgumentError(f"{methods}: no units are known; say which images belong together: {how}")
 
 
 def table_of_images(

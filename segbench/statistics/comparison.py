@@ -131,6 +131,11 @@ class Comparison:
         return self._first.images
 
     @property
+    def sample_size(self) -> str:
+        """How many images there are, or units of images, in words."""
+        return self._first.table.sample_size
+
+    @property
     def level(self) -> float:
         """Confidence level of the intervals; differences are significant where Holm's p is below 1 - level."""
         return self._first.level

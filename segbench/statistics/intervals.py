@@ -48,7 +48,9 @@ class Intervals(Mapping[str, tuple[float, float]]):
     replicates, seed : int
         Of the resamples, which metrics that jump between thresholds have quantiles of.
     images : int
-        Number of images.
+        Number of images, or of units.
+    sample_size : str
+        How many there are, in words: "12 images", or "12 patients, 170 images".
     notes : tuple of str
         What to say beside the intervals.
     undefined : mapping of str to str
@@ -65,6 +67,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     replicates: int
     seed: int
     images: int
+    sample_size: str
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
@@ -123,7 +126,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
         Examples
         --------
-        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50).signature
+        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50, "50 images").signature
         'intervals:jackknife-95|resamples:2000-0'
         """
         return f"intervals:jackknife-{100 * self.level:g}|resamples:{self.replicates}-{self.seed}"
@@ -198,6 +201,7 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.replicates,
         measured.seed,
         measured.images,
+        measured.table.sample_size,
         (*notes_on(measured, places), *_on_resamples(measured, drawn)),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),

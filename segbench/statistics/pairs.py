@@ -206,7 +206,8 @@ class Pairs:
         if pair in self.common:
             alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
             if np.isnan(alone.differences[0]) and defined.all():
-                return dict.fromkeys(("difference", "interval", "p_value"), f"no {self.noun} in which both have a value")
+                lacking = f"no {self.noun} in which both have a value"
+                return dict.fromkeys(("difference", "interval", "p_value"), lacking)
             return alone.why_none(0)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
@@ -218,7 +219,8 @@ class Pairs:
         lost = self._of_all or of_one or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
-        return {"interval": f"the same difference in every {self.noun}"} if self._same[pair] & ~self._equal[pair] else {}
+        same = self._same[pair] & ~self._equal[pair]
+        return {"interval": f"the same difference in every {self.noun}"} if same else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""

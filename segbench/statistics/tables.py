@@ -10,8 +10,8 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
-from segbench.statistics.units import By, by_unit, read_units
 from segbench.protocols.registry import measuring, protocols, verb_of
+from segbench.statistics.units import By, by_unit, read_units
 
 
 def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:

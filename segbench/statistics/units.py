@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ FOLDER, NONE, UNIT = "folder", "none", "unit"
 By = str | Mapping[str, str] | Callable[[str], str]
 """What says which images belong together, see `read_units`."""
 
-_EXPECTED = "expected 'folder', a column of a CSV file, 'meta.csv:patient', or a pattern with # for the unit, '#_slice*'"
+_EXPECTED = "expected 'folder', a column of a CSV file, 'meta.csv:patient', or a pattern, '#_*', with # for the unit"
 _LISTED = 5
 
 FEWEST_UNITS = 6
@@ -133,9 +133,7 @@ def by_unit(
 ) -> UnitTable:
     """Return a table of the counts of images summed by unit; `measure` makes a table of counts by name."""
     unit_of_rows = [units.of_images[image] for image in table.image_of_rows]
-    return UnitTable(
-        SummedRows(table, unit_of_rows, units.noun), lambda: measure(summed_counts(counts, units))
-    )
+    return UnitTable(SummedRows(table, unit_of_rows, units.noun), lambda: measure(summed_counts(counts, units)))
 
 
 def summed_counts(counts: Mapping[str, Counts], units: Units) -> dict[str, Counts]:
@@ -159,7 +157,7 @@ def suggested_units(names: Sequence[str]) -> Suggested | None:
     There are two at least, and half of them have several images. A year before a number says nothing.
     """
     candidates = [(FOLDER, {name: name.partition("/")[0] for name in names if "/" in name})]
-    if (tail := _common_tail(names)):
+    if tail := _common_tail(names):
         candidates.append((f"#{tail}*", _matched(f"#{tail}*", names)))
     for by, units in candidates:
         images = Counter(units.values())
@@ -174,8 +172,15 @@ def _common_tail(names: Sequence[str]) -> str:
     """Return what stands between unit and number in all names, such as ``_slice_``; empty if not in all of them."""
     stems = [match[1] if (match := _NUMBERED.fullmatch(name)) else "" for name in names]
     backwards = [re.split(r"\d", stem)[-1][::-1] for stem in stems]
-    tail = _SEPARATED.search(os.path.commonprefix(backwards)[::-1])
+    tail = _SEPARATED.search(_common_start(backwards)[::-1])
     return tail[0] if tail else ""
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    first, last = min(texts), max(texts)  # which differ at the earliest
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(character for character, _ in same)
 
 
 def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[str, ...]:
@@ -200,9 +205,7 @@ def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[str, ...]:
     example = first_names([*of_units], 2)
     what = f"images whose names begin alike ({example}) resemble each other ({p_text(p)} by Kruskal and Wallis)"
     if len(of_units) < FEWEST_UNITS:
-        return (
-            f"{what}, and {len(of_units)} are too few to test over: if they are patients or videos, intervals and "
-            "p-values hold for these alone",
-        )
+        few = f"and {len(of_units)} are too few to test over"
+        return (f"{what}, {few}: if they are patients or videos, intervals and p-values hold for these alone",)
     unit, group = (format_setting(name, suggested.by) for name in ("unit", "group_by"))
     return (f"{what}: if they are patients or videos, {unit}; if they are fixed categories, {group}",)

@@ -22,7 +22,8 @@ def slices(rng, images, units):
 
 def counts_of(names, tp, fp, fn):
     of_images = zip(tp.tolist(), fp.tolist(), fn.tolist(), strict=True)
-    return {name: LabelCounts("0-1", [[1000 - fp, fp, 0], [fn, tp, 0]]) for name, (tp, fp, fn) in zip(names, of_images)}
+    matrices = ([[1000 - fp, fp, 0], [fn, tp, 0]] for tp, fp, fn in of_images)
+    return {name: LabelCounts("0-1", matrix) for name, matrix in zip(names, matrices, strict=True)}
 
 
 def unit_of(name):
@@ -140,6 +141,6 @@ def test_metrics_of_units_are_means_over_patients():
 )
 def test_wrong_units_are_refused(unit, said):
     counts = {name: LabelCounts("0-1", [[10, 2, 0], [1, 3, 0]]) for name in ("a/1", "a/2")}
-    with pytest.raises(segbench.ArgumentError, match=".*") as error:
+    with pytest.raises(segbench.ArgumentError) as error:
         segbench.intervals(counts, unit=unit)
     assert said in str(error.value)

@@ -52,18 +52,18 @@ _ADD_UP = ("dice", "boundary_iou")
 _OF_OBJECTS = ("j", "j_recall", "j_decay", "f_davis", "f_recall", "f_decay")
 SEQUENCES = shares(
     Metric(
-        key="j_and_f", title="J&F", better="higher", image_key="j_and_f", headline=True, compared=True, adds_up=False,
+        key="j_and_f", title="J&F", better="higher", image_key="j_and_f", headline=True, compared=True,
         note="mean of J and F",
     ),
     Metric(
-        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True, adds_up=False,
+        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True,
         group="J", note="IoU",
     ),
     Metric(key="j_recall", title="recall", better="higher", compared=True, group="J", note="share of frames above .5"),
     Metric(key="j_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="J"),
     Metric(
         key="f_davis", title="mean", better="higher", image_key="f_davis", image_title="F", compared=True,
-        adds_up=False, group="F", note="F of boundary pixels",
+        group="F", note="F of boundary pixels",
     ),
     Metric(key="f_recall", title="recall", better="higher", compared=True, group="F"),
     Metric(key="f_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="F"),

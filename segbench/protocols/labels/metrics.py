@@ -61,7 +61,7 @@ CLASSES = shares(
     ),
     Metric(
         key="miou_images", title="mIoU I", better="higher", image_key="miou_of_truth", image_title="mIoU of GT classes",
-        compared=True, adds_up=False, note="mean over images of the image's mean IoU",
+        compared=True, note="mean over images of the image's mean IoU",
     ),
     Metric(
         key="miou_classes", title="mIoU C", better="higher", compared=True,

@@ -71,8 +71,8 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     means = [replace(one, key=key_of_images(one.key), image_key="") for one in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
-        _score("aji", "AJI", "mean over images", compared=True, adds_up=False),
-        _score("aji_plus", "AJI+", "mean over images", priority=3, adds_up=False),
+        _score("aji", "AJI", "mean over images", compared=True),
+        _score("aji_plus", "AJI+", "mean over images", priority=3),
     )
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped

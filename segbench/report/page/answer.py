@@ -14,7 +14,7 @@ from segbench.core.errors import SegbenchError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, many, number
+from segbench.core.numbers import DIGITS, number
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
 from segbench.report.plots.methods import Method
@@ -153,8 +153,7 @@ def _of_one(method: Method, metric: Metric) -> list[str]:
     drawn = method.intervals
     if drawn is None or math.isnan(low):
         return []
-    images = many(drawn.images, "image")
-    return [f"{100 * drawn.level:g} % interval {number(low)} to {number(high)} over {images}."]
+    return [f"{100 * drawn.level:g} % interval {number(low)} to {number(high)} over {drawn.sample_size}."]
 
 
 def _certainty(comparison: Comparison) -> Iterator[str]:
