@@ -48,6 +48,9 @@ class Metric:
         A total (``positives``) is a whole number without intervals; totals and thresholds are never compared.
     headline : bool
         Whether it ranks methods. Each protocol has one headline, which images have, too.
+    mean_over_images : bool
+        Whether it is the mean of what `Table.measure_images` has of it in each row: of each image by itself, or of each
+        unit or object, over those where that is defined. The signed-rank test is for such metrics.
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
     spread : {"smooth", "biased", "jumps", "erratic"}
@@ -78,6 +81,7 @@ class Metric:
     group: str = ""
     kind: Literal["score", "total", "threshold"] = "score"
     headline: bool = False
+    mean_over_images: bool = False
     compared: bool = False
     spread: Spread = "smooth"
     optimistic: bool = False
@@ -118,8 +122,8 @@ class Metric:
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
-        image_key = self.image_key and f"{prefix}_{self.image_key}"
-        return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
+        changes = {"image_key": self.image_key and f"{prefix}_{self.image_key}", "mean_over_images": False, **changes}
+        return replace(self, key=f"{prefix}_{self.key}", **changes)  # type: ignore[arg-type]  # checked by replace
 
 
 def key_at(name: str, threshold: float) -> str:
