@@ -59,7 +59,8 @@ class MeanOverParts(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return the scores; thresholds and totals have no mean."""
-        return tuple(metric for metric in self._first.metrics if metric.kind == "score" and metric.key)
+        scores = (metric for metric in self._first.metrics if metric.kind == "score" and metric.key)
+        return tuple(replace(metric, mean_over_images=False) for metric in scores)
 
     def count(self, sample: Sample) -> Counted:
         """Count an image as the protocol does."""

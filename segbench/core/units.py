@@ -34,19 +34,15 @@ def unit_metrics(metrics: Iterable[Metric], noun: str) -> tuple[Metric, ...]:
             group=f"{noun}s",
             image_key="",
             headline=False,
+            mean_over_images=True,
             spread="smooth",
             optimistic=False,
             priority=0 if metric.headline else max(metric.priority, 1),
             note=f"mean over {noun}s, the counts of each added up",
         )
         for metric in metrics
-        if _adds_up(metric)
+        if metric.is_of_units
     )
-
-
-def _adds_up(metric: Metric) -> bool:
-    """Whether the counts of several images added up have a metric, measured as one image."""
-    return metric.kind == "score" and metric.adds_up and bool(metric.key and metric.image_key)
 
 
 def _of_units(key: str) -> str:
@@ -198,7 +194,7 @@ class UnitTable(Table):
     @property
     def _add_up(self) -> BoolArray:
         """Which metrics of the table the counts of a unit have that are added up."""
-        return np.array([_adds_up(metric) for metric in self._rows.metrics], np.bool_)
+        return np.array([metric.is_of_units for metric in self._rows.metrics], np.bool_)
 
     @cached_property
     def _measured(self) -> FloatArray:
@@ -253,7 +249,10 @@ class UnitTable(Table):
     def measure_images(self) -> FloatArray:
         """Measure each unit: its counts added up as one image, or the mean over its images; (units, metrics)."""
         rows: Table = self.columns["rows"]
-        has_own = [metric.adds_up and bool(metric.image_key) for metric in rows.metrics]
+        has_own = [
+            bool(metric.image_key) and not metric.mean_over_images and metric.adds_up is not False
+            for metric in rows.metrics
+        ]
         return np.hstack([np.where(has_own, self._measured, rows.measure_images()), self.columns["units"]])
 
     @property

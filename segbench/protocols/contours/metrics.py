@@ -68,6 +68,7 @@ SEQUENCES = shares(
     Metric(key="f_recall", title="recall", better="higher", compared=True, group="F"),
     Metric(key="f_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="F"),
 )  # fmt: skip
+SEQUENCES = tuple(replace(metric, mean_over_images=True) for metric in SEQUENCES)  # whose rows are objects
 
 
 def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
@@ -75,8 +76,13 @@ def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]
     metrics = (_metric(key, conventions) for key in keys_of(conventions, classes=classes))
     of_masks = shares(*(replace(metric, adds_up=metric.key in _ADD_UP) for metric in metrics))
     if not classes:
-        return of_masks
-    means = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in of_masks)
+        return tuple(replace(metric, mean_over_images=True) for metric in of_masks)
+    means = (
+        replace(
+            metric, key=key_of_images(metric.key), title="", image_key="", headline=False, mean_over_images=True
+        )
+        for metric in of_masks
+    )  # fmt: skip
     return (*of_masks, *means)
 
 
