@@ -24,7 +24,7 @@ from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
-from segbench.statistics.intervals import Intervals, intervals_of, notes_on
+from segbench.statistics.intervals import Intervals, intervals_of, notes_on, unknown_units
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import TIED, Pairs
 
@@ -335,6 +335,7 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         notes.append(
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )
+    notes += unknown_units(first)
     places = {metric.key: place for place, metric in metrics.items()}
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():

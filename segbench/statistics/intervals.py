@@ -17,9 +17,11 @@ from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
+from segbench.core.units import UnitTable
+from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import counts_table, table_of
-from segbench.statistics.units import By
+from segbench.statistics.units import By, note_on_units, suggested_units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,7 +204,7 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.seed,
         measured.images,
         measured.table.sample_size,
-        (*notes_on(measured, places), *_on_resamples(measured, drawn)),
+        (*unknown_units(measured), *notes_on(measured, places), *_on_resamples(measured, drawn)),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
     )
@@ -215,6 +217,16 @@ def few_images(images: int, noun: str = "image") -> tuple[str, ...]:
     if images < FEW_IMAGES:
         return (f"{images} {noun}s: intervals over fewer than {FEW_IMAGES} are unreliable",)
     return ()
+
+
+def unknown_units(measured: Measured) -> tuple[str, ...]:
+    """Say that images of units which names suggest resemble each other, by the first mean over images."""
+    table = measured.table
+    means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
+    place = next(means, None)
+    if place is None or isinstance(table, (GroupMeans, UnitTable)) or suggested_units(table.names) is None:
+        return ()
+    return note_on_units(table.names, measured.of_images[:, place])
 
 
 def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
