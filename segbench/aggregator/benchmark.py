@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,10 +12,12 @@ from inspect import signature
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.executors import count_all
+from segbench.aggregator.groups import By, assignments
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
@@ -54,6 +56,7 @@ def evaluate(
     negatives: str = "",
     images: Images = None,
     allow_missing: bool = False,
+    group_by: By = None,
     method: str | None = None,
     repairs: Repairs = Repairs(),
     thresholds: Thresholds | None = None,
@@ -73,8 +76,8 @@ def evaluate(
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
         ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
-        none may be a batch or a volume. Of the other arguments only `protocol`, `method` and `progress` go
-        with arrays.
+        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `method` and
+        `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
@@ -97,6 +100,8 @@ def evaluate(
     allow_missing : bool
         Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
         (``missing:2 of 9``) and a note names them.
+    group_by : str or mapping of str to str, optional
+        What puts images into groups, see `Result.with_settings`; by default there are none. The results file keeps it.
     method : str, optional
         Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
     repairs : Repairs, optional
@@ -154,14 +159,15 @@ def evaluate(
     _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
-        beside = set(defaults) - {"ground_truth", "protocol", "method", "progress"}
+        beside = set(defaults) - {"ground_truth", "protocol", "group_by", "method", "progress"}
         if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
-        return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
+        result = evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
+        return result.with_settings(group_by=group_by) if group_by else result
     with listed_once():
         inputs = find_inputs(
             ground_truth,
@@ -187,6 +193,7 @@ def evaluate(
         results=results,
         fresh=fresh,
         executor=executor,
+        belonging={"group_by": group_by},
         progress=progress,
         warn=True,
     )
@@ -202,10 +209,14 @@ def evaluate_pairing(
     results: str | PathLike[str] | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
+    belonging: Mapping[str, By] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
     warn: bool = False,
 ) -> Result:
-    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too."""
+    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too.
+
+    Settings of `belonging`, such as ``group_by``, say what images belong to.
+    """
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     if (passes := protocol.capability(TwoPasses)) and passes.first:
@@ -223,6 +234,7 @@ def evaluate_pairing(
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=pairing.notes,
         inputs=pairing.inputs.absolute(),
+        assigned=assignments(belonging, pairing.names),
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []

@@ -7,6 +7,7 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from segbench.aggregator.groups import MAPPING
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
@@ -194,7 +195,7 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
                 )
             )
             continue
-        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values))
+        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values) if value != MAPPING)
         choices.append(setting(typed, f"result.with_settings({name}=...)"))
     return f"choose one: {' and '.join(choices)}"
 

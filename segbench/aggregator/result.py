@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import grouping
+from segbench.aggregator.groups import FOLDER, KINDS, Assignment, By, assignments
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts
 from segbench.aggregator.records import parts_of, resigned
@@ -32,7 +32,7 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
@@ -83,6 +83,8 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
+    assigned : mapping of str to Assignment
+        What each image belongs to: its ``"group"``, where groups are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
     published : Published, optional
@@ -137,6 +139,7 @@ class Result:
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
     place: int | None = None
+    assigned: Mapping[str, Assignment] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
@@ -449,14 +452,14 @@ class Result:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What `parts` takes it apart by: ``"class"``, ``"object"``, and ``"group"`` where the run named groups."""
+        """What `parts` takes it apart by: ``"class"``, ``"object"``, and ``"group"`` where groups are named."""
         if isinstance(self.rules, MeanOverParts):
             return ()
         divided = self.rules.capability(Divided)
-        named = self.inputs is not None and self.inputs.group_by != ""
-        return (*(divided.axes if divided and self.counts else ()), *(("group",) if named else ()))
+        of_images = [axis for axis in AXES if axis in self.assigned]
+        return (*(divided.axes if divided and self.counts else ()), *of_images)
 
-    def parts(self, axis: str, by: str | Mapping[str, str] = "") -> Parts:
+    def parts(self, axis: str, by: By = "") -> Parts:
         """Return the result of each of several things: of each class, each object, or each group of images.
 
         Parameters
@@ -465,9 +468,7 @@ class Result:
             ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
             ``"group"`` of any images, such as the categories of a data set.
         by : str or mapping of str to str
-            What the groups are: ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a
-            column of a CSV file with the names of images in a column called name, image or file, or in its first; or
-            the group of each image by its name. By default the groups that the run named.
+            What the groups are, as ``with_settings(group_by=...)`` takes it; by default those that the run named.
 
         Returns
         -------
@@ -502,9 +503,9 @@ class Result:
         if by != "":
             if axis != "group":
                 raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
-            return Parts(self, axis, AXES[axis].divide(self, by))
+            return self.with_settings(group_by=by).parts(axis)
         if axis not in self._parts:
-            self._parts[axis] = Parts(self, axis, AXES[axis].divide(self, by))
+            self._parts[axis] = Parts(self, axis, AXES[axis].divide(self))
         return self._parts[axis]
 
     @cached_property
@@ -523,6 +524,7 @@ class Result:
         of_part = replace(
             self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None
         )
+        of_part = replace(of_part, assigned={kind: of for kind, of in self.assigned.items() if kind not in part.named})
         if part.holds is None:
             return of_part
         return replace(
@@ -540,16 +542,22 @@ class Result:
         **settings
             Settings of measuring of the protocol, such as ``at=0.5`` or ``background=0``, by the names of their fields;
             an empty value takes one away (``at=()``, ``calibration=False``). A published result stays as it is.
+            Results of every protocol take ``group_by``, the groups of `parts`: ``"folder"`` for the first folder in the
+            names of images, ``"meta.csv:weather"`` for a column of a CSV file with the names of images in a column
+            called name, image or file, or in its first; or the group of each image by its name; ``"none"`` for none.
 
         Returns
         -------
         Result
-            Its signature names the settings. Nothing is counted again.
+            Its signature names the settings of the protocol. Nothing is counted again.
 
         Raises
         ------
         ArgumentError
-            If a setting decides what is counted, or has another value than the protocol takes.
+            If a setting decides what is counted, or has another value than the protocol takes; if `group_by` is none of
+            these or gives no group.
+        DataError
+            If the CSV file cannot be read, has no such column, or puts an image into two groups.
 
         Examples
         --------
@@ -557,12 +565,36 @@ class Result:
         >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.4])])
         >>> result.with_settings(at=0.5).summary["recall@0.5"]
         0.5
+        >>> list(result.with_settings(group_by={"0": "day"}).parts("group"))
+        ['day']
         """
         if self.published:
             return self
+        of_images = {name: settings.pop(name) for name in KINDS if name in settings}
+        if of_images and not of_images.keys() <= self.measuring_settings:
+            raise ArgumentError(f"{named(next(iter(of_images)))} is for images: {self.method} {self._without_images}")
+        changed = {KINDS[name] for name in of_images}
+        assigned = {kind: part for kind, part in self.assigned.items() if kind not in changed}
+        assigned |= assignments(of_images, [*self.counts, *self.failed])
         rules = self.rules.with_settings(**settings)
         texts = _resettled(self, rules)
-        return replace(self, rules=rules, settings=texts, signature=resigned(self.signature, rules.name, texts))
+        signature = resigned(self.signature, rules.name, texts)
+        return replace(self, rules=rules, settings=texts, signature=signature, assigned=assigned)
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that `with_settings` takes: those of the protocol, and what says what images belong to."""
+        if self.published:
+            return frozenset()
+        of_images = frozenset() if self._without_images else frozenset(KINDS)
+        return self.rules.measuring_settings() | of_images
+
+    @property
+    def _without_images(self) -> str:
+        """Why images cannot be put into groups, in words; empty where they can."""
+        if isinstance(self.rules, MeanOverParts):
+            return f"is a mean over {self.rules.plural}; put the images of the whole into groups"
+        return "" if (self.counts or self.failed) and not self.unnamed else "has no images with names"
 
     def with_thresholds(self, thresholds: Thresholds) -> Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
@@ -660,9 +692,8 @@ class Parts(ByName[Result]):
         return f"<results by {self.axis} of {self._result.method!r}: {first_names(list(self), _LISTED)}>"
 
 
-def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Division:
+def _by_protocol(axis: str, result: Result) -> Division:
     """Take the counts of a result apart along an axis of its protocol."""
-    del by
     divided = result.rules.capability(Divided)
     if divided is None or axis not in divided.axes:
         what = f"{result.method} has no {AXES[axis].plural}: it is a result of the {result.protocol} protocol"
@@ -673,19 +704,14 @@ def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Divi
     return divided.divided(axis, result.counts)
 
 
-def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
-    """Take the images of a result apart by the groups that are named, or that the run named."""
-    chosen = by or (result.inputs.group_by if result.inputs else "")
-    if not by and result.inputs is not None:  # as the CSV file had them at the run
-        chosen = {
-            name: group for part in (result.inputs, *result.inputs.merged) for name, group in part.groups
-        } or chosen
-    if not chosen or result.published or result.unnamed:
+def _by_group(result: Result) -> Division:
+    """Take the images of a result apart by their groups."""
+    found = result.assigned.get("group")
+    if found is None:
         usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
         hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
         why = "was counted without groups" if result.counts else "has no images with names"
         raise ArgumentError(f"{result.method} {why}; {hint}")
-    found = grouping(chosen, [*result.counts, *result.failed])
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
@@ -693,7 +719,7 @@ def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
         counts = {name: result.counts[name] for name in result.counts if name in images}
         parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
     pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
-    if found.by_folder and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
+    if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)
 
@@ -703,7 +729,7 @@ class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
-    divide: Callable[[Result, str | Mapping[str, str]], Division]
+    divide: Callable[[Result], Division]
     option: Callable[[], str]
     """Writes what counts, or names, several of them, for the interface in use."""
     is_in_one: bool = False

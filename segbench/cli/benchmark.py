@@ -173,6 +173,7 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
             human=run.human,
             crisp=run.crisp,
             repairs=repairs,
+            belonging=data.belonging(pairings),
             tuning=None if tuned is None else thresholds_of(tuned, pairings, protocol, repairs),
         )
     intervals = [] if level is None else [result.intervals(level=level) for result in results]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,6 +99,7 @@ def count_methods(
     human: bool = False,
     crisp: bool = False,
     repairs: Repairs | None = None,
+    belonging: Mapping[str, str] = MappingProxyType({}),
     tuning: Mapping[str, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers."""
@@ -145,6 +147,7 @@ def count_methods(
                         results=output,
                         fresh=fresh,
                         executor=executor,
+                        belonging=belonging,
                         thresholds=(tuning or {}).get(method),
                         progress=tally,
                     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from segbench.aggregator.groups import KINDS
 from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
-from segbench.core.options import flag_of, options_of, value_of
+from segbench.core.options import flag_of, option, options_of, value_of
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -25,11 +26,26 @@ _NONE = "none"
 _TUNING = "tuning_results"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Belonging:
+    """What images belong to: settings of measuring of every run."""
+
+    group_by: str | None = option(
+        "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
+        "meta.csv:weather.",
+        metavar="folder|FILE.csv:COLUMN",
+        rare=True,
+        measuring="apart",
+        none="none takes them away",
+    )
+
+
 @cache
 def measuring_fields() -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
     """Return the options of measuring by the name of their field, with the field of each protocol that has it."""
     by_name = grouped((field.name, (kind, field)) for kind in protocols().values() for field in _fields(kind))
-    return {name: dict(of_kinds) for name, of_kinds in by_name.items()}
+    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in fields(Belonging)}
+    return of_every_run | {name: dict(of_kinds) for name, of_kinds in by_name.items()}
 
 
 def _fields(kind: type[Protocol]) -> list[Field[Any]]:
@@ -43,8 +59,9 @@ def measuring_options() -> Sequence[Option | Argument]:
     made: list[Option | Argument] = []
     for name, of_kinds in measuring_fields().items():
         kind, field = next(iter(of_kinds.items()))
-        panel = f"Other settings of {_listed(map(verb_of, of_kinds))}"
-        option = parameter_of(name, field, get_type_hints(kind)[name], "")
+        panel = "Options" if name in KINDS else f"Other settings of {_listed(map(verb_of, of_kinds))}"
+        hints = get_type_hints(Belonging if name in KINDS else kind)
+        option = parameter_of(name, field, hints[name], "")
         option.default_text = ""  # it is that of the run
         text = field.metadata["help"]
         made.append(_placed(option, panel, f"{text.rstrip('.')}; {_taken(field)}." if _taken(field) else text))
@@ -89,7 +106,7 @@ def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list
     """Return the value of an option for each result, nothing for those that are not measured with it."""
     field = name.removeprefix("no_")
     known = measuring_fields()[field]
-    applies = [field in result.rules.measuring_settings() and not result.published for result in results]
+    applies = [field in result.measuring_settings for result in results]
     if not any(applies):
         raise ArgumentError(_not_measured(field, text, results, path))
     values = []
@@ -117,6 +134,8 @@ def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) 
         own = {setting.name: setting for setting in options_of(result.kind).values()}
         if field in own and not result.published:
             return f"{typed}: {_counted_again(result, own[field], text, path)}"
+    if field in KINDS:
+        return f"{typed}: the runs of {path} have no images with names, such as published ones; leave it out"
     has = _listed(result.protocol for result in results)
     return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"
 

@@ -21,6 +21,7 @@ from segbench.cli.selection import (
     Leveled,
     OneFile,
     Only,
+    by_group,
     chosen_methods,
     chosen_runs,
     comparable,
@@ -90,7 +91,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
             raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
         if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
-        if lines != "method" and self.group is None and self.group_by not in (None, "none"):
+        if lines != "method" and self.group is None and self.measuring.get("group_by", "none") != "none":
             what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
         alone = lines in ("image", "unit", "class image", "threshold")
@@ -107,7 +108,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         }
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
-        if lines == "method" and self.wanted(loaded):
+        if lines == "method" and by_group(loaded):
             lines = "group"
         if self.sort is not None and not (self.per_image or self.per_unit):
             raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
@@ -115,7 +116,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group", "object"):  # which have no notes on runs
             tell(*outdated(loaded))
@@ -443,7 +444,6 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
                 loaded,
                 self.output,
                 title=self.title,
-                group_by=(self.group_by or "") if self.group is None else "none",
                 intervals=None if self.no_intervals else self.level or 0.95,
                 images=self.images,
                 most_panels=self.panels,

@@ -91,7 +91,7 @@ def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
 def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     """Write a run for each part, their mean and all of them."""
     runs = []
-    for row in part_rows(results, how.rows, how.group_by, intervals=how.intervals):
+    for row in part_rows(results, how.rows, intervals=how.intervals):
         run = row.result.to_dict(intervals=row.intervals)
         run |= _narrowed(run, how)
         if row.kind == "mean":

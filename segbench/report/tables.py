@@ -155,7 +155,6 @@ class Listing:
     intervals: Sequence[Intervals] = ()
     keys: Sequence[str] | None = None
     sets: Sequence[str] = ()
-    group_by: str = ""
     sort: str | None = None
     digits: int = DIGITS
     zeros: bool = False
@@ -194,8 +193,6 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
         groups = [[*range(len(results))]]
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
-    if how.rows == "group" and not how.group_by and not every:
-        groups = [rows for alike in groups for rows in grouped((groups_named(results[k]), k) for k in alike).values()]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
@@ -212,7 +209,7 @@ def _part(
     results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
 ) -> Part:
     """Make the table of some of the results."""
-    if how.rows == "group" and not how.group_by and not any("group" in results[place].axes for place in places):
+    if how.rows == "group" and not any("group" in results[place].axes for place in places):
         how = replace(how, rows="method")
     if how.rows == "method" and not every:
         places = [places[k] for k in headline_order([results[place] for place in places])]
@@ -227,7 +224,7 @@ def _part(
     elif how.rows == "threshold":
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows in AXES:
-        rows = part_rows(some, how.rows, how.group_by, intervals=drawn)
+        rows = part_rows(some, how.rows, intervals=drawn)
         table = part_table(rows, some, how.rows, keys=keys, every=every)
     else:
         table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
@@ -418,9 +415,7 @@ def how_to_count_classes(results: Sequence[Result]) -> str:
     return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
 
 
-def part_rows(
-    results: Sequence[Result], axis: str, by: str = "", *, intervals: Sequence[Intervals] = ()
-) -> list[PartRow]:
+def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = ()) -> list[PartRow]:
     """Return the rows of each part of each method; intervals of them are drawn as those given of the whole were.
 
     Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
@@ -431,7 +426,7 @@ def part_rows(
         raise ArgumentError(f"{what}; {how}")
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
-        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis, by):
+        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):
             drawn = None
             if intervals:
                 whole = intervals[run]
@@ -441,12 +436,12 @@ def part_rows(
     return rows
 
 
-def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
+def _rows_of(whole: PartRow, axis: str) -> list[PartRow]:
     """Return the rows of the parts of a method, then of their mean and of all of them."""
     result, has_rows = whole.result, AXES[axis].has_rows
-    if axis not in result.axes and not by:
+    if axis not in result.axes:
         return [whole] if has_rows else []
-    parts = result.parts(axis, by)
+    parts = result.parts(axis)
     rows = [replace(whole, name=name, result=part, kind="part", notes=parts.notes) for name, part in parts.items()]
     if not has_rows or (len(parts) == 1 and not parts.notes):  # mean and all images are the same
         return rows
@@ -456,11 +451,6 @@ def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
     if parts.pooled is not None:
         rows.append(replace(whole, result=parts.pooled, notes=parts.notes))
     return rows
-
-
-def groups_named(result: Result) -> str:
-    """Return by what a run named groups; empty where it named none."""
-    return "" if result.inputs is None else result.inputs.group_by
 
 
 def part_table(
